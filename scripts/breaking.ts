@@ -1,6 +1,6 @@
 /**
- * Says whether the contracts still serve the clients of the main branch: `buf breaking` against where this branch left main,
- * or against the commit before when this is main.
+ * Checks that the contracts do not break clients of the main branch: `buf breaking` against the commit where this branch left
+ * main, or against the previous commit if this is main.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
@@ -10,9 +10,7 @@ import process from "node:process";
 
 const base = baseCommit();
 if (base === undefined) {
-  console.log(
-    "no commit to compare the contracts with: this is the first, or the clone is shallow",
-  );
+  console.log("the contracts are not compared: this is the first commit, or the clone is shallow");
 } else {
   const before = mkdtempSync(join(tmpdir(), "reeve-contracts-"));
   try {
@@ -21,7 +19,10 @@ if (base === undefined) {
     cpSync("proto/.deps", join(before, "proto/.deps"), { recursive: true });
     execFileSync("buf", ["breaking", "--against", before], { stdio: "inherit" });
   } catch (error) {
-    console.error(`the contracts break clients of ${base}`, error instanceof Error ? "" : error);
+    console.error(
+      `the contracts break clients of commit ${base} (see above)`,
+      error instanceof Error ? "" : error,
+    );
     process.exitCode = 1;
   } finally {
     rmSync(before, { recursive: true, force: true });

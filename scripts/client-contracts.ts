@@ -10,7 +10,7 @@ import type {
 } from "@bufbuild/protobuf/wkt";
 import { FileDescriptorSetSchema, FileOptionsSchema } from "@bufbuild/protobuf/wkt";
 
-/** Files that only say something to our own servers: how messages are checked, and how they travel on the bus. */
+/** Files that only our own servers use: validation rules, and the envelopes of the bus. */
 const serverOnly: ReadonlySet<string> = new Set([
   "buf/validate/validate.proto",
   "reeve/bus/v1/bus.proto",
@@ -18,8 +18,8 @@ const serverOnly: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The contracts as clients need them: without custom options, so that generated code depends on nothing but the protobuf
- * library of its language. Encoded as a FileDescriptorSet, with comments or without.
+ * Returns the contracts for clients as an encoded FileDescriptorSet, with or without comments. They have no custom options,
+ * so that generated code depends only on the protobuf library of its language.
  */
 export function clientContracts({ comments }: { readonly comments: boolean }): Uint8Array {
   const all = readContracts();
@@ -50,7 +50,7 @@ function strip(file: FileDescriptorProto, comments: boolean): void {
     goPackage: `reeve.dev/sdk/go/gen/${file.name.replace(/\/[^/]+$/, "")};${file.package.split(".").slice(1).join("")}`,
     javaPackage: `dev.${file.package}`,
     javaMultipleFiles: true,
-    // A file may bear the name of a message.
+    // The default is the name of the file, which can also be the name of a message.
     javaOuterClassname: `${pascalCase(basename(file.name, ".proto"))}Proto`,
   });
   if (!comments) delete file.sourceCodeInfo;
@@ -62,14 +62,14 @@ function pascalCase(name: string): string {
 }
 
 function stripMessage(message: DescriptorProto): void {
-  withoutExtensions(message);
-  message.field.forEach(withoutExtensions);
-  message.oneofDecl.forEach(withoutExtensions);
+  stripOptions(message);
+  message.field.forEach(stripOptions);
+  message.oneofDecl.forEach(stripOptions);
   message.nestedType.forEach(stripMessage);
 }
 
-/** Extensions of a file that was read without a registry are unknown fields of its options. */
-function withoutExtensions({ options }: Optioned): void {
+/** Removes custom options, which are unknown fields in a file that was decoded without a registry. */
+function stripOptions({ options }: Optioned): void {
   if (options !== undefined) delete options.$unknown;
 }
 

@@ -20,19 +20,19 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { clientContracts } from "./client-contracts.ts";
 
-interface Work {
-  /** The contracts with their comments, as a file. */
+interface GenerateInput {
+  /** Path of the contracts with their comments: an encoded FileDescriptorSet. */
   readonly contracts: string;
-  /** The folder to generate into; empty. */
+  /** An empty folder to generate into. */
   readonly out: string;
 }
 
 interface Language {
-  /** The folder, below the root, that has generated code and nothing else. */
-  readonly kept: string;
-  /** Which part of what is generated is kept. Absent: all of it. */
+  /** The folder in the repository that contains generated code only. */
+  readonly folder: string;
+  /** The subfolder of the output that is kept. Default: all of it. */
   readonly part?: string;
-  generate(work: Work): void;
+  generate(input: GenerateInput): void;
 }
 
 const caches = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "reeve");
@@ -44,7 +44,7 @@ const goPlugins = [
 
 const languages: Readonly<Record<string, Language>> = {
   python: {
-    kept: "sdk/python/src/reeve",
+    folder: "sdk/python/src/reeve",
     part: "reeve",
     generate: ({ contracts, out }) => {
       const venv = join(caches, `gen-python-${grpcioTools.replace("==", "-")}`);
@@ -60,7 +60,7 @@ const languages: Readonly<Record<string, Language>> = {
     },
   },
   go: {
-    kept: "sdk/go/gen",
+    folder: "sdk/go/gen",
     generate: ({ contracts, out }) => {
       const bin = join(caches, "gen-go");
       const env = { ...process.env, GOBIN: bin, GOFLAGS: "" };
@@ -74,7 +74,7 @@ const languages: Readonly<Record<string, Language>> = {
     },
   },
   rust: {
-    kept: "sdk/rust/src/gen",
+    folder: "sdk/rust/src/gen",
     generate: ({ contracts, out }) => {
       const env = { ...process.env, CARGO_TARGET_DIR: join(caches, "gen-rust") };
       const manifest = "sdk/rust/codegen/Cargo.toml";
@@ -84,8 +84,8 @@ const languages: Readonly<Record<string, Language>> = {
     },
   },
   java: {
-    // Its users build with Maven, which generates: only the contracts are kept.
-    kept: "sdk/java/src/main/contracts",
+    // The Maven build of the client generates the code, so only the contracts are kept.
+    folder: "sdk/java/src/main/contracts",
     generate: ({ out }) =>
       writeFileSync(join(out, "reeve.binpb"), clientContracts({ comments: false })),
   },
@@ -101,34 +101,35 @@ try {
   writeFileSync(contracts, clientContracts({ comments: true }));
   for (const name of positionals.length > 0 ? positionals : Object.keys(languages)) {
     const language = languages[name];
-    if (language === undefined) throw new Error(`there is no client in ${name}`);
+    if (language === undefined)
+      throw new Error(`no client in ${name}; known: ${Object.keys(languages).join(", ")}`);
     const out = join(work, name);
     mkdirSync(out);
     language.generate({ contracts, out });
     const fresh = join(out, language.part ?? "");
-    if (options.check === true) compare(language.kept, fresh);
-    else replace(language.kept, fresh);
+    if (options.check === true) compare(language.folder, fresh);
+    else replace(language.folder, fresh);
   }
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
-function compare(kept: string, fresh: string): void {
+function compare(folder: string, fresh: string): void {
   try {
-    run("diff", ["-r", kept, fresh]);
+    run("diff", ["-r", folder, fresh]);
   } catch {
-    console.error(`${kept} is not what the contracts say; run: npm run sdk:gen`);
+    console.error(`${folder} is out of date with the contracts; run: npm run sdk:gen`);
     process.exitCode = 1;
   }
 }
 
-function replace(kept: string, fresh: string): void {
-  rmSync(kept, { recursive: true, force: true });
-  mkdirSync(dirname(kept), { recursive: true });
-  cpSync(fresh, kept, { recursive: true });
+function replace(folder: string, fresh: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(dirname(folder), { recursive: true });
+  cpSync(fresh, folder, { recursive: true });
 }
 
-/** Our files among the contracts, by their names in the descriptors. */
+/** Returns the names of our own files in the descriptors. */
 function ownFiles(): readonly string[] {
   return readdirSync("proto/reeve", { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".proto") && !name.startsWith("bus/"))

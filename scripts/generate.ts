@@ -1,4 +1,4 @@
-/** Generates the TypeScript of the contracts: `npm run gen`. With `--check` it only says whether that would change anything. */
+/** Generates the TypeScript of the contracts: `npm run gen`. With `--check` it changes nothing, and fails if it is out of date. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ writeProtoDependencies();
 if (process.argv.includes("--check")) compareWithGenerated();
 else execFileSync("buf", ["generate", "--clean"], { stdio: "inherit" });
 
-/** Writes the sources that our contracts import and that no package ships, so that buf needs no registry. */
+/** Writes the proto files that our contracts import. No npm package ships them, and buf would download them otherwise. */
 function writeProtoDependencies(): void {
   mkdirSync("proto/.deps/buf/validate", { recursive: true });
   writeFileSync("proto/.deps/buf/validate/validate.proto", printProto(file_buf_validate_validate));
@@ -25,7 +25,7 @@ function compareWithGenerated(): void {
     execFileSync("buf", ["generate", "--output", fresh], { stdio: "inherit" });
     execFileSync("diff", ["-r", generated, join(fresh, generated)], { stdio: "inherit" });
   } catch {
-    console.error(`${generated} is not what the contracts say; run: npm run gen`);
+    console.error(`${generated} is out of date with the contracts; run: npm run gen`);
     process.exitCode = 1;
   } finally {
     rmSync(fresh, { recursive: true, force: true });

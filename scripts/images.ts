@@ -1,8 +1,8 @@
 /**
- * Makes the images of this checkout: `node scripts/images.ts [--public] [--force]`. Without a registry: bases of what this
- * machine has, and the packages that are installed here. With `--public` from the public bases, packages from the registry of npm.
- * What is up to date is not made again; `--force` makes it nevertheless. The bill of materials of all npm packages in them is
- * written to `.images/sbom.cdx.json`. REEVE_IMAGE_PREFIX replaces `reeve` in all names.
+ * Builds the images of this checkout: `node scripts/images.ts [--public] [--force]`. By default needs no registry: the bases
+ * are built from files of this machine, and npm packages are copied from node_modules. With `--public` it uses the public
+ * bases and the npm registry. Skips images that are up to date, unless `--force` is given. Writes the bill of materials of
+ * their npm packages to `.images/sbom.cdx.json`. REEVE_IMAGE_PREFIX replaces `reeve` in all names.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,35 +29,35 @@ try {
 
 function buildFromThisMachine(): void {
   const machine = machineFingerprint();
-  for (const { name, make } of localBases) {
+  for (const { name, build } of localBases) {
     if (!isForced && inputsOf(name) === machine) continue;
-    make(machine);
-    say(`${name} made`);
+    build(machine);
+    report(`built ${name}`);
   }
   const inputs = fingerprint(root, machine);
-  const wanted = [
+  const outdated = [
     { name: imageNames.services, base: imageNames.runtimeBase },
     { name: imageNames.toolhost, base: imageNames.toolhostBase },
   ].filter(({ name }) => isForced || inputsOf(name) !== inputs);
   const scratch = mkdtempSync(join(tmpdir(), "reeve-images-"));
-  // The bill of materials has the name of its folder.
+  // npm names the bill of materials after its folder.
   const folder = join(scratch, "reeve");
   try {
-    if (wanted.length > 0) {
+    if (outdated.length > 0) {
       copyProductionTree(folder);
-      say("files and packages collected");
+      report("copied sources and packages");
       mkdirSync(join(root, ".images"), { recursive: true });
       copyFileSync(join(folder, "sbom.cdx.json"), join(root, ".images/sbom.cdx.json"));
     }
-    for (const { name, base } of wanted) {
+    for (const { name, base } of outdated) {
       const bases = { NODE_IMAGE: imageNames.nodeBase, RUNTIME_IMAGE: base };
-      buildImage(name, { context: folder, bases, isInstalling: false, inputs });
-      say(`${name} made`);
+      buildImage(name, { context: folder, bases, hasNetwork: false, inputs });
+      report(`built ${name}`);
     }
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
-  say(`images are up to date: ${imageNames.services} ${imageNames.toolhost} ${imageNames.nats}`);
+  report(`images are up to date: ${imageNames.services} ${imageNames.toolhost} ${imageNames.nats}`);
 }
 
 function buildFromPublicBases(): void {
@@ -66,18 +66,18 @@ function buildFromPublicBases(): void {
     context: root,
     file: "deploy/images/toolhost-base.Dockerfile",
     bases: {},
-    isInstalling: true,
+    hasNetwork: true,
     inputs,
   });
-  say(`${imageNames.toolhostBase} made`);
-  buildImage(imageNames.services, { context: root, bases: {}, isInstalling: true, inputs });
-  say(`${imageNames.services} made`);
+  report(`built ${imageNames.toolhostBase}`);
+  buildImage(imageNames.services, { context: root, bases: {}, hasNetwork: true, inputs });
+  report(`built ${imageNames.services}`);
   const bases = { RUNTIME_IMAGE: imageNames.toolhostBase };
-  buildImage(imageNames.toolhost, { context: root, bases, isInstalling: true, inputs });
-  say(`${imageNames.toolhost} made`);
+  buildImage(imageNames.toolhost, { context: root, bases, hasNetwork: true, inputs });
+  report(`built ${imageNames.toolhost}`);
 }
 
-function say(what: string): void {
+function report(event: string): void {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  console.log(`${seconds.padStart(6)} s  ${what}`);
+  console.log(`${seconds.padStart(6)} s  ${event}`);
 }

@@ -1,8 +1,8 @@
-/** Prints the source of a proto file from its descriptor, for dependencies whose npm package ships only generated code. */
+/** Prints a proto file from its descriptor, for dependencies whose npm package ships only generated code. */
 import type { DescEnum, DescExtension, DescField, DescFile, DescMessage } from "@bufbuild/protobuf";
 import { FieldDescriptorProto_Label, FieldDescriptorProto_Type } from "@bufbuild/protobuf/wkt";
 
-/** The source of `file`, without its comments and without options: what another file needs to import it. */
+/** Returns the source of `file` without comments and options, which other files do not need to import it. */
 export function printProto(file: DescFile): string {
   const syntax = file.proto.syntax === "" ? "proto2" : file.proto.syntax;
   return [

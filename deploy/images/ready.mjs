@@ -1,4 +1,4 @@
-// The health check of a container: whether the service on a port of this machine is ready. `node ready.mjs PORT`.
+// Health check of a container: `node ready.mjs PORT` succeeds if the service on this port of the machine is ready.
 import process from "node:process";
 
 const [port] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-# The base of a toolhost that executes code itself, for RUNTIME_IMAGE of the Dockerfile beside this one:
+# Base of a toolhost that executes code in its own container, for RUNTIME_IMAGE of Dockerfile:
 #   docker build -t reeve-base-toolhost - < deploy/images/toolhost-base.Dockerfile
 FROM debian:bookworm-slim
 RUN apt-get update \

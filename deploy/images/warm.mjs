@@ -1,4 +1,4 @@
-// Runs while an image is built: what a service loads is compiled once, into NODE_COMPILE_CACHE.
+// Runs during an image build: compiles every module that a service loads into NODE_COMPILE_CACHE.
 import { execFileSync } from "node:child_process";
 import { flushCompileCache } from "node:module";
 import process from "node:process";

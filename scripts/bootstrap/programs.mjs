@@ -3,15 +3,15 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 
-/** Where distributions put servers: often only on root's PATH. */
+/** Where distributions install servers. Often only root's PATH contains these folders. */
 export const serverFolders = ["/usr/sbin", "/usr/local/sbin"];
 
-/** What the machine needs beside Node: a program and its package, which has one name in all distributions. */
+/** Programs that Reeve starts, with their packages, which have the same names in all distributions. */
 const programs = [
   { name: "nats-server", package: "nats-server" },
   { name: "bwrap", package: "bubblewrap" },
   { name: "rg", package: "ripgrep" },
-  // By this path and no other: a Python under somebody's home is not visible inside a sandbox.
+  // Only at this path: a Python in a home folder is not visible in a sandbox.
   { name: "python3", package: "python3", path: "/usr/bin/python3" },
 ];
 
@@ -23,8 +23,8 @@ const managers = {
 };
 
 /**
- * Makes sure that the programs that Reeve starts are on the machine; installs the distribution's packages where that is
- * possible without asking. Returns what is missing and the line to type, or undefined.
+ * Installs the programs that Reeve starts, unless they are installed already. Uses apt-get if that needs no password.
+ * Returns a message with the missing programs and the command that installs them, or undefined.
  */
 export async function ensurePrograms(environment) {
   const missing = missingPrograms(environment);
@@ -32,12 +32,12 @@ export async function ensurePrograms(environment) {
   const manager = Object.keys(managers).find((name) => find(name, environment) !== undefined);
   const names = missing.map(({ name }) => name).join(", ");
   const packages = missing.map((program) => program.package);
-  const byHand = lineToType(manager, packages, names);
+  const instructions = renderInstructions(manager, packages, names);
   const elevate = manager === "apt-get" ? await elevation(environment) : undefined;
-  if (elevate === undefined) return byHand;
+  if (elevate === undefined) return instructions;
   console.error(`installing ${packages.join(", ")} (missing: ${names}) …`);
   const installed = await installWithApt(elevate, packages, environment);
-  if (!installed || missingPrograms(environment).length > 0) return byHand;
+  if (!installed || missingPrograms(environment).length > 0) return instructions;
   return undefined;
 }
 
@@ -47,7 +47,7 @@ function missingPrograms(environment) {
   );
 }
 
-function lineToType(manager, packages, names) {
+function renderInstructions(manager, packages, names) {
   if (process.platform !== "linux") {
     return `missing: ${names}. Code runs in Linux namespaces: run Reeve on Linux, or inside a Linux virtual machine.`;
   }
@@ -59,7 +59,7 @@ function lineToType(manager, packages, names) {
   return `missing: ${names}. Run: ${update}${sudo}${managers[manager].install} ${packages.join(" ")}`;
 }
 
-/** How root's rights are had without asking; undefined when they are not. */
+/** Returns the command prefix that runs a program as root without asking for a password, or undefined if there is none. */
 async function elevation(environment) {
   if (environment.REEVE_BOOTSTRAP_NO_INSTALL === "1") return undefined;
   if (process.getuid?.() === 0) return [];
@@ -75,8 +75,7 @@ async function installWithApt(elevate, packages, environment) {
   const install = [...apt, "install", "-y", "--no-install-recommends", ...packages];
   if ((await run(install, environment, "show")) !== 0) return false;
   if (packages.includes("nats-server") && existsSync("/run/systemd/system")) {
-    // Under systemd the package starts a server of its own, which would hold the port that people expect to be free. It
-    // did not exist before this installation, so nobody relies on it.
+    // Under systemd the package starts a server on the default port. Nobody relies on it: it was not installed before.
     const stop = ["systemctl", "disable", "--now", "nats-server.service"];
     await run([...elevate, ...stop], environment, "show");
   }
@@ -93,7 +92,7 @@ function run([command, ...args], environment, output) {
 }
 
 function find(name, environment) {
-  // Tests look for programs in the folders of REEVE_BOOTSTRAP_PATH alone.
+  // Tests set REEVE_BOOTSTRAP_PATH to search only its folders.
   const only = environment.REEVE_BOOTSTRAP_PATH;
   const folders = (only ?? environment.PATH ?? "").split(delimiter);
   if (only === undefined) folders.push(...serverFolders);

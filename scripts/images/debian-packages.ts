@@ -6,7 +6,7 @@ const unwanted =
   /^\/(?:usr\/share\/(?:doc|man|info|locale|lintian|bug|menu)|etc\/(?:pam\.d|init\.d|cron|default)|var|bin|sbin|lib|lib32|lib64|libx32)(?:\/|$)/;
 const linker = ["/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"];
 
-/** Packages that are installed on this machine, and all that they depend on, by name. */
+/** Returns the names of `wanted`, those installed on this machine, and of all packages that they depend on. */
 export function closureOf(wanted: readonly string[]): readonly string[] {
   const format = "${Package}\t${db:Status-Status}\t${Depends}, ${Pre-Depends}\t${Provides}\n";
   const rows = execFileSync("dpkg-query", ["-W", "-f", format], { encoding: "utf8" });
@@ -35,12 +35,12 @@ export function closureOf(wanted: readonly string[]): readonly string[] {
   return [...found];
 }
 
-/** Names of `wanted` that are not installed on this machine. */
+/** Returns the names of `wanted` that are not installed on this machine. */
 export function missingOf(wanted: readonly string[]): readonly string[] {
   return wanted.filter((each) => closureOf([each]).length === 0);
 }
 
-/** Files and links of packages, absolute and where they really lie, and what finds their libraries. */
+/** Returns the absolute, resolved paths of the files and links of packages, and of the configuration of the linker. */
 export function filesOf(packages: readonly string[]): readonly string[] {
   const listed = execFileSync("dpkg", ["-L", ...packages], {
     encoding: "utf8",
@@ -55,7 +55,7 @@ export function filesOf(packages: readonly string[]): readonly string[] {
   );
 }
 
-/** Links by which alternatives of this machine are chosen: `/etc/alternatives/awk`. */
+/** Returns the links of the alternatives that this machine has chosen, such as `/etc/alternatives/awk`. */
 export function alternatives(): readonly string[] {
   const links = execFileSync("find", ["/etc/alternatives", "-type", "l", "-print0"], {
     encoding: "utf8",
@@ -63,7 +63,7 @@ export function alternatives(): readonly string[] {
   return ["/etc/alternatives", ...links.split("\0").filter(Boolean)];
 }
 
-/** What the machine knows of each package, as scanners of images without a package manager look for it. */
+/** Returns the dpkg status of each package. Image scanners read it where there is no package manager. */
 export function statusOf(packages: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     packages.map((each) => [each, execFileSync("dpkg-query", ["-s", each], { encoding: "utf8" })]),

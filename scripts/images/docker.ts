@@ -2,29 +2,29 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 
-/** The label that says of what an image was made. */
+/** Label with the fingerprint of what an image was built from. */
 export const label = "dev.reeve.inputs";
 
 export interface Build {
-  /** What the Dockerfile may copy. */
+  /** Folder that the Dockerfile may copy from. */
   readonly context: string;
-  /** The Dockerfile, relative to the context. */
+  /** Path of the Dockerfile, relative to the context. */
   readonly file?: string;
-  /** Base images by the name of their argument; the public ones where none is given. */
+  /** Base images by the name of their build argument. Default: the public bases. */
   readonly bases: Readonly<Record<string, string>>;
-  /** Whether something is installed from a registry while it is built; else it gets no network. */
-  readonly isInstalling: boolean;
-  /** The fingerprint of what it is made of. */
+  /** Whether the build may use the network, to install packages from a registry. */
+  readonly hasNetwork: boolean;
+  /** The fingerprint of what the image is built from. */
   readonly inputs: string;
 }
 
-/** Builds an image, with BuildKit where the client has it. Throws when that fails; what was said stands on stderr. */
+/** Builds an image, with BuildKit if it is installed. Throws if the build fails, with the reason on stderr. */
 export function buildImage(
   name: string,
-  { context, file = "deploy/images/Dockerfile", bases, isInstalling, inputs }: Build,
+  { context, file = "deploy/images/Dockerfile", bases, hasNetwork, inputs }: Build,
 ): void {
   const base = Object.entries(bases).flatMap(([key, value]) => ["--build-arg", `${key}=${value}`]);
-  const network = isInstalling ? "default" : "none";
+  const network = hasNetwork ? "default" : "none";
   const args = [
     "build",
     "-q",
@@ -42,16 +42,16 @@ export function buildImage(
   });
 }
 
-/** The fingerprint of what an image was made of; undefined without such an image. */
+/** Returns the fingerprint of what an image was built from, or undefined if there is no such image. */
 export function inputsOf(name: string): string | undefined {
-  return ask(["image", "inspect", "-f", `{{ index .Config.Labels "${label}" }}`, name])?.trim();
+  return query(["image", "inspect", "-f", `{{ index .Config.Labels "${label}" }}`, name])?.trim();
 }
 
 function hasBuildKit(): boolean {
-  return ask(["buildx", "version"]) !== undefined;
+  return query(["buildx", "version"]) !== undefined;
 }
 
-function ask(args: readonly string[]): string | undefined {
+function query(args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync("docker", args, { encoding: "utf8" });
   return status === 0 ? stdout : undefined;
 }

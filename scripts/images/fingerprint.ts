@@ -10,23 +10,23 @@ const inputs = [
   "package-lock.json",
 ];
 
-/** A digest of what bases are made of on this machine: its packages, its Node, and how they are put together. */
+/** Returns a digest of what local bases are built from: the packages of this machine, its Node, and the scripts here. */
 export function machineFingerprint(): string {
   const hash = createHash("sha256").update(process.version);
-  const how = globSync("*.ts", { cwd: import.meta.dirname }).toSorted();
+  const scripts = globSync("*.ts", { cwd: import.meta.dirname }).toSorted();
   for (const path of [
     "/var/lib/dpkg/status",
-    ...how.map((file) => join(import.meta.dirname, file)),
+    ...scripts.map((file) => join(import.meta.dirname, file)),
   ]) {
     hash.update(readFileSync(path)).update("\0");
   }
   return hash.digest("hex");
 }
 
-/** A digest of all files of a checkout that an image is made of, on bases with a digest of their own. */
+/** Returns a digest of the files in a checkout that images are built from. `bases` is the digest of the base images. */
 export function fingerprint(root: string, bases = ""): string {
   const hash = createHash("sha256").update(bases);
-  const found = inputs.flatMap((pattern) => globSync(pattern, { cwd: root, exclude: isOutside }));
+  const found = inputs.flatMap((pattern) => globSync(pattern, { cwd: root, exclude: isExcluded }));
   for (const path of found.toSorted()) {
     const full = join(root, path);
     if (path.endsWith(".test.ts") || !statSync(full).isFile()) continue;
@@ -35,6 +35,6 @@ export function fingerprint(root: string, bases = ""): string {
   return hash.digest("hex");
 }
 
-function isOutside(path: string): boolean {
+function isExcluded(path: string): boolean {
   return /(?:^|\/)(?:node_modules|test|dist|\.reeve)$/.test(path);
 }

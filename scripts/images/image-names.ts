@@ -3,12 +3,12 @@ import process from "node:process";
 /** The version of this repository. */
 const version = "0.1.0";
 
-/** What the images are called, all of them beginning with `prefix`. */
+/** Returns the names of all images. Each begins with `prefix`. */
 export function imageNamesOf(prefix: string) {
   return {
-    /** gateway, runtime, approvals, provision. */
+    /** The gateway, runtime, and approvals services, and `reeve provision`. */
     services: `${prefix}:${version}`,
-    /** The same with what a toolhost executes code with. */
+    /** The same, with the programs that a toolhost executes code with. */
     toolhost: `${prefix}-toolhost:${version}`,
     nats: `${prefix}-nats:local`,
     nodeBase: `${prefix}-base-node:local`,
@@ -19,5 +19,5 @@ export function imageNamesOf(prefix: string) {
 
 export const defaultPrefix = "reeve";
 
-/** The names on this machine: REEVE_IMAGE_PREFIX may stand for `reeve`. */
+/** The names on this machine. REEVE_IMAGE_PREFIX replaces the prefix `reeve`. */
 export const imageNames = imageNamesOf(process.env["REEVE_IMAGE_PREFIX"] || defaultPrefix);

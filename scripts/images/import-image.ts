@@ -17,18 +17,18 @@ const rootLinks = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 export interface ImageContents {
   /** Empty folders, relative to the root. */
   readonly folders?: readonly string[];
-  /** Files and links of this machine, absolute, that are there under the same path. */
+  /** Absolute paths of files and links to copy from this machine to the same path. */
   readonly files: readonly string[];
-  /** Files of this machine that are there under another path, and texts that are a file there. */
+  /** Files to copy from another path, and files with the given text. */
   readonly copies?: readonly Copy[];
-  /** Instructions of a Dockerfile for the image: `USER 65532`. */
+  /** Dockerfile instructions to apply to the image, such as `USER 65532`. */
   readonly changes?: readonly string[];
 }
 
 export type Copy =
   { readonly to: string; readonly text: string } | { readonly to: string; readonly from: string };
 
-/** Makes an image of one layer. Everything in it belongs to root, and `/tmp` to everybody. */
+/** Builds an image of one layer. Root owns every file, and every user can write to `/tmp`. */
 export function importImage(
   name: string,
   { folders = [], files, copies = [], changes = [] }: ImageContents,
@@ -39,7 +39,7 @@ export function importImage(
     for (const each of ["tmp", "proc", "sys", "dev", "etc", ...folders]) {
       mkdirSync(join(base, each), { recursive: true });
     }
-    // What is mounted there gets the mode of what lies below it.
+    // A volume that is mounted there takes the mode of the folder below it.
     chmodSync(join(base, "tmp"), 0o1777);
     for (const each of rootLinks) {
       if (existsSync(`/${each}`) && lstatSync(`/${each}`).isSymbolicLink()) {
@@ -47,7 +47,7 @@ export function importImage(
       }
     }
     for (const copy of copies) write(join(base, copy.to), copy);
-    // A path that comes twice is refused.
+    // `docker import` refuses an archive in which a path occurs twice.
     const own = new Set(readdirSync(base, { recursive: true, encoding: "utf8" }));
     const listed = files
       .map((path) => path.slice(1))
@@ -70,6 +70,6 @@ export function importImage(
 function write(path: string, copy: Copy): void {
   mkdirSync(dirname(path), { recursive: true });
   if ("text" in copy) writeFileSync(path, copy.text, { mode: 0o644 });
-  // A binary of many megabytes is linked where it may be, and copied where not.
+  // Programs are large: share their blocks if the file system can.
   else execFileSync("cp", ["--dereference", "--reflink=auto", copy.from, path]);
 }

@@ -8,9 +8,9 @@ import { label } from "./docker.ts";
 import type { Copy, ImageContents } from "./import-image.ts";
 import { importImage } from "./import-image.ts";
 
-/** What Node is linked against. */
+/** The libraries that Node is linked against. */
 const forNode = ["libc6", "libstdc++6", "libgcc-s1"];
-/** What a toolhost executes code with. */
+/** The programs that a toolhost executes code with. */
 const forCode =
   "bubblewrap python3 ripgrep coreutils dash bash grep sed mawk findutils diffutils gzip tar util-linux".split(
     " ",
@@ -19,21 +19,21 @@ const certificates = "/etc/ssl/certs/ca-certificates.crt";
 const accounts = "root:x:0:0:root:/:/sbin/nologin\nreeve:x:65532:65532:reeve:/data:/sbin/nologin\n";
 const user = "USER 65532:65532";
 
-/** A base image that can be made of what this machine has. */
+/** A base image that is built from files of this machine. */
 export interface LocalBase {
   readonly name: string;
-  /** Makes it, and labels it with what it was made of. Throws with what is missing. */
-  make(inputs: string): void;
+  /** Builds the image, labeled with the fingerprint `inputs`. Throws an error that names missing packages. */
+  build(inputs: string): void;
 }
 
-/** Stand-ins for public bases, of the Debian packages and the Node of this machine, without a registry. */
+/** Replacements for the public bases: the Debian packages and the Node of this machine, without a registry. */
 export const localBases: readonly LocalBase[] = [
   fromPackages(imageNames.runtimeBase, forNode, { changes: [user] }),
   fromPackages(imageNames.toolhostBase, [...forNode, ...forCode], { changes: [user] }),
   fromPackages(imageNames.nodeBase, forNode, {
     copies: [{ from: process.execPath, to: "usr/local/bin/node" }],
   }),
-  { name: imageNames.nats, make: makeNats },
+  { name: imageNames.nats, build: buildNats },
 ];
 
 function fromPackages(
@@ -41,11 +41,11 @@ function fromPackages(
   wanted: readonly string[],
   { changes = [], copies = [] }: Pick<ImageContents, "changes" | "copies">,
 ): LocalBase {
-  const make = (inputs: string) => {
+  const build = (inputs: string) => {
     const missing = missingOf(wanted);
     if (missing.length > 0) {
       throw new Error(
-        `${name} needs packages of this machine: apt-get install ${missing.join(" ")}`,
+        `${name} is built from packages that this machine lacks; run: apt-get install ${missing.join(" ")}`,
       );
     }
     const packages = closureOf(wanted);
@@ -60,14 +60,16 @@ function fromPackages(
       changes: ["ENV PATH=/usr/local/bin:/usr/bin:/bin", `LABEL ${label}=${inputs}`, ...changes],
     });
   };
-  return { name, make };
+  return { name, build };
 }
 
-/** The NATS server of this machine, on its own. */
-function makeNats(inputs: string): void {
+/** Builds an image with only the NATS server of this machine. */
+function buildNats(inputs: string): void {
   const server = findProgram("nats-server");
   if (server === undefined) {
-    throw new Error(`${imageNames.nats} needs a server: apt-get install nats-server`);
+    throw new Error(
+      `${imageNames.nats} is built from nats-server, which is not installed; run: apt-get install nats-server`,
+    );
   }
   importImage(imageNames.nats, {
     folders: ["data"],

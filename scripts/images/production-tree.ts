@@ -7,21 +7,31 @@ import { z } from "zod";
 const root = join(import.meta.dirname, "../..");
 const workspaces = ["packages/*", "services/*", "cli", "sdk/typescript"];
 const sources = ["packages", "services", "cli", "sdk/typescript", "examples", "deploy/images"];
-const manifestShape = z.looseObject({ name: z.string(), license: z.string() });
-/** What has a command in the image; all other workspaces come as their dependencies. */
-const commands = ["cli", "@reeve/gateway", "@reeve/runtime", "@reeve/toolhost", "@reeve/approvals"];
-/** Node strips no types below node_modules, and what tests need is not in the image. */
+const manifestShape = z.looseObject({
+  name: z.string(),
+  version: z.string(),
+  license: z.string(),
+});
+/** The workspaces that run in the image. All others are their dependencies. */
+const entryPoints = [
+  "cli",
+  "@reeve/gateway",
+  "@reeve/runtime",
+  "@reeve/toolhost",
+  "@reeve/approvals",
+];
+/** Type declarations, sources that Node cannot run in node_modules, source maps, and files of npm. */
 const unneeded = /\.(?:d\.[cm]?ts|[cm]?ts|map)$|\/(?:\.package-lock\.json|\.bin)$/;
 
 /**
- * Copies into `folder` what an image is built from, with the packages of this checkout that production needs: nothing has
- * to be installed in the build, and so no registry reached.
+ * Copies the sources and installed production packages of this checkout into `folder`, as the context of an image build. The
+ * build then installs nothing, and needs no registry.
  */
 export function copyProductionTree(folder: string): void {
   for (const each of sources) {
     cpSync(join(root, each), join(folder, each), {
       recursive: true,
-      filter: (path) => !isOutside(path),
+      filter: (path) => !isExcluded(path),
     });
   }
   for (const path of productionPackages()) {
@@ -38,20 +48,20 @@ export function copyProductionTree(folder: string): void {
   writeFileSync(join(folder, "sbom.cdx.json"), billOfMaterials(folder));
 }
 
-function isOutside(path: string): boolean {
+function isExcluded(path: string): boolean {
   return /\/(?:node_modules|test|dist|\.reeve|k8s)$/.test(path) || path.endsWith(".test.ts");
 }
 
-/** The root of the workspaces without what is for development. */
+/** Returns the root manifest without development dependencies. */
 function rootManifest(): object {
-  const { name, license } = manifestOf(join(root, "package.json"));
-  return { name, version: "0.1.0", private: true, license, type: "module", workspaces };
+  const { name, version, license } = manifestOf(join(root, "package.json"));
+  return { name, version, private: true, license, type: "module", workspaces };
 }
 
-/** Folders of packages below node_modules, relative to the root. */
+/** Returns the folders of production packages in node_modules, relative to the root. */
 function productionPackages(): readonly string[] {
-  const of = commands.flatMap((each) => ["--workspace", each]);
-  const listed = npm(["ls", "--omit=dev", "--all", "--parseable", ...of], root);
+  const only = entryPoints.flatMap((each) => ["--workspace", each]);
+  const listed = npm(["ls", "--omit=dev", "--all", "--parseable", ...only], root);
   return listed
     .split("\n")
     .map((path) => relative(root, path))
@@ -59,7 +69,7 @@ function productionPackages(): readonly string[] {
     .filter((path) => !lstatSync(join(root, path)).isSymbolicLink());
 }
 
-/** Imports of one workspace by another go over links below node_modules. What they need for development is not there. */
+/** Links the workspaces into node_modules, and removes development dependencies, which are not installed, from their manifests. */
 function linkWorkspaces(folder: string): void {
   for (const pattern of workspaces) {
     for (const path of globSync(pattern, { cwd: folder })) {
