@@ -9,18 +9,22 @@ const unit = [
   "test/unit/**/*.test.ts",
   "scripts/**/*.test.ts",
 ];
-/** Each file of these has servers and folders of its own, and measures no time: two can run at once. */
+/** Each of these files starts its own servers in its own folders, and measures no time, so that two can run at once. */
 const component = [
-  "packages/*/test/**/*.test.ts",
+  // In memory, but the longest of all.
+  "test/system/protocol.test.ts",
+  "packages/!(sandbox)/test/**/*.test.ts",
   "services/{gateway,approvals,runtime}/test/**/*.test.ts",
   "cli/test/**/*.test.ts",
   "test/parity/**/*.test.ts",
 ];
+/** These load the machine, or compare what is left on it before and after. */
 const system = [
+  "packages/sandbox/test/**/*.test.ts",
   "services/toolhost/test/**/*.test.ts",
   "test/{system,clients,chaos,k8s,adversarial,integration}/**/*.test.ts",
 ];
-/** These set what a process has only once, such as the provider of traces. */
+/** These set process-wide state, such as the global tracer. */
 const isolated = ["packages/platform/test/rpc-spans.test.ts", "test/system/local-traces.test.ts"];
 
 const slow = {
@@ -63,7 +67,7 @@ export default defineConfig({
           ...slow,
           name: "system",
           include: system,
-          exclude: isolated,
+          exclude: [...isolated, "test/system/protocol.test.ts"],
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

@@ -7,7 +7,7 @@ import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../test/support/free-ports.ts";
 import type { Usage } from "./process-usage.ts";
 import { usageOf } from "./process-usage.ts";
 import { Program } from "./program.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../test/support/free-ports.ts";
 import type { Usage } from "./process-usage.ts";
 import { usageOf } from "./process-usage.ts";
 import { Program } from "./program.ts";

@@ -21,7 +21,7 @@ const identity = sandboxIdentity(64_017);
 const unprotected = sandboxIdentity(64_099);
 const address = process.env["DOCKER_HOST"];
 const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
-const signal = AbortSignal.timeout(900_000);
+const signal = new AbortController().signal;
 const resources = new AsyncDisposableStack();
 /** Why a driver is not attacked, by its name. Empty if it is attacked. */
 const skipReasons = new Map<DriverName, string>();

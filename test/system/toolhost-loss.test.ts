@@ -12,7 +12,7 @@ import { processesWith } from "@reeve/sandbox/test/support/processes-with";
 import { Deployment } from "./support/deployment.ts";
 import { watchToEnd } from "./support/watching.ts";
 
-const signal = AbortSignal.timeout(110_000);
+const signal = new AbortController().signal;
 /** What the script of the run sleeps. */
 const mark = "86397.25";
 const engine = await testEngine();

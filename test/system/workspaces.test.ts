@@ -16,7 +16,7 @@ import { Deployment } from "./support/deployment.ts";
 import { watchToEnd } from "./support/watching.ts";
 
 const run = promisify(execFile);
-const signal = AbortSignal.timeout(150_000);
+const signal = new AbortController().signal;
 
 /** Writes or reads a file when it is told to, and says what came of it. */
 function play({ messages }: Asked): Played {

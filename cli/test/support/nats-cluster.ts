@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "@reeve/platform/nats/nats-server";
+import { freePorts } from "../../../test/support/free-ports.ts";
 
 export interface NatsCluster extends AsyncDisposable {
   readonly url: string;
@@ -47,14 +46,4 @@ export async function startNatsCluster(user: string, password: string): Promise<
     url: `nats://127.0.0.1:${clients[0]}`,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-}
-
-/** Returns distinct free ports. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(probes.map((probe) => once(probe, "listening")));
-  // A TCP listener has an address and a port.
-  const ports = probes.map((probe) => (probe.address() as AddressInfo).port);
-  await Promise.all(probes.map((probe) => once(probe.close(), "close")));
-  return ports;
 }

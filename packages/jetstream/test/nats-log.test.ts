@@ -25,7 +25,7 @@ import { NatsBench } from "./support/nats-bench.ts";
 import type { Cut } from "./support/severing-proxy.ts";
 import { SeveringProxy } from "./support/severing-proxy.ts";
 
-const signal = AbortSignal.timeout(110_000);
+const signal = new AbortController().signal;
 let bench: NatsBench;
 let log: RunLog & RunTailReader;
 let other: RunLog;

@@ -11,7 +11,7 @@ import { extendIntervalMs } from "../src/queue/port.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 import { queueContract } from "./support/queue-contract.ts";
 
-const signal = AbortSignal.timeout(110_000);
+const signal = new AbortController().signal;
 const ackWaitMs = 800;
 let bench: NatsBench;
 

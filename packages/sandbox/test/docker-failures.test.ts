@@ -14,7 +14,7 @@ import { testEngine } from "./support/docker-engine.ts";
 import { EngineProxy } from "./support/engine-proxy.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
-const signal = AbortSignal.timeout(200_000);
+const signal = new AbortController().signal;
 const engine = await testEngine();
 const why = "why" in engine ? ` (skipped: ${engine.why})` : "";
 const resources = new AsyncDisposableStack();
@@ -83,14 +83,20 @@ describe.skipIf("why" in engine)(`a container${why}`, () => {
     await using session = await new DockerDriver(options()).open(spec(), signal);
     const kill = () => api(`/containers/${session.sessionId}/kill`);
     expect(await runWhile(session, kill)).toBe("sandbox_lost");
-    await vi.waitFor(async () => expect(await containers()).not.toContain(session.sessionId));
+    await vi.waitFor(
+      async () => expect(await containers()).not.toContain(session.sessionId),
+      10_000,
+    );
   });
 
   test("that is paused is ended at the time limit of its command", async () => {
     await using session = await new DockerDriver(options()).open(spec(), signal);
     const pause = () => api(`/containers/${session.sessionId}/pause`);
     expect(await runWhile(session, pause, { timeoutMs: 500 })).toBe("timeout");
-    await vi.waitFor(async () => expect(await containers()).not.toContain(session.sessionId));
+    await vi.waitFor(
+      async () => expect(await containers()).not.toContain(session.sessionId),
+      10_000,
+    );
   });
 
   test("that is paused is ended when its command is cancelled", async () => {
@@ -101,7 +107,10 @@ describe.skipIf("why" in engine)(`a container${why}`, () => {
       stop.abort();
     };
     expect(await runWhile(session, pause, { until: stop.signal })).toBe("cancelled");
-    await vi.waitFor(async () => expect(await containers()).not.toContain(session.sessionId));
+    await vi.waitFor(
+      async () => expect(await containers()).not.toContain(session.sessionId),
+      10_000,
+    );
   });
 
   test("that was killed while it was idle is replaced without an error", async () => {

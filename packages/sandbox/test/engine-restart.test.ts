@@ -11,7 +11,7 @@ import { OwnEngine, whyNoOwnEngine } from "./support/own-engine.ts";
 import { processesWith } from "./support/processes-with.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
-const signal = AbortSignal.timeout(110_000);
+const signal = new AbortController().signal;
 const given = await testEngine();
 const why = "why" in given ? given.why : whyNoOwnEngine();
 

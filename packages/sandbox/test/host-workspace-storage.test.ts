@@ -19,7 +19,7 @@ import { readText, writeFile } from "../src/files/workspace-files.ts";
 import { commandOf } from "./support/bubblewrap-here.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const signal = new AbortController().signal;
 const identity = sandboxIdentity(64_017);
 const driver = new BubblewrapDriver(identity);
 const warm = new WarmSandboxes(driver, { idleMs: 60_000, maxIdle: 4 });

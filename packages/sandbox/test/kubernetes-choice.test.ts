@@ -12,7 +12,7 @@ import { RecordedCluster } from "./support/kubernetes/recorded-cluster.ts";
 import type { Stored } from "./support/kubernetes/recorded-store.ts";
 import { skipReason } from "./support/bubblewrap-here.ts";
 
-const signal = AbortSignal.timeout(120_000);
+const signal = new AbortController().signal;
 const silent = { info: () => undefined, warn: () => undefined };
 const spec = { ...defaultLimits, workspaceDir: "", readOnly: false };
 const warm = {
@@ -165,7 +165,7 @@ describe.skipIf(skipReason !== "")(`the kubernetes driver works${skipReason}`, (
       works: false,
       reason: expect.stringContaining("PoolEmpty: no pods") as string,
     });
-    await vi.waitFor(() => expect(cluster.claims.objects.size).toBe(0));
+    await vi.waitFor(() => expect(cluster.claims.objects.size).toBe(0), 10_000);
   });
 
   test("with its own pods if there is no agent-sandbox, and reports that", async () => {

@@ -12,7 +12,7 @@ import { answers, statuses } from "./support/kubernetes/recorded-answers.ts";
 import { RecordedCluster } from "./support/kubernetes/recorded-cluster.ts";
 import { skipReason } from "./support/bubblewrap-here.ts";
 
-const signal = AbortSignal.timeout(120_000);
+const signal = new AbortController().signal;
 const spec = { ...defaultLimits, workspaceDir: "", readOnly: false };
 let cluster: RecordedCluster;
 
@@ -75,7 +75,7 @@ describe("a pod that does not start", () => {
     cluster.pods.live = ({ metadata: { name } }) => cluster.pods.become(name, statuses.creating);
     const stop = new AbortController();
     const opened = driverFor().open(spec, stop.signal);
-    await vi.waitFor(() => expect(cluster.pods.created).toHaveLength(1));
+    await vi.waitFor(() => expect(cluster.pods.created).toHaveLength(1), 10_000);
     stop.abort(new Error("the caller left"));
     expect(await errorOf(opened)).toBe("the caller left");
     await expectNothingLeft();
@@ -145,7 +145,7 @@ describe.skipIf(skipReason !== "")(`a running pod${skipReason}`, () => {
   test("is found running although the watch is silent", async () => {
     cluster.pods.store.isSilent = true;
     cluster.pods.live = async (pod) => {
-      await vi.waitFor(() => expect(cluster.requests.join()).toContain("?watch"));
+      await vi.waitFor(() => expect(cluster.requests.join()).toContain("?watch"), 10_000);
       await cluster.pods.run(pod);
     };
     await using session = await driverFor().open(spec, signal);
@@ -159,9 +159,9 @@ describe.skipIf(skipReason !== "")(`a running pod${skipReason}`, () => {
     prepare();
     cluster.pods.live = async (pod) => {
       const watched = () => cluster.requests.filter((each) => each.endsWith("?watch")).length;
-      await vi.waitFor(() => expect(watched()).toBe(1));
+      await vi.waitFor(() => expect(watched()).toBe(1), 10_000);
       cluster.pods.store.sendEvent("ERROR", answers.expired.body);
-      await vi.waitFor(() => expect(watched()).toBe(2));
+      await vi.waitFor(() => expect(watched()).toBe(2), 10_000);
       await cluster.pods.run(pod);
     };
     await using session = await driverFor().open(spec, signal);

@@ -17,7 +17,7 @@ import { limitsOf } from "./support/contract/sandbox-bench.ts";
 import { testEngine } from "./support/docker-engine.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 const log = createLogger("test", "warn");
 const identity = sandboxIdentity(64_017);
 const engine = await testEngine();

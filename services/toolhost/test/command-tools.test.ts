@@ -6,7 +6,7 @@ import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 let workspace: SandboxedWorkspace;
 
 beforeAll(async () => {

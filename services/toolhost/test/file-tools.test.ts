@@ -9,7 +9,7 @@ import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { onEachGround, sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 
 const refusals: readonly (readonly [path: string, why: RegExp])[] = [
   ["../escape.txt", /outside/],

@@ -12,7 +12,7 @@ import type { RunningToolhost } from "./support/running-toolhost.ts";
 import { runningToolhost } from "./support/running-toolhost.ts";
 import { resultOf } from "./support/toolhost.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const signal = new AbortController().signal;
 const identity = sandboxIdentity(64_017);
 const contender = {
   driver: new FilesOnlyDriver(new UnsafeLocalDriver(identity)),

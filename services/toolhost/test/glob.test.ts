@@ -4,7 +4,7 @@ import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
 
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 let workspace: SearchedWorkspace;
 
 beforeAll(async () => {

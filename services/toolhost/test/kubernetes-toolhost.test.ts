@@ -13,7 +13,7 @@ import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 import { factsUntilEnd, keyOf, requestOf, resultOf } from "./support/toolhost.ts";
 
 const log = createLogger("test", "silent");
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 
 describe.skipIf(skipReason !== "")(`a toolhost with pods for sandboxes${skipReason}`, () => {
   const resources = new AsyncDisposableStack();

@@ -6,7 +6,7 @@ import type { RunningToolhost } from "./support/running-toolhost.ts";
 import { runningToolhost } from "./support/running-toolhost.ts";
 import { resultOf } from "./support/toolhost.ts";
 
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 let toolhost: RunningToolhost;
 
 beforeAll(async () => {

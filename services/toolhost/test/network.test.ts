@@ -18,7 +18,7 @@ import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 import { resultOf } from "./support/toolhost.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const signal = new AbortController().signal;
 const server = createServer((request, response) => void response.end(`told ${request.url}`));
 
 describe.skipIf(skipReason !== "")(`a toolhost with a network for agents${skipReason}`, () => {

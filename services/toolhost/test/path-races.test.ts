@@ -8,7 +8,7 @@ import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { onEachGround, sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 const paths = readFileSync(
   join(import.meta.dirname, "../../../packages/sandbox/src/programs/workspace_paths.py"),
   "utf8",

@@ -16,7 +16,7 @@ import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 import { factsUntilEnd, keyOf, requestOf, resultOf } from "./support/toolhost.ts";
 
 const log = createLogger("test", "silent");
-const signal = AbortSignal.timeout(110_000);
+const signal = new AbortController().signal;
 const engine = await testEngine();
 const missing = "why" in engine ? engine.why : "";
 const resources = new AsyncDisposableStack();

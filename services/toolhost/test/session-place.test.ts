@@ -10,7 +10,7 @@ import { readText, writeFile } from "@reeve/sandbox/files/workspace-files";
 import type { SandboxDriver, SandboxSession } from "@reeve/sandbox/port";
 import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
 
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 const identity = sandboxIdentity(64_017);
 const bubblewrap = new BubblewrapDriver(identity);
 const report = await bubblewrap.probe(signal);

@@ -14,7 +14,7 @@ import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 import { factsUntilEnd, keyOf, requestOf, resultOf } from "./support/toolhost.ts";
 
 const log = createLogger("test", "silent");
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 const resources = new AsyncDisposableStack();
 let journal: CallJournal;
 let queue: WorkQueue<ToolCallRequest>;

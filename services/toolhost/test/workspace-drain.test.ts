@@ -15,7 +15,7 @@ import type { Sandbox, SandboxCommand } from "@reeve/sandbox/port";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 
 const log = createLogger("test", "silent");
-const signal = AbortSignal.timeout(60_000);
+const signal = new AbortController().signal;
 const resources = new AsyncDisposableStack();
 let nats: Nats;
 

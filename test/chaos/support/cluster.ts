@@ -1,7 +1,4 @@
-import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -11,6 +8,7 @@ import { connectNats } from "@reeve/platform/nats/connect-nats";
 import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import type { ServerOptions } from "@reeve/client";
+import { freePort } from "../../support/free-ports.ts";
 import { Link } from "./link.ts";
 import type { Service } from "./member.ts";
 import { Member } from "./member.ts";
@@ -65,7 +63,10 @@ export class Cluster implements AsyncDisposable {
     const args = [join(root, "services/toolhost/test/support/counter-server.ts")];
     const servers = { counter: { command: process.execPath, args, env, sandbox: false } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
-    const server = await startNatsServer({ storeDir: join(folder, "nats"), log }, never);
+    const server = await startNatsServer(
+      { storeDir: join(folder, "nats"), port: await freePort(), log },
+      never,
+    );
     const nats = await connectNats(server.url, { name: "chaos", log }, never);
     const members: Member[] = [];
     for (const service of services) {
@@ -168,14 +169,4 @@ async function memberOf(
     logs: options.logs,
     onTrouble: options.onTrouble,
   });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  // A TCP listener has an address and a port.
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

@@ -54,7 +54,7 @@ export async function preparePython(): Promise<Toolchain> {
     const project = join(sdk, "python");
     const files = filesBelow(project).filter((path) => /\.(?:py|pyi|toml)$/.test(path));
     const venv = await cached("client-python", files, async (folder) => {
-      await build("/usr/bin/env", ["python3", "-m", "venv", "--copies", folder]);
+      await build("python3", ["-m", "venv", "--copies", folder]);
       // What building leaves beside the sources belongs nowhere.
       const copy = join(folder, "source");
       cpSync(project, copy, { recursive: true });

@@ -2,8 +2,6 @@ import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -18,6 +16,7 @@ import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
+import { freePorts } from "../../support/free-ports.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const token = "test-token-0123456789";
@@ -107,10 +106,11 @@ export class Deployment implements AsyncDisposable {
     const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
     const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
-    const server = await startNatsServer({ storeDir: join(folder, "nats"), log }, never);
+    const [port = 0, ...ports] = await freePorts(5);
+    const server = await startNatsServer({ storeDir: join(folder, "nats"), port, log }, never);
     const nats = await connectNats(server.url, { name: "test", log }, never);
     const deployment = new Deployment(server, nats, folder, {
-      ports: await freePorts(4),
+      ports,
       settings: { ...settings, ...written(folder, files) },
     });
     // Each makes what it needs of the store, in whatever order they come.
@@ -227,20 +227,4 @@ function written(folder: string, files: Settings): Settings {
       return [setting, path];
     }),
   );
-}
-
-/** Ports that nobody has, each another one. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  const ports: number[] = [];
-  for (const probe of probes) {
-    if (!probe.listening) await once(probe, "listening");
-    // A TCP listener has an address and a port.
-    ports.push((probe.address() as AddressInfo).port);
-  }
-  for (const probe of probes) {
-    probe.close();
-    await once(probe, "close");
-  }
-  return ports;
 }

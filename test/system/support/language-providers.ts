@@ -38,7 +38,7 @@ export async function preparePython(): Promise<Prepared> {
       [join(source, "requirements.txt"), proto],
       async (folder) => {
         const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: "1" };
-        await build("/usr/bin/env", ["python3", "-m", "venv", "--copies", folder], { env });
+        await build("python3", ["-m", "venv", "--copies", folder], { env });
         const python = join(folder, "bin/python");
         const requirements = join(source, "requirements.txt");
         await build(python, ["-m", "pip", "install", "-q", "-r", requirements], { env });
@@ -117,7 +117,7 @@ export class LanguageProvider implements AsyncDisposable {
   }
 }
 
-/** What a language needs may not be there, or not to be had: then there is nothing to test. */
+/** Skips a language whose toolchain is not installed. A build that fails is an error. */
 export async function prepared<Made>(
   prepare: () => Promise<Made>,
 ): Promise<(Made & { readonly kind: "ready" }) | Extract<Prepared, { kind: "missing" }>> {
@@ -125,9 +125,15 @@ export async function prepared<Made>(
   try {
     return { ...(await prepare()), kind: "ready" };
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    return { kind: "missing", reason: said.replaceAll(/\s+/g, " ").slice(0, 300) };
+    if (!isMissingProgram(error)) throw error;
+    return { kind: "missing", reason: error.message };
   }
+}
+
+function isMissingProgram(error: unknown): error is Error {
+  if (!(error instanceof Error) || !("code" in error) || error.code !== "ENOENT") return false;
+  // A program that was looked for on the PATH, and not a file that a build lacks.
+  return "path" in error && typeof error.path === "string" && !error.path.includes("/");
 }
 
 /** A folder that is made once for the contents of some files, and whole or not at all. */

@@ -11,7 +11,7 @@ export function externalAppendContract(
   writers: () => readonly [RunLog, RunLog],
 ): void {
   describe(`external appends to a log ${where}`, () => {
-    const signal = AbortSignal.timeout(100_000);
+    const signal = new AbortController().signal;
 
     test("lets external facts in while the owner writes at full speed", async () => {
       const [log, other] = writers();

@@ -36,7 +36,7 @@ export function queueContract(
   open: () => Promise<readonly [WorkQueue<Dispatch>, WorkQueue<Dispatch>]>,
 ): void {
   describe(`a queue ${where}`, () => {
-    const signal = AbortSignal.timeout(100_000);
+    const signal = new AbortController().signal;
     const publish = (queue: WorkQueue<Dispatch>, runId: string, dedupeId: string = runId) =>
       queue.publish(create(DispatchSchema, { tenant: "acme", runId }), { dedupeId }, signal);
 

@@ -2,8 +2,6 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, mkdirSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -46,12 +44,12 @@ export async function startNatsServer(
     );
   }
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
-  const port = fixedPort ?? (await freePort());
   const args = [
     "--addr",
     "127.0.0.1",
     "--port",
-    String(port),
+    // -1: the server chooses a free port, and logs it.
+    String(fixedPort ?? -1),
     "--jetstream",
     "--store_dir",
     storeDir,
@@ -59,8 +57,9 @@ export async function startNatsServer(
   const [command, ...rest] = [...deathWithParent(), program, ...args];
   const child = spawn(command ?? program, rest, { stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(child, "exit").then(() => undefined);
+  let port: number;
   try {
-    await untilReady(child, port, signal);
+    port = await untilReady(child, fixedPort, signal);
   } catch (error) {
     child.kill("SIGKILL");
     throw error;
@@ -92,16 +91,21 @@ kill -KILL $child 2>/dev/null; wait $child`;
   return ["/bin/sh", "-c", watch, "sh"];
 }
 
-async function untilReady(child: ChildProcess, port: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+/** Resolves with the port that the server listens on. */
+async function untilReady(
+  child: ChildProcess,
+  fixedPort: number | undefined,
+  signal: AbortSignal,
+): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const where = fixedPort === undefined ? "" : ` on port ${fixedPort}`;
   let output = "";
   const fail = (problem: string) =>
-    reject(
-      new Failure("unavailable", ErrorReason.UNAVAILABLE, `nats-server on port ${port} ${problem}`),
-    );
+    reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, `nats-server${where} ${problem}`));
   const read = (chunk: Buffer) => {
     output += chunk.toString();
-    if (output.includes("Server is ready")) resolve();
+    const [, port] = /Listening for client connections on \S+:(\d+)/.exec(output) ?? [];
+    if (port !== undefined && output.includes("Server is ready")) resolve(Number(port));
   };
   const exit = () => fail(`exited during startup: ${lastError(output)}`);
   const timeout = setTimeout(() => fail(`was not ready within ${readyMs / 1000} s`), readyMs);
@@ -109,7 +113,7 @@ async function untilReady(child: ChildProcess, port: number, signal: AbortSignal
   child.once("exit", exit);
   child.once("error", exit);
   try {
-    await abortable(promise, signal);
+    return await abortable(promise, signal);
   } finally {
     clearTimeout(timeout);
     child.stderr?.off("data", read);
@@ -137,14 +141,4 @@ export function findProgram(name: string): string | undefined {
         return false;
       }
     });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  // A TCP listener has an address and a port.
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

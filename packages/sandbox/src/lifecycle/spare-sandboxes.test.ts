@@ -73,7 +73,7 @@ function waiting(): readonly string[] {
 test("a new run gets a spare sandbox, whose folder becomes its workspace", async () => {
   const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 2);
-  await vi.waitFor(() => expect(started).toHaveLength(2));
+  await vi.waitFor(() => expect(started).toHaveLength(2), 10_000);
   writeFileSync(join(started[0]?.spec.workspaceDir ?? "", "mark"), "");
   const workspaceDir = workspaceOf("run_1");
   expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("1");
@@ -86,7 +86,7 @@ test("a new run gets a spare sandbox, whose folder becomes its workspace", async
 test("no spare is used twice, and more sandboxes than spares are started on demand", async () => {
   const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 2);
-  await vi.waitFor(() => expect(started).toHaveLength(2));
+  await vi.waitFor(() => expect(started).toHaveLength(2), 10_000);
   const runs = Array.from({ length: 5 }, (_, index) => `run_${index}`);
   const sessions = await Promise.all(
     runs.map((run) => spares.open({ ...spareSpec, workspaceDir: workspaceOf(run) }, never)),
@@ -98,7 +98,7 @@ test("no spare is used twice, and more sandboxes than spares are started on dema
 test("concurrent sandboxes for one new workspace share its folder", async () => {
   const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 3);
-  await vi.waitFor(() => expect(started).toHaveLength(3));
+  await vi.waitFor(() => expect(started).toHaveLength(3), 10_000);
   const workspaceDir = workspaceOf("run_1");
   const spec = { ...spareSpec, workspaceDir };
   await Promise.all([spares.open(spec, never), spares.open(spec, never)]);
@@ -113,7 +113,7 @@ test.each([
 ])("a spec with %s starts another sandbox", async (_, other) => {
   const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 1);
-  await vi.waitFor(() => expect(started).toHaveLength(1));
+  await vi.waitFor(() => expect(started).toHaveLength(1), 10_000);
   const workspaceDir = workspaceOf("run_1");
   const { sessionId } = await spares.open({ ...spareSpec, ...other, workspaceDir }, never);
   expect(sessionId).toBe("2");
@@ -123,7 +123,7 @@ test.each([
 test("an existing workspace keeps its folder and its content", async () => {
   const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 1);
-  await vi.waitFor(() => expect(started).toHaveLength(1));
+  await vi.waitFor(() => expect(started).toHaveLength(1), 10_000);
   const workspaceDir = workspaceOf("run_1");
   mkdirSync(workspaceDir, { recursive: true });
   expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
@@ -134,7 +134,7 @@ test("an existing workspace keeps its folder and its content", async () => {
 test("a spare that ended while it waited is not used", async () => {
   const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 1);
-  await vi.waitFor(() => expect(started).toHaveLength(1));
+  await vi.waitFor(() => expect(started).toHaveLength(1), 10_000);
   if (started[0] !== undefined) started[0].isUsable = false;
   const workspaceDir = workspaceOf("run_1");
   expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
@@ -145,7 +145,7 @@ test("a spare whose folder cannot be renamed is logged and ended, and the run ge
   const { driver, started } = recordingDriver();
   let warned = 0;
   await using spares = sparesOf(driver, 1, () => void warned++);
-  await vi.waitFor(() => expect(started).toHaveLength(1));
+  await vi.waitFor(() => expect(started).toHaveLength(1), 10_000);
   rmSync(join(root, ".spare"), { recursive: true });
   const workspaceDir = workspaceOf("run_1");
   expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
@@ -159,7 +159,7 @@ test("a driver that fails is retried later, and callers get its error", async ()
   state.problem = "the disk is full";
   let warned = 0;
   await using spares = sparesOf(driver, 2, () => void warned++);
-  await vi.waitFor(() => expect(warned).toBe(1));
+  await vi.waitFor(() => expect(warned).toBe(1), 10_000);
   expect(state.tries).toBe(1);
   expect(waiting()).toEqual([]);
   const spec = { ...spareSpec, workspaceDir: workspaceOf("run_1") };
@@ -171,7 +171,7 @@ test("a driver that fails is retried later, and callers get its error", async ()
 test("disposing ends all spares and deletes their folders", async () => {
   const { driver, started } = recordingDriver();
   const spares = sparesOf(driver, 3);
-  await vi.waitFor(() => expect(started).toHaveLength(3));
+  await vi.waitFor(() => expect(started).toHaveLength(3), 10_000);
   await spares[Symbol.asyncDispose]();
   expect(started.map(({ isEnded }) => isEnded)).toEqual([true, true, true]);
   expect(waiting()).toEqual([]);
@@ -180,7 +180,7 @@ test("disposing ends all spares and deletes their folders", async () => {
 test("folders of a dead toolhost are orphans and can be destroyed", async () => {
   const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 1);
-  await vi.waitFor(() => expect(started).toHaveLength(1));
+  await vi.waitFor(() => expect(started).toHaveLength(1), 10_000);
   const [own = ""] = waiting();
   const [kind, machine] = own.split("~");
   const lost = [kind, machine, "999999999.1", "ab"].join("~");

@@ -12,7 +12,7 @@ import { vi } from "vitest";
 import { Engine } from "../../src/docker/engine.ts";
 
 const run = promisify(execFile);
-const signal = AbortSignal.timeout(100_000);
+const signal = new AbortController().signal;
 
 /** Returns why the tests cannot start their own engine; undefined if they can. */
 export function whyNoOwnEngine(): string | undefined {

@@ -42,7 +42,7 @@ test("a workspace keeps edits of input files that were saved while another call 
   const running = await a.keeper.open(requestOf("run_command", "call-a"), never);
   await does(running, "write", "a", "begun");
   await write(b, "in", "edited", { ...requestOf("write_file", "call-b"), files });
-  await vi.waitFor(async () => expect((await hosts.record())?.snapshot).not.toBe(""));
+  await vi.waitFor(async () => expect((await hosts.record())?.snapshot).not.toBe(""), 10_000);
   hosts.kill("a");
   hosts.kill("b");
   await using workspace = await hosts.host("c").keeper.open({ ...requestOf(), files }, never);

@@ -36,7 +36,10 @@ describe("a workspace", () => {
     await does(running, "write", "a", "begun");
     await write(b, "b", "1");
     const elsewhere = read(hosts.host("c"), "a");
-    await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ holder: "a" }));
+    await vi.waitFor(
+      async () => expect(await hosts.record()).toMatchObject({ holder: "a" }),
+      10_000,
+    );
     await does(running, "write", "a", "done");
     await running[Symbol.asyncDispose]();
     expect(await elsewhere).toEqual({ content: "done", lost: undefined });
@@ -48,7 +51,10 @@ describe("a workspace", () => {
       const a = hosts.host("a");
       await write(a, "x", "saved");
       await a.keeper.release({ tenant: "acme", id: "run_1" }, false);
-      await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ holder: "" }));
+      await vi.waitFor(
+        async () => expect(await hosts.record()).toMatchObject({ holder: "" }),
+        10_000,
+      );
       const before = (await hosts.record())?.snapshot;
       await write(a, "x", "1", requestOf("write_file", "call-x"));
       if (when === "before") a.storage.folders.clear();

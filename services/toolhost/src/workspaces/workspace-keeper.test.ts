@@ -68,14 +68,17 @@ describe("a workspace", () => {
     const a = hosts.host("a");
     await write(a, "x", "saved");
     await a.keeper.release({ tenant: "acme", id: "run_1" }, false);
-    await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ savedRevision: 1 }));
+    await vi.waitFor(
+      async () => expect(await hosts.record()).toMatchObject({ savedRevision: 1 }),
+      10_000,
+    );
     await write(a, "x", "1", requestOf("write_file", "call-x"));
     hosts.kill("a");
     const b = hosts.host("b");
     // A result that was not recorded has reported nothing.
     expect(await read(b, "x", false)).toEqual({ content: "saved", lost: ["call-x"] });
     expect(await read(b, "x")).toEqual({ content: "saved", lost: ["call-x"] });
-    await vi.waitFor(async () => expect((await hosts.record())?.lost).toEqual([]));
+    await vi.waitFor(async () => expect((await hosts.record())?.lost).toEqual([]), 10_000);
     expect(await read(b, "x")).toEqual({ content: "saved", lost: undefined });
   });
 
@@ -116,7 +119,7 @@ describe("a workspace", () => {
     const running = await a.keeper.open(requestOf("run_command", "call-a"), never);
     await does(running, "write", "a", "begun");
     await write(b, "b", "1", requestOf("write_file", "call-b"));
-    await vi.waitFor(async () => expect((await hosts.record())?.snapshot).not.toBe(""));
+    await vi.waitFor(async () => expect((await hosts.record())?.snapshot).not.toBe(""), 10_000);
     expect((await hosts.record())?.unsaved.map(({ callId }) => callId)).toEqual(["call-a"]);
     await running[Symbol.asyncDispose]();
   });
@@ -141,11 +144,13 @@ describe("a workspace", () => {
     const host = hosts.host("a", { saveAfterMs: 0 });
     for (const [revision, text] of ["1", "2"].entries()) {
       await write(host, "x", text);
-      await vi.waitFor(async () =>
-        expect(await hosts.record()).toMatchObject({ savedRevision: revision + 1, unsaved: [] }),
+      await vi.waitFor(
+        async () =>
+          expect(await hosts.record()).toMatchObject({ savedRevision: revision + 1, unsaved: [] }),
+        10_000,
       );
     }
-    await vi.waitFor(async () => expect(await hosts.snapshots.list(never)).toHaveLength(1));
+    await vi.waitFor(async () => expect(await hosts.snapshots.list(never)).toHaveLength(1), 10_000);
   });
 
   test("leaves its host when it is evicted, and comes back from its snapshot", async () => {
@@ -234,6 +239,9 @@ describe("a sweep", () => {
     hosts.kill("a");
     const { keeper, ports } = hosts.hostAt(a.storage, "b", { saveAfterMs: 0 });
     await sweepOnce(keeper, ports, never);
-    await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ savedRevision: 1 }));
+    await vi.waitFor(
+      async () => expect(await hosts.record()).toMatchObject({ savedRevision: 1 }),
+      10_000,
+    );
   });
 });

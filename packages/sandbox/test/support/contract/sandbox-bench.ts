@@ -34,7 +34,7 @@ export type HostTest = TestAPI | ReturnType<TestAPI["skipIf"]>;
 
 export const secret = "the-secret-of-the-host";
 const warmOptions = { idleMs: 300_000, maxIdle: 4 };
-export const signal = AbortSignal.timeout(300_000);
+export const signal = new AbortController().signal;
 
 /** The workspaces of two runs, each with a secret, and sandboxes over the first. */
 export interface SandboxBench extends AsyncDisposable, Omit<DriverUnderTest, "commands"> {
