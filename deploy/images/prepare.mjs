@@ -30,13 +30,17 @@ function install() {
   const only = workspaces.flatMap((each) => ["--workspace", each]);
   npm("ci", "--omit=dev", "--omit=optional", ...only);
   // npm lists no bill of materials while a manifest names packages that are not installed.
-  for (const path of ["package.json", ...globSync("{packages/*,services/*,cli,sdk/typescript}/package.json")]) {
+  for (const path of [
+    "package.json",
+    ...globSync("{packages/*,services/*,cli,sdk/typescript}/package.json"),
+  ]) {
     const {
       devDependencies: _,
       optionalDependencies: __,
       ...manifest
     } = JSON.parse(readFileSync(path, "utf8"));
-    if (path === "package.json") manifest.workspaces = ["packages/*", "services/*", "cli", "sdk/typescript"];
+    if (path === "package.json")
+      manifest.workspaces = ["packages/*", "services/*", "cli", "sdk/typescript"];
     writeFileSync(path, JSON.stringify(manifest, undefined, 2));
   }
   writeFileSync(bill, npm("sbom", "--omit=dev", "--sbom-format=cyclonedx"));

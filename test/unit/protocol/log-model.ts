@@ -58,7 +58,11 @@ export class LogModel<Key, Event> {
   }
 
   /** A read that lacks the last append. */
-  #late(key: Key, after: Tail, signal: AbortSignal): (() => Promise<EventRange<Event>>) | undefined {
+  #late(
+    key: Key,
+    after: Tail,
+    signal: AbortSignal,
+  ): (() => Promise<EventRange<Event>>) | undefined {
     const { inner, nameOf } = this.#parts;
     const name = nameOf(key);
     const missing = inner.batches.findLast((batch) => nameOf(batch.key) === name)?.events.length;

@@ -57,7 +57,8 @@ export class ThreadStage implements ThreadPorts {
       create(RunEventSchema, { runId, sequence: tail.sequence + 1 + index, event }),
     );
     const outcome = await this.log.append(run, tail, events, never);
-    if (outcome.kind === "conflict") throw new Error(`another writer was first in the log of ${runId}`);
+    if (outcome.kind === "conflict")
+      throw new Error(`another writer was first in the log of ${runId}`);
   }
 
   async events(runId: string): Promise<readonly RunEvent[]> {
