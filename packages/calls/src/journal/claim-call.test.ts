@@ -62,6 +62,13 @@ describe("a call that is delivered again", () => {
     expect(delivery.settled).toEqual(["acknowledged"]);
   });
 
+  test("by another message takes it over when the queue lost the message that started it", async () => {
+    const ports = { ...portsWith(answers), requests: { holds: async () => false } };
+    await append(ports, startedFact("toolhost-gone", 7));
+    await settleCall(deliveryOf(request({ idempotent: true }), 8), ports, never);
+    expect(kinds(await factsIn(ports))).toEqual(["started", "started", "result"]);
+  });
+
   test("to another host is left to that host", async () => {
     const { tool, begun } = patientTool();
     const ports = portsWith(tool);

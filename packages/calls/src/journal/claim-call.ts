@@ -6,7 +6,8 @@
 //     execute-call.test.ts: "is not executed when it was cancelled before")
 // C3. A started call is claimed again only by a redelivery of the message that started it, because its host extends that
 //     delivery while it lives, or when the queue no longer holds that message. (claim-call.test.ts: "by another message has no
-//     effect"; breakages.test.ts: "a toolhost sees no requests" finds a protocol without this.)
+//     effect", "by another message takes it over when the queue lost the message that started it"; breakages.test.ts: "a
+//     toolhost sees no requests" finds a protocol without this.)
 // C4. A call that is not idempotent is started at most once. When its host fell silent, the next claimant records that the
 //     outcome is unknown. (claim-call.test.ts: "after its host fell silent has an unknown outcome")
 // C5. An idempotent call is started at most three times. (claim-call.test.ts: "that took down every host is not executed
