@@ -15,7 +15,7 @@ export interface CommandPolicy {
 }
 
 /** Records that a command may change files. */
-export interface ChangeRecorder {
+interface ChangeRecorder {
   /** Resolves with the revision of the workspace when the change is recorded. */
   record(signal: AbortSignal): Promise<number>;
   /** Called with that revision before the command ends. */
