@@ -32,6 +32,7 @@ describe("the direction of dependencies", () => {
     ["packages/jetstream/src/log/nats.ts", "packages/run/src/head/run-head.ts"],
     ["packages/run/src/head/run-head.ts", "packages/engine/src/domain/build-batch.ts"],
     ["packages/sandbox/src/port.ts", "packages/calls/src/ports/tool.ts"],
+    ["packages/sandbox/src/docker/driver.ts", "packages/sandbox/src/bubblewrap/spec.ts"],
     ["services/toolhost/src/workspaces/x.ts", "services/toolhost/src/pool/presence.ts"],
     ["services/toolhost/src/tools/mcp/x.ts", "services/toolhost/src/workspaces/x.ts"],
     ["packages/engine/src/domain/build-batch.ts", "node:fs"],

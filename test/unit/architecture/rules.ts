@@ -41,6 +41,14 @@ const folderOrder: Readonly<Record<string, Readonly<Record<string, readonly stri
     workspaces: ["tools"],
     pool: ["workspaces", "tools"],
   },
+  // Drivers share code through other folders only, such as `agent` and `host`.
+  "packages/sandbox": {
+    bubblewrap: [],
+    docker: [],
+    "files-only": [],
+    kubernetes: [],
+    "unsafe-local": [],
+  },
   "packages/engine": {
     domain: [],
     ports: ["domain"],
