@@ -3,7 +3,7 @@ const startMs = 20_000;
 /** How long an agent may take to end a command. */
 const stopMs = 3_000;
 /** How long an agent may be silent. It sends a message every few seconds while a command runs. */
-const silenceMs = 60_000;
+const agentIdleTimeoutMs = 60_000;
 
 export interface DeadlineHandlers {
   /** The command has reached its time limit. */
@@ -27,7 +27,7 @@ export class CallDeadlines implements Disposable {
   /** The command has started, with this time limit. */
   commandStarted(timeoutMs: number): void {
     this.#commandTimer = setTimeout(() => this.#handlers.onTimeout(), timeoutMs);
-    this.#restart(silenceMs);
+    this.#restart(agentIdleTimeoutMs);
   }
 
   /** The agent has sent a message. */
