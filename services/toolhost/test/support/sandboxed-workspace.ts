@@ -10,9 +10,11 @@ import type { Collected } from "@reeve/sandbox/files/collect";
 import { collect } from "@reeve/sandbox/files/collect";
 import { callSettings } from "@reeve/calls/settings/tool-settings";
 import type { Sandbox, SandboxDriver } from "@reeve/sandbox/port";
+import { defaultLimits } from "@reeve/sandbox/port";
 import { commandOf, skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
-import type { Progress, Tool, CallResult } from "@reeve/calls/ports/tool";
+import type { CallResult, Progress, Tool } from "@reeve/calls/ports/tool";
 import { describe } from "vitest";
+import { workspaceSandbox } from "../../src/workspaces/sandbox/workspace-sandbox.ts";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 
 const identity = sandboxIdentity(64_017);
@@ -67,6 +69,8 @@ export interface SandboxedWorkspace extends AsyncDisposable {
   call(tool: Tool, args: JsonObject, options?: CallOptions): Promise<CallResult>;
 }
 
+const quota = { bytes: defaultLimits.workspaceBytes, files: defaultLimits.workspaceFiles };
+
 export interface CallOptions {
   readonly readOnly?: boolean;
   readonly report?: (progress: Progress) => void;
@@ -104,7 +108,7 @@ export async function sandboxedWorkspace(
           traceparent: "",
           args,
           settings: { ...callSettings(undefined), readOnly },
-          sandbox: () => Promise.resolve(sandbox),
+          sandbox: () => Promise.resolve(workspaceSandbox(sandbox, { quota, onProgress: report })),
           ask: () => Promise.reject(new Error("no question is expected")),
           report,
         },
