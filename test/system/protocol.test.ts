@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { explore, wander } from "../unit/protocol/explore.ts";
+import { explore, walkRandomly } from "../unit/protocol/explore.ts";
 import { longScenarios, smallScenarios, wideScenarios } from "../unit/protocol/scenarios.ts";
 
 const most = 400;
@@ -21,7 +21,11 @@ test.each(wideScenarios)(
   "a run is well kept, whatever befalls it: %s",
   async (_, scenario) => {
     for (const faults of [1, 2, 4, 6]) {
-      const { worlds } = await wander(() => scenario(), { faults, walks: 150, seed: 100 + faults });
+      const { worlds } = await walkRandomly(() => scenario(), {
+        faults,
+        walks: 150,
+        seed: 100 + faults,
+      });
       expect(worlds).toBeGreaterThan(200);
     }
   },

@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
 import {
-  appendsRegardless,
+  appendsIgnoringTail,
   callsUnwatched,
   claimsNameNoDelivery,
   claimsNameNoMessage,
-  dispatchesAgain,
-  journalsRegardless,
-  parksWithoutLooking,
-  seesNoMessages,
-  seesNoRequests,
-  sendsNowhere,
+  keepsDuplicateDispatches,
+  journalsIgnoringTail,
+  parksWithoutReading,
+  ignoresOwnerMessages,
+  ignoresRequests,
+  losesForwardedCalls,
   unswept,
-  unsweptButForOldReads,
-  wakesNobody,
+  unsweptWithStaleReads,
+  leavesParkedRunsAsleep,
 } from "./breakages.ts";
-import { Counterexample, explore, wander } from "./explore.ts";
+import { Counterexample, explore, walkRandomly } from "./explore.ts";
 import type { Breakage } from "./play.ts";
 import type { Scenario } from "./scenarios.ts";
 import { approving, askingAgain, fresh, messaging, parked, repeating } from "./scenarios.ts";
 
-/** What the exploration says of a broken protocol. */
+/** Returns the counterexample that exploring a broken protocol finds, as text. */
 async function counterexampleOf(
   scenario: Scenario,
   breakage: Breakage,
@@ -28,62 +28,91 @@ async function counterexampleOf(
   const setUp = () => scenario(breakage);
   try {
     if (faults === 0) await explore(setUp, { faults, worlds: 1_000 });
-    else await wander(setUp, { faults, walks: 1_000, seed: 1 });
+    else await walkRandomly(setUp, { faults, walks: 1_000, seed: 1 });
   } catch (error) {
     if (error instanceof Counterexample) return error.message;
     throw error;
   }
-  return "nothing is wrong";
+  return "no counterexample";
 }
 
 const routed = { workers: 1, toolhosts: 2, routed: "knowing" } as const;
 const plain = { tool: "plain", workers: 1, toolhosts: 2 } as const;
 
-describe("a protocol that is broken on purpose is found out", () => {
+describe("the exploration finds a protocol that is broken on purpose", () => {
   test.each<[string, Scenario, Breakage, number, RegExp]>([
-    ["appends follow no tail", fresh({}, messaging()), appendsRegardless, 0, /after \d+ comes/],
     [
-      "a park does not look again",
+      "appends ignore the tail",
+      fresh({}, messaging()),
+      appendsIgnoringTail,
+      0,
+      /sequence \d+ is followed by/,
+    ],
+    [
+      "a worker parks without reading the log again",
       fresh({ tool: "approved" }, approving()),
-      parksWithoutLooking,
+      parksWithoutReading,
       0,
       /forgotten/,
     ],
-    ["whoever writes after a park is silent", parked({}, approving()), wakesNobody, 0, /forgotten/],
-    ["a claim names no message", fresh({}, repeating), claimsNameNoMessage, 0, /who lives/],
-    ["a claim names no delivery", fresh({}), claimsNameNoDelivery, 1, /who lives/],
-    ["a worker sees no owner's message", fresh({}, repeating), seesNoMessages, 0, /who lives/],
-    ["nobody looks after runs", fresh({}), unswept, 1, /forgotten/],
-    ["nobody looks after requests", fresh(plain), callsUnwatched, 1, /forgotten/],
-    ["journals follow no tail", fresh(plain), journalsRegardless, 1, /again|after its end/],
+    [
+      "an external writer does not wake a parked run",
+      parked({}, approving()),
+      leavesParkedRunsAsleep,
+      0,
+      /forgotten/,
+    ],
+    [
+      "a claim does not name its message",
+      fresh({}, repeating),
+      claimsNameNoMessage,
+      0,
+      /who is alive/,
+    ],
+    ["a claim does not name its delivery", fresh({}), claimsNameNoDelivery, 1, /who is alive/],
+    [
+      "a worker ignores the owner's message",
+      fresh({}, repeating),
+      ignoresOwnerMessages,
+      0,
+      /who is alive/,
+    ],
+    ["no gateway sweeps runs", fresh({}), unswept, 1, /forgotten/],
+    ["no worker watches the requests of calls", fresh(plain), callsUnwatched, 1, /forgotten/],
+    ["journals ignore the tail", fresh(plain), journalsIgnoringTail, 1, /again|after its end/],
   ])(
     "when %s",
     async (_, scenario, breakage, faults, what) => {
       const found = await counterexampleOf(scenario, breakage, faults);
       expect(found).toMatch(what);
-      // It says how it came to that.
+      // The counterexample lists the steps that led to it.
       expect(found).toMatch(/\n +1 {2}\w/);
-      expect(await counterexampleOf(scenario, {}, 0)).toBe("nothing is wrong");
+      expect(await counterexampleOf(scenario, {}, 0)).toBe("no counterexample");
     },
     120_000,
   );
 });
 
-describe("toolhosts that send calls on, and are broken on purpose, are found out", () => {
+describe("the exploration finds forwarding toolhosts that are broken on purpose", () => {
   test.each<[string, Scenario, Breakage, RegExp]>([
-    ["calls are sent to nowhere", fresh({ ...routed, tool: "plain" }), sendsNowhere, /forgotten/],
     [
-      "a toolhost sees no requests",
+      "forwarded calls reach no toolhost",
+      fresh({ ...routed, tool: "plain" }),
+      losesForwardedCalls,
+      /forgotten/,
+    ],
+    [
+      "a toolhost ignores the requests of other toolhosts",
       fresh({ ...routed, tool: "idempotent", isSlow: true }, askingAgain),
-      seesNoRequests,
+      ignoresRequests,
       /executes a call twice/,
     ],
   ])(
     "when %s",
     async (_, scenario, breakage, what) => {
       const bounds = { faults: 0, walks: 60, seed: 1 };
-      await expect(wander(() => scenario(breakage), bounds)).rejects.toThrow(what);
-      const { worlds } = await wander(() => scenario(), bounds);
+      await expect(walkRandomly(() => scenario(breakage), bounds)).rejects.toThrow(what);
+      const { worlds } = await walkRandomly(() => scenario(), bounds);
       expect(worlds).toBeGreaterThan(50);
     },
     120_000,
@@ -94,9 +123,9 @@ test.each([
   ["a fresh run", fresh({})],
   ["a decision after the park", parked({}, approving())],
 ])(
-  "a read that is old leaves nothing to whoever looks after runs: %s",
+  "a stale read leaves no work for the sweep: %s",
   async (_, scenario) => {
-    const setUp = () => scenario(unsweptButForOldReads);
+    const setUp = () => scenario(unsweptWithStaleReads);
     const without = await explore(setUp, { faults: 0 });
     const { worlds, isAll } = await explore(setUp, { faults: 1 });
     expect(worlds).toBeGreaterThan(without.worlds);
@@ -105,10 +134,10 @@ test.each([
   120_000,
 );
 
-test("a dispatch that is published twice harms nobody", async () => {
+test("a dispatch that is published twice breaks nothing", async () => {
   const scenario = parked({}, approving());
-  expect(await counterexampleOf(scenario, dispatchesAgain, 0)).toBe("nothing is wrong");
-  const { worlds } = await wander(() => scenario(dispatchesAgain), {
+  expect(await counterexampleOf(scenario, keepsDuplicateDispatches, 0)).toBe("no counterexample");
+  const { worlds } = await walkRandomly(() => scenario(keepsDuplicateDispatches), {
     faults: 2,
     walks: 60,
     seed: 1,

@@ -6,16 +6,16 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import type { Breakage } from "./play.ts";
 
-/** Writes whatever others have written meanwhile. */
-function regardless<Key, Event>(log: Log<Key, Event>): Log<Key, Event>["append"] {
+/** Appends without comparing the tail: retries against whatever the log holds now. */
+function appendIgnoringTail<Key, Event>(log: Log<Key, Event>): Log<Key, Event>["append"] {
   return async (key, tail, events, signal) => {
     const { tail: now } = await log.read(key, emptyTail, signal);
     return await log.append(key, { ...now, sequence: tail.sequence }, events, signal);
   };
 }
 
-/** Gives events the places after a tail at which they were not meant to stand. */
-function moved(events: readonly RunEvent[], { sequence }: Tail): readonly RunEvent[] {
+/** Renumbers events for a later tail than the one they were made for. */
+function renumbered(events: readonly RunEvent[], { sequence }: Tail): readonly RunEvent[] {
   return events.map((event, index) => {
     const copy = clone(RunEventSchema, event);
     copy.sequence = sequence + 1 + index;
@@ -32,22 +32,22 @@ function withLog(ports: RunPorts, append: RunPorts["log"]["append"]): RunPorts {
   return { ...ports, log: { read, follow, append } };
 }
 
-/** An append is not compared with the tail that its writer has seen. */
-export const appendsRegardless: Breakage = { append: regardless };
+/** An append is not compared with the tail that its writer has read. */
+export const appendsIgnoringTail: Breakage = { append: appendIgnoringTail };
 
-/** Toolhosts do not compare what they write to a journal with what they have read. */
-export const journalsRegardless: Breakage = { journalAppend: regardless };
+/** Toolhosts append to a journal without comparing the tail that they have read. */
+export const journalsIgnoringTail: Breakage = { journalAppend: appendIgnoringTail };
 
-/** A worker parks the run at its end, whatever was written since it looked. */
-export const parksWithoutLooking: Breakage = {
+/** A worker parks the run at the current end of the log, even if events were appended since it read the log. */
+export const parksWithoutReading: Breakage = {
   append: (log) => async (key, tail, events, signal) => {
     if (!isPark(events)) return await log.append(key, tail, events, signal);
     const { tail: now } = await log.read(key, emptyTail, signal);
-    return await log.append(key, now, moved(events, now), signal);
+    return await log.append(key, now, renumbered(events, now), signal);
   },
 };
 
-/** A claim does not say by which message it was made. */
+/** A claim does not name the message that caused it. */
 export const claimsNameNoMessage: Breakage = {
   worker: (ports) =>
     withLog(ports, (key, tail, events, signal) => {
@@ -60,7 +60,7 @@ export const claimsNameNoMessage: Breakage = {
     }),
 };
 
-/** A claim does not say by which delivery of its message it was made. */
+/** A claim does not name the delivery of its message. */
 export const claimsNameNoDelivery: Breakage = {
   worker: (ports) =>
     withLog(ports, (key, tail, events, signal) => {
@@ -69,25 +69,25 @@ export const claimsNameNoDelivery: Breakage = {
     }),
 };
 
-/** A queue takes the same dispatch as often as it is published. */
-export const dispatchesAgain: Breakage = { dedupes: false };
+/** The dispatch queue does not deduplicate. */
+export const keepsDuplicateDispatches: Breakage = { dedupes: false };
 
-/** Nobody looks after runs. */
+/** No gateway sweeps runs. */
 export const unswept: Breakage = { isUnswept: true };
 
-/** Nobody looks after runs, and nothing goes wrong but that a read is old. */
-export const unsweptButForOldReads: Breakage = { ...unswept, faults: /as of one append ago$/ };
+/** No gateway sweeps runs, and stale reads are the only faults. */
+export const unsweptWithStaleReads: Breakage = { ...unswept, faults: /as of one append ago$/ };
 
-/** A worker that follows a call does not look after its request. */
+/** A worker that follows a call does not watch its request. */
 export const callsUnwatched: Breakage = {
   worker: (ports) => {
     const { now } = ports.clock;
-    return { ...ports, clock: { now, sleep: restless } };
+    return { ...ports, clock: { now, sleep: sleepUnlessLong } };
   },
 };
 
-/** A toolhost acknowledges a call that it has not sent on, and nobody looks after its request. */
-export const sendsNowhere: Breakage = {
+/** A toolhost acknowledges a call that it has not forwarded, and no worker watches the request. */
+export const losesForwardedCalls: Breakage = {
   ...callsUnwatched,
   toolhost: ({ routing, ...ports }) => {
     if (routing === undefined) return ports;
@@ -96,26 +96,26 @@ export const sendsNowhere: Breakage = {
   },
 };
 
-/** A toolhost does not see the messages by which others have begun calls. */
-export const seesNoRequests: Breakage = {
+/** A toolhost ignores the messages with which other toolhosts started calls. */
+export const ignoresRequests: Breakage = {
   toolhost: (ports) => ({ ...ports, requests: { holds: async () => false } }),
 };
 
-/** A worker takes a run over although the queue has the message of its owner. */
-export const seesNoMessages: Breakage = {
+/** A worker takes a run over although the queue still has the owner's message. */
+export const ignoresOwnerMessages: Breakage = {
   worker: (ports) => {
     const publish = ports.dispatch.publish.bind(ports.dispatch);
     return { ...ports, dispatch: { publish, holds: async () => false } };
   },
 };
 
-/** Looks that come after a long wait never come. */
-async function restless(delayMs: number, signal: AbortSignal): Promise<void> {
+/** Sleeps, but never wakes from a long sleep: checks that follow a long wait never happen. */
+async function sleepUnlessLong(delayMs: number, signal: AbortSignal): Promise<void> {
   if (delayMs < 10_000) return;
   const { promise, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   await promise;
 }
 
-/** Whoever writes after the park tells nobody. */
-export const wakesNobody: Breakage = { ...unswept, isSilent: true };
+/** An external writer does not wake a parked run. */
+export const leavesParkedRunsAsleep: Breakage = { ...unswept, isSilent: true };

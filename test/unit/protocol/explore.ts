@@ -1,41 +1,41 @@
 import type { Choice, Scheduler } from "./scheduler.ts";
 
-/** A world as it is before anybody moves. */
+/** A simulated world in its initial state. */
 export interface World {
   readonly scheduler: Scheduler;
-  /** Two worlds of one name cannot be told apart. */
+  /** Identifies the state: two worlds of the same name behave identically. */
   readonly name: string;
-  /** What went wrong up to now. */
-  readonly wrong: readonly string[];
+  /** The violations found so far. */
+  readonly violations: readonly string[];
   choices(): readonly Choice[];
-  /** Lets everything come to its end without any more faults, with whoever repairs, and says what is wrong then. */
+  /** Runs the world to its end without further faults, with sweeps, and returns the violations found there. */
   playOut(note: (what: string) => void): Promise<readonly string[]>;
 }
 
 export interface Bounds {
-  /** How many faults befall one world at most: deaths, answers that are lost, messages that are lost or come again. */
+  /** The maximum number of faults in one world: deaths, lost answers, and lost or redelivered messages. */
   readonly faults: number;
-  /** How many worlds are looked at, at most. */
+  /** The maximum number of worlds to visit. */
   readonly worlds?: number;
 }
 
 export interface Explored {
-  /** Worlds that differ. */
+  /** The number of distinct worlds. */
   readonly worlds: number;
-  /** Those in which nobody moved any more, and which were played out to their end. */
+  /** The worlds in which no actor could act any more, each played out to its end. */
   readonly ends: number;
-  /** Whether these are all that there are within the bounds. */
+  /** Whether the exploration covered all worlds within the bounds. */
   readonly isAll: boolean;
 }
 
-/** What went wrong, and how it came to that, as a list of what happened. */
+/** The violations, with the list of steps that led to them. */
 export class Counterexample extends Error {
   override readonly name = "Counterexample";
 }
 
 /**
- * Goes through all orders in which the acts of a world can happen, with up to so many faults. Orders that lead to the same
- * world, with everybody at the same place, are followed once. Throws the first counterexample.
+ * Explores all orders in which the acts of a world can happen, with a bounded number of faults. Orders that lead to the
+ * same state are followed once. Throws the first counterexample.
  */
 export async function explore(
   setUp: () => Promise<World>,
@@ -74,12 +74,12 @@ export async function explore(
   return { worlds: seen.size, ends, isAll: true };
 }
 
-/** One order of what happens, from the beginning. */
+/** One order of steps, from the initial state. */
 class Walk {
   readonly path: string[] = [];
   faults = 0;
   readonly #world: World;
-  /** What happened after the last choice. */
+  /** The steps of the play-out, after the last choice. */
   readonly #after: string[] = [];
 
   private constructor(world: World) {
@@ -91,7 +91,8 @@ class Walk {
     await world.scheduler.settled();
     for (const name of path) {
       const choice = world.choices().find((each) => each.name === name);
-      if (choice === undefined) throw new Error(`a world is not the same again: no "${name}"`);
+      if (choice === undefined)
+        throw new Error(`the world is not deterministic: no choice "${name}" on replay`);
       await walk.take(choice);
     }
     return walk;
@@ -102,23 +103,23 @@ class Walk {
     this.faults += choice.faults;
     await choice.take();
     await this.#world.scheduler.settled();
-    this.#check(this.#world.wrong);
+    this.#check(this.#world.violations);
   }
 
   async playOut(): Promise<void> {
     this.#check(await this.#world.playOut((what) => this.#after.push(what)));
   }
 
-  #check(wrong: readonly string[]): void {
-    if (wrong.length === 0) return;
-    const happened = [...this.path, "— nobody moves —", ...this.#after];
+  #check(violations: readonly string[]): void {
+    if (violations.length === 0) return;
+    const happened = [...this.path, "— no actor can act —", ...this.#after];
     const steps = happened.map((what, index) => `${String(index + 1).padStart(4)}  ${what}`);
-    throw new Counterexample(`${wrong.join("; ")}\n${steps.join("\n")}`);
+    throw new Counterexample(`${violations.join("; ")}\n${steps.join("\n")}`);
   }
 }
 
-/** Takes `walks` ways through worlds by chance, the same ones each time, with up to so many faults in each. */
-export async function wander(
+/** Takes `walks` random walks through the worlds, with a bounded number of faults in each. The same seed gives the same walks. */
+export async function walkRandomly(
   setUp: () => Promise<World>,
   {
     faults,
@@ -126,7 +127,7 @@ export async function wander(
     seed,
   }: { readonly faults: number; readonly walks: number; readonly seed: number },
 ): Promise<Explored> {
-  const random = chance(seed);
+  const random = seededRandom(seed);
   const seen = new Set<string>();
   for (let count = 0; count < walks; count++) {
     const world = await setUp();
@@ -150,8 +151,8 @@ export async function wander(
   return { worlds: seen.size, ends: walks, isAll: false };
 }
 
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-function chance(seed: number): () => number {
+/** Returns a generator of numbers from 0 to 1 that is determined by a seed (mulberry32). */
+function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -6,11 +6,11 @@ interface Parts<Key, Event> {
   readonly inner: MemoryLog<Key, Event>;
   readonly nameOf: (key: Key) => string;
   readonly kindOf: (event: Event) => string;
-  /** Hears of each append that stands, before anybody else does. */
+  /** Receives each append that succeeded, before any actor does. */
   readonly onAppended: (actor: Actor, key: Key, events: readonly Event[]) => void;
-  /** Whether followers hear of a fact at once. */
+  /** Whether followers receive a fact immediately. */
   readonly isPrompt: boolean;
-  /** An append as a broken protocol makes it; absent: as it ought to be. */
+  /** Replaces the append of a broken protocol; absent: the correct append. */
   readonly append?: Log<Key, Event>["append"] | undefined;
 }
 
@@ -19,8 +19,8 @@ export class LogModel<Key, Event> {
   readonly inner: MemoryLog<Key, Event>;
   readonly #parts: Parts<Key, Event>;
   readonly #scheduler: Scheduler;
-  /** What stands in each log, in short, and who wrote the last of it since when. */
-  readonly #logs = new Map<string, { said: string; length: number; last: Actor; since: number }>();
+  /** The content of each log in short form, with its last writer and the tail before that append. */
+  readonly #logs = new Map<string, { text: string; length: number; last: Actor; since: number }>();
 
   constructor(scheduler: Scheduler, parts: Parts<Key, Event>) {
     this.#scheduler = scheduler;
@@ -28,9 +28,9 @@ export class LogModel<Key, Event> {
     this.inner = parts.inner;
   }
 
-  /** Two sets of logs of one name cannot be told apart. */
+  /** Identifies the state: two sets of logs of the same name are equal. */
   get name(): string {
-    return [...this.#logs].map(([log, { said }]) => `${log}:${said}`).join("\n");
+    return [...this.#logs].map(([log, { text }]) => `${log}:${text}`).join("\n");
   }
 
   of(actor: Actor): Log<Key, Event> {
@@ -41,7 +41,7 @@ export class LogModel<Key, Event> {
         label: `writes ${nameOf(key)} ${tail.sequence + 1}: ${events.map(kindOf).join(" ")}`,
         kind: "write",
         happen: () => this.#append(actor, key, tail, events, signal),
-        tell: ({ kind }) => kind,
+        outcomeOf: ({ kind }) => kind,
       });
     const read = (key: Key, tail: Tail, signal: AbortSignal) =>
       this.#scheduler.act({
@@ -50,14 +50,14 @@ export class LogModel<Key, Event> {
         kind: "look",
         happen: () => inner.read(key, tail, signal),
         late: () => this.#late(key, tail, signal),
-        tell: (stretch) => String(stretch.tail.sequence),
+        outcomeOf: (stretch) => String(stretch.tail.sequence),
       });
     const follow = (key: Key, after: number, signal: AbortSignal) =>
       this.#follow(actor, key, after, signal);
     return { append, read, follow };
   }
 
-  /** A read that lacks the last append. */
+  /** Returns a read that lacks the last append. */
   #late(
     key: Key,
     after: Tail,
@@ -88,10 +88,10 @@ export class LogModel<Key, Event> {
     if (outcome.kind === "conflict") return outcome;
     const name = nameOf(key);
     const before = this.#logs.get(name);
-    const said = `${before?.said ?? ""} ${actor.name}>${events.map(kindOf).join(" ")}`;
+    const text = `${before?.text ?? ""} ${actor.name}>${events.map(kindOf).join(" ")}`;
     const since = before?.last === actor ? before.since : tail.sequence;
-    this.#logs.set(name, { said, length: outcome.tail.sequence, last: actor, since });
-    // A broken protocol may have written something else.
+    this.#logs.set(name, { text, length: outcome.tail.sequence, last: actor, since });
+    // A broken protocol may have written a different event.
     onAppended(actor, key, inner.batches.at(-1)?.events ?? []);
     return outcome;
   }
@@ -107,18 +107,18 @@ export class LogModel<Key, Event> {
       const known = tail;
       const stretch = await this.#scheduler.act({
         actor,
-        label: `hears of ${name} after ${known.sequence}`,
+        label: `follows ${name} after ${known.sequence}`,
         kind: "look",
         signal,
         isPossible: () => (this.#logs.get(name)?.length ?? 0) > known.sequence,
-        // To hear of what one has written oneself tells nothing.
+        // A writer learns nothing from its own facts.
         isTrivial: () => {
           const log = this.#logs.get(name);
           if (log === undefined || log.length <= known.sequence) return false;
           return this.#parts.isPrompt || (log.last === actor && log.since <= known.sequence);
         },
         happen: () => this.#parts.inner.read(key, known, signal),
-        tell: (heard) => String(heard.tail.sequence),
+        outcomeOf: (heard) => String(heard.tail.sequence),
       });
       ({ tail } = stretch);
       yield stretch;

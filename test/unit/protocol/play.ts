@@ -9,36 +9,36 @@ import type { RunPorts } from "@reeve/engine/ports/run-ports";
 export const key: RunKey = { tenant: "acme", run: "run_1" };
 export const never = new AbortController().signal;
 
-/** How the run behaves. */
+/** The behavior of the simulated run. */
 export interface Play {
   /** Whether the model calls a tool before it answers. */
   readonly tool?: "plain" | "approved" | "idempotent";
   readonly workers?: number;
   readonly toolhosts?: number;
   /**
-   * How toolhosts know each other, where the last of them has the files of the run. `mistaken`: one who lives is taken for gone
-   * once, and what was sent to it is adopted. Absent: each is alone.
+   * How toolhosts know each other when the last of them holds the run's files. `mistaken`: a toolhost that is alive is
+   * declared gone once, and the calls sent to it are adopted. Absent: no toolhost knows another.
    */
   readonly routed?: "knowing" | "mistaken";
-  /** Whether it takes a while until a fact is heard of, a model has spoken, a call is executed; else it does not. */
+  /** Whether following a log, a model call, and a tool call take time; otherwise they are immediate. */
   readonly isSlow?: boolean;
 }
 
-/** What is left out of the protocol, or done wrong, to see that it is missed. */
+/** A part of the protocol that is left out or changed, to prove that the exploration finds the gap. */
 export interface Breakage {
   readonly append?: (log: Log<RunKey, RunEvent>) => Log<RunKey, RunEvent>["append"];
   readonly journalAppend?: (
     log: Log<CallKey, ToolCallFact>,
   ) => Log<CallKey, ToolCallFact>["append"];
   readonly dedupes?: boolean;
-  /** Whether nobody looks after the run. */
+  /** Whether no gateway sweeps the run. */
   readonly isUnswept?: boolean;
-  /** Which faults befall the world; absent: any. */
+  /** The faults that may happen; absent: all. */
   readonly faults?: RegExp;
-  /** Whether what outsiders dispatch reaches nobody. */
+  /** Whether dispatches of external writers get lost. */
   readonly isSilent?: boolean;
-  /** The ports of a worker as they ought not to be. */
+  /** Changes the ports of a worker. */
   readonly worker?: (ports: RunPorts) => RunPorts;
-  /** The ports of a toolhost as they ought not to be. */
+  /** Changes the ports of a toolhost. */
   readonly toolhost?: (ports: CallPorts) => CallPorts;
 }

@@ -9,7 +9,7 @@ import type { Play } from "./play.ts";
 import type { Rules } from "./rules.ts";
 import type { Actor, Scheduler } from "./scheduler.ts";
 
-/** Made once: to compile a schema takes longer than a whole world. */
+/** Made once: compiling a schema takes longer than a whole world. */
 const catalogs = { plain: catalogOf(false), idempotent: catalogOf(true) };
 
 function catalogOf(idempotent: boolean): ToolCatalog {
@@ -27,7 +27,7 @@ export function catalogFor({ tool }: Play): ToolCatalog {
   return catalogs[tool === "idempotent" ? "idempotent" : "plain"];
 }
 
-/** A model that calls the tool once, if there is one, and then answers. */
+/** A model that calls the tool once, if the play has one, and then answers. */
 export function scriptedModel(scheduler: Scheduler, actor: Actor, play: Play): ModelProvider {
   const calls = [{ providerCallId: "p", name: "count", argumentsText: "{}" }];
   return {
@@ -36,7 +36,7 @@ export function scriptedModel(scheduler: Scheduler, actor: Actor, play: Play): M
     async *stream({ messages }, signal) {
       const isFirst = !messages.some(({ role }) => role === "verbatim");
       const made = isFirst && play.tool !== undefined ? calls : [];
-      await takesTime(scheduler, actor, play, "hears its model", signal);
+      await takesTime(scheduler, actor, play, "receives the model's answer", signal);
       const finishReason = made.length > 0 ? "tool_calls" : "stop";
       const more = { usage: undefined, model: "test" };
       yield { kind: "turn", turn: { messageJson: "{}", finishReason, calls: made, ...more } };
@@ -44,7 +44,7 @@ export function scriptedModel(scheduler: Scheduler, actor: Actor, play: Play): M
   };
 }
 
-/** The tool, which tells the rules each time that it is executed. */
+/** The tool. Reports each execution to the rules. */
 export function countingTool(scheduler: Scheduler, actor: Actor, play: Play, rules: Rules): Tool {
   return {
     descriptor: catalogFor(play).tools[0] ?? create(ToolDescriptorSchema),
@@ -56,7 +56,7 @@ export function countingTool(scheduler: Scheduler, actor: Actor, play: Play, rul
   };
 }
 
-/** Waits that end when nobody can do anything else. */
+/** Sleeps that end when no actor can act. */
 export function sleeping(scheduler: Scheduler, actor: Actor): Clock["sleep"] {
   return async (delayMs, signal) => {
     if (delayMs === 0) return;
@@ -76,5 +76,5 @@ async function takesTime(
   await scheduler.act({ actor, label, kind: "look", isTrivial, signal, ...nothing });
 }
 
-/** What happens is only that time passes. */
-const nothing = { happen: async () => undefined, tell: () => "" };
+/** An act whose only effect is that time passes. */
+const nothing = { happen: async () => undefined, outcomeOf: () => "" };

@@ -28,10 +28,10 @@ import { Scheduler } from "./scheduler.ts";
 import { playToolhost } from "./toolhost-player.ts";
 
 const logger = createLogger("test", "silent");
-/** Longer than anything that is simulated. */
+/** Longer than any simulation. */
 const heartbeatMs = 2 ** 31 - 1;
 
-/** A run, its workers, its toolhosts and those who write to it from outside, over one store. */
+/** A run with its workers, its toolhosts, and its external writers, over one store. */
 export class ProtocolWorld implements World {
   readonly scheduler = new Scheduler();
   readonly rules: Rules;
@@ -84,8 +84,8 @@ export class ProtocolWorld implements World {
     });
     const { routed } = play;
     const stream = { last: 0 };
-    const isAlike = routed === undefined;
-    this.calls = new QueueModel("request", this.scheduler, { stream, isAlike });
+    const isInterchangeable = routed === undefined;
+    this.calls = new QueueModel("request", this.scheduler, { stream, isInterchangeable });
     this.#routing = routed && this.#route(stream, routed === "mistaken" ? 1 : 0);
   }
 
@@ -102,8 +102,8 @@ export class ProtocolWorld implements World {
       .join("\n");
   }
 
-  get wrong(): readonly string[] {
-    return [...this.rules.wrong, ...this.#failures];
+  get violations(): readonly string[] {
+    return [...this.rules.violations, ...this.#failures];
   }
 
   actor(name: string): Actor {
@@ -112,25 +112,26 @@ export class ProtocolWorld implements World {
     return actor;
   }
 
-  /** What somebody has who writes to the run from outside. */
+  /** Returns the ports of an actor that writes to the run from outside. */
   outside(actor: Actor): CancelPorts {
-    const { publish } = this.#breakage.isSilent === true ? silence : this.dispatch.of(actor);
+    const { publish } =
+      this.#breakage.isSilent === true ? discardingQueue : this.dispatch.of(actor);
     return { log: this.log.of(actor), journal: this.journal.of(actor), dispatch: { publish } };
   }
 
-  /** Everybody moves until nobody can. */
+  /** Lets the actors act until none can. */
   async advance(): Promise<this> {
     await this.#untilQuiet(() => undefined);
     return this;
   }
 
-  /** A process that does one thing and ends. What it throws is its own affair: whoever asked may ask again. */
+  /** Starts a process that does one thing and ends. Its errors are ignored: its client may ask again. */
   start(name: string, run: (actor: Actor) => Promise<void>): void {
     const actor = this.actor(name);
     void run(actor).catch(() => undefined);
   }
 
-  /** Stores the run, and dispatches it. */
+  /** Stores the run and dispatches it. */
   async create(): Promise<this> {
     const value = {
       tenant: key.tenant,
@@ -147,7 +148,7 @@ export class ProtocolWorld implements World {
     return this;
   }
 
-  /** Workers and toolhosts begin to take what is offered; from now on each act waits for its turn. */
+  /** Starts the workers and toolhosts. From now on, each act waits for its turn. */
   begin(): this {
     this.scheduler.isFree = false;
     for (let count = 1; count <= (this.#play.workers ?? 2); count++) this.work(`worker ${count}`);
@@ -172,7 +173,7 @@ export class ProtocolWorld implements World {
     playToolhost(actor, { tool, journal, calls, routing, hosts, breakage });
   }
 
-  /** A gateway looks after the run, once. */
+  /** A gateway sweeps the run once. */
   async sweep(actor: Actor): Promise<void> {
     const ports = { log: this.log.of(actor), dispatch: this.dispatch.of(actor) };
     this.#looked = await sweepRun(ports, key, this.#looked, never);
@@ -206,10 +207,10 @@ export class ProtocolWorld implements World {
       if (this.#play.tool !== undefined && this.#lives("toolhost") === 0) {
         this.host(`toolhost of round ${round}`);
       }
-      this.scheduler.patience = maxWaits;
+      this.scheduler.waitsLeft = maxWaits;
       await this.#untilQuiet(note);
       if (this.#breakage.isUnswept !== true) {
-        note("the sweeper looks");
+        note("the sweeper runs");
         const sweeping = this.sweep(this.actor(`sweeper of round ${round}`));
         sweeping.catch((error: unknown) => this.#failures.push(String(error)));
         await this.#untilQuiet(note);
@@ -226,7 +227,7 @@ export class ProtocolWorld implements World {
       note(next.name);
       await next.take();
     }
-    this.#failures.push("it never comes to rest");
+    this.#failures.push("the world never settles");
   }
 
   #isIdle(actor: Actor): boolean {
@@ -247,7 +248,7 @@ export class ProtocolWorld implements World {
     };
   }
 
-  /** The toolhosts that there are from the start, and who comes when they are gone. */
+  /** The names of the initial toolhosts and of their replacements. */
   get #toolhosts(): readonly string[] {
     const { tool, toolhosts = tool === undefined ? 0 : 1 } = this.#play;
     const first = Array.from({ length: toolhosts }, (_, index) => `toolhost ${index + 1}`);
@@ -262,11 +263,11 @@ export class ProtocolWorld implements World {
     return new RoutingModel(this.scheduler, this.calls, { stream, holder, mistakes });
   }
 
-  /** Whether it makes a difference that this one dies now: it is about to do something, or others wait for it. */
+  /** Whether the death of this actor now makes a difference: it is about to write, or others wait for it. */
   #mayDie(actor: Actor): boolean {
     if (!actor.isAlive) return false;
     const state = this.scheduler.stateOf(actor);
-    return state === "moves" || (state === "stands" && this.#holds(actor));
+    return state === "moves" || (state === "blocked" && this.#holds(actor));
   }
 
   #holds(actor: Actor): boolean {
@@ -299,9 +300,9 @@ export class ProtocolWorld implements World {
   }
 }
 
-/** How often whoever repairs looks, in a world that came to rest. */
+/** The number of sweeps in a world that has settled. */
 const rounds = 3;
 const maxWaits = 6;
 const maxSteps = 500;
-/** A queue that takes everything and keeps nothing. */
-const silence = { publish: async () => 0 };
+/** A queue that accepts every message and stores none. */
+const discardingQueue = { publish: async () => 0 };

@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { explore, wander } from "./explore.ts";
+import { explore, walkRandomly } from "./explore.ts";
 import { longScenarios, smallScenarios, wideScenarios } from "./scenarios.ts";
 
-/** Long enough for a machine that has much else to do. */
-const patienceMs = 120_000;
+/** Long enough for a busy machine. */
+const testTimeoutMs = 120_000;
 
-describe("whatever the order in which everybody acts", () => {
+describe("in every order of acts", () => {
   test.each(smallScenarios)(
-    "a run is well kept: %s",
+    "a run keeps all rules: %s",
     async (_, scenario) => {
       const { worlds, isAll } = await explore(() => scenario(), { faults: 0, worlds: 1_000 });
       expect(worlds).toBeGreaterThan(5);
       expect(isAll).toBe(true);
     },
-    patienceMs,
+    testTimeoutMs,
   );
 });
 
-describe("whoever dies, whatever is lost or comes again", () => {
+describe("with deaths, lost messages, and redeliveries", () => {
   // Requirement: HOST-1
   test(
-    "a fresh run is well kept, in every world with one fault",
+    "a fresh run keeps all rules in every world with one fault",
     async () => {
       const [[, scenario]] = smallScenarios;
       const { worlds, ends, isAll } = await explore(() => scenario(), { faults: 1 });
@@ -28,15 +28,15 @@ describe("whoever dies, whatever is lost or comes again", () => {
       expect(ends).toBeGreaterThan(5);
       expect(isAll).toBe(true);
     },
-    patienceMs,
+    testTimeoutMs,
   );
 
   test.each([...longScenarios, ...wideScenarios])(
-    "a run is well kept, wherever chance leads: %s",
+    "a run keeps all rules in random walks: %s",
     async (_, scenario) => {
-      const { worlds } = await wander(() => scenario(), { faults: 3, walks: 60, seed: 1 });
+      const { worlds } = await walkRandomly(() => scenario(), { faults: 3, walks: 60, seed: 1 });
       expect(worlds).toBeGreaterThan(100);
     },
-    patienceMs,
+    testTimeoutMs,
   );
 });

@@ -1,7 +1,7 @@
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import type { Actor, Choice, Scheduler } from "./scheduler.ts";
 
-/** The last place of a stream. */
+/** The last sequence of a stream. */
 interface StreamPlaces {
   last: number;
 }
@@ -10,21 +10,21 @@ interface QueueModelOptions {
   readonly dedupes?: boolean;
   /** Shared by the queues of one stream. */
   readonly stream?: StreamPlaces;
-  /** Whether it does not matter who takes. */
-  readonly isAlike?: boolean;
+  /** Whether all consumers are interchangeable. */
+  readonly isInterchangeable?: boolean;
 }
 
 interface Queued<Message> {
   readonly message: Message;
   readonly sequence: number;
   isOffered: boolean;
-  /** To whom it was delivered, one after the other. */
+  /** The actors that received it, in order of delivery. */
   readonly deliveries: { readonly actor: Actor; isSettled: boolean }[];
 }
 
 /**
- * A work queue as JetStream has it: an acknowledgement is sent and not answered, counts whoever sends it, and a message
- * whose holder is silent is delivered again, whether or not the holder lives.
+ * A work queue with the semantics of JetStream: an acknowledgement gets no answer and counts no matter which actor sends
+ * it, and a message whose holder is silent is delivered again, whether or not the holder is alive.
  */
 export class QueueModel<Message> {
   readonly #name: string;
@@ -33,21 +33,21 @@ export class QueueModel<Message> {
   readonly #published = new Map<string, number>();
   readonly #dedupes: boolean;
   readonly #stream: StreamPlaces;
-  readonly #isAlike: boolean;
+  readonly #isInterchangeable: boolean;
 
   constructor(
     name: string,
     scheduler: Scheduler,
-    { dedupes = true, stream = { last: 0 }, isAlike = true }: QueueModelOptions = {},
+    { dedupes = true, stream = { last: 0 }, isInterchangeable = true }: QueueModelOptions = {},
   ) {
     this.#name = name;
     this.#scheduler = scheduler;
     this.#dedupes = dedupes;
     this.#stream = stream;
-    this.#isAlike = isAlike;
+    this.#isInterchangeable = isInterchangeable;
   }
 
-  /** A message that was published, whatever became of it. */
+  /** Returns a published message, delivered or not. */
   published: Message | undefined;
 
   get isEmpty(): boolean {
@@ -58,7 +58,7 @@ export class QueueModel<Message> {
     return this.#queued.has(sequence);
   }
 
-  /** Whether `actor` has a message, this one or any, and has not let go of it. */
+  /** Whether `actor` holds this message (or any message) and has not settled it. */
   isHeldBy(actor: Actor, sequence?: number): boolean {
     return [...this.#queued.values()].some(
       (queued) =>
@@ -67,7 +67,7 @@ export class QueueModel<Message> {
     );
   }
 
-  /** Two queues of one name cannot be told apart. */
+  /** Identifies the state: two queues of the same name are equal. */
   get name(): string {
     const queued = [...this.#queued.values()].map(({ sequence, isOffered, deliveries }) => {
       const holders = deliveries.map(({ actor, isSettled }) => (isSettled ? "-" : actor.name));
@@ -76,7 +76,7 @@ export class QueueModel<Message> {
     return `${this.#name} ${queued.join(" ")}`;
   }
 
-  /** As an actor has it. */
+  /** The queue from the point of view of one actor. */
   of(actor: Actor) {
     return {
       publish: (message: Message, { dedupeId }: { readonly dedupeId: string }) =>
@@ -85,7 +85,7 @@ export class QueueModel<Message> {
           label: `publishes ${this.#name} ${dedupeId}`,
           kind: "write",
           happen: async () => this.publish(message, dedupeId),
-          tell: String,
+          outcomeOf: String,
         }),
       holds: (sequence: number) =>
         this.#scheduler.act({
@@ -93,7 +93,7 @@ export class QueueModel<Message> {
           label: `asks for ${this.#name} ${sequence}`,
           kind: "look",
           happen: async () => this.holds(sequence),
-          tell: String,
+          outcomeOf: String,
         }),
       take: (_: number, signal: AbortSignal) => this.#take(actor, signal),
     };
@@ -110,17 +110,17 @@ export class QueueModel<Message> {
     return sequence;
   }
 
-  /** What the queue does by itself, and what may befall it. */
+  /** The faults that can happen to the queue's messages. */
   choices(): readonly Choice[] {
     return [...this.#queued.values()].flatMap((queued): readonly Choice[] => {
       const { sequence, isOffered, deliveries } = queued;
       const name = `${this.#name} ${sequence}`;
       const lost = { name: `${name} is lost`, faults: 1, take: () => this.#remove(sequence) };
       if (isOffered) return [lost];
-      // Whoever has not settled a delivery extends it.
+      // A consumer that has not settled a delivery extends it.
       const holder = deliveries.find(({ actor, isSettled }) => actor.isAlive && !isSettled)?.actor;
       const again = {
-        name: `${name} is offered again${holder === undefined ? "" : ` while ${holder.name} lives`}`,
+        name: `${name} is offered again${holder === undefined ? "" : ` while ${holder.name} is alive`}`,
         faults: holder === undefined ? 0 : 1,
         take: () => offer(queued),
       };
@@ -128,7 +128,7 @@ export class QueueModel<Message> {
     });
   }
 
-  /** As an actor takes from it who is another than it is meant for, while that one `isGone`. */
+  /** Takes messages meant for another actor, while `isGone` holds for that actor. */
   async *adopt(
     actor: Actor,
     signal: AbortSignal,
@@ -141,7 +141,7 @@ export class QueueModel<Message> {
     actor: Actor,
     signal: AbortSignal,
     {
-      label = this.#isAlike ? "takes" : `takes as ${actor.name}`,
+      label = this.#isInterchangeable ? "takes" : `takes as ${actor.name}`,
       isOpen = () => true,
     }: { readonly label?: string; readonly isOpen?: () => boolean } = {},
   ): AsyncIterable<Delivery<Message>> {
@@ -155,7 +155,7 @@ export class QueueModel<Message> {
         signal,
         isPossible: () => isOpen() && this.#offered() !== undefined,
         happen: async () => this.#deliver(actor),
-        tell: ({ sequence }) => String(sequence),
+        outcomeOf: ({ sequence }) => String(sequence),
       });
     }
   }
@@ -180,7 +180,7 @@ export class QueueModel<Message> {
         settle();
         happen();
       };
-      const act = { actor, label, kind: "say", happen: happened, tell: () => "" } as const;
+      const act = { actor, label, kind: "say", happen: happened, outcomeOf: () => "" } as const;
       this.#scheduler.act({ ...act, drop: settle }).catch(() => undefined);
     };
     return {

@@ -8,7 +8,7 @@ import type { Actor, Choice, Scheduler } from "./scheduler.ts";
 
 const pool = "default";
 
-/** Toolhosts that know of each other, the calls that they send each other, and who of them has the files of the run. */
+/** Toolhosts that know each other, the calls that they forward to each other, and which of them holds the run's files. */
 export class RoutingModel {
   readonly #scheduler: Scheduler;
   readonly #requests: QueueModel<ToolCallRequest>;
@@ -48,7 +48,7 @@ export class RoutingModel {
     this.queueOf(actor.name);
   }
 
-  /** Those to whom calls were ever sent, or may be. */
+  /** The toolhosts to which calls were or may be forwarded. */
   get hosts(): readonly string[] {
     return this.#hosts.map(({ name }) => name);
   }
@@ -81,12 +81,12 @@ export class RoutingModel {
     return [...this.#queues.values()].flatMap((queue) => queue.choices());
   }
 
-  /** Whether others may take what was sent to a host: it is dead, or is taken for dead this once. */
+  /** Whether others may adopt the calls sent to a host: it is dead, or is mistakenly declared dead this once. */
   isGone(host: string): boolean {
     return this.#mistakes > 0 || !this.#isAlive(host);
   }
 
-  /** What an actor takes of what was sent to another host. */
+  /** Takes the calls that were sent to another host. */
   async *adopt(actor: Actor, host: string, signal: AbortSignal) {
     const isGone = () => this.isGone(host);
     for await (const delivery of this.queueOf(host).adopt(actor, signal, isGone)) {
@@ -95,7 +95,7 @@ export class RoutingModel {
     }
   }
 
-  /** As a toolhost has it. */
+  /** The routing ports of one toolhost. */
   of(actor: Actor): Routing {
     return {
       pool,
@@ -109,7 +109,7 @@ export class RoutingModel {
         isGone: async (host) => this.isGone(host),
       },
       holders: {
-        holderOf: () => this.#look(actor, "asks who holds the files", () => this.#holder),
+        holderOf: () => this.#read(actor, "asks who holds the files", () => this.#holder),
         hold: (_, { host, instead }) =>
           this.#scheduler.act({
             actor,
@@ -119,7 +119,7 @@ export class RoutingModel {
               if (this.#holder === instead) this.#holder = host;
               return this.#holder;
             },
-            tell: String,
+            outcomeOf: String,
           }),
       },
       calls: {
@@ -136,19 +136,19 @@ export class RoutingModel {
     };
   }
 
-  /** The queue of the pool, whose stream has the calls of all hosts. */
+  /** The queue of the pool, whose stream holds the calls of all hosts. */
   requestsOf(actor: Actor) {
     const queue = this.#requests.of(actor);
     return { ...queue, holds: (sequence: number) => this.#holds(actor, sequence) };
   }
 
   #holds(actor: Actor, sequence: number): Promise<boolean> {
-    return this.#look(actor, `asks for request ${sequence}`, () => this.holds(sequence));
+    return this.#read(actor, `asks for request ${sequence}`, () => this.holds(sequence));
   }
 
-  async #look<Value>(actor: Actor, label: string, see: () => Value): Promise<Value> {
+  async #read<Value>(actor: Actor, label: string, see: () => Value): Promise<Value> {
     const happen = async () => see();
-    return await this.#scheduler.act({ actor, label, kind: "look", happen, tell: String });
+    return await this.#scheduler.act({ actor, label, kind: "look", happen, outcomeOf: String });
   }
 
   #isAlive(host: string): boolean {

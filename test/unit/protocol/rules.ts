@@ -5,19 +5,19 @@ import { emptyHead, foldHead, pendingApprovals } from "@reeve/run/head/run-head"
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { Actor } from "./scheduler.ts";
 
-/** What is known of a worker at this moment. */
+/** The ownership of the run by one worker, at this moment. */
 export interface Ownership {
-  /** Whether the worker lives and has the message by which it claimed the run. */
+  /** Whether the worker is alive and holds the message with which it claimed the run. */
   isLiveOwner(worker: string, dispatchSequence: number | undefined): boolean;
-  /** Whether anything befell this world that excuses a claim without a cause. */
+  /** Whether a fault occurred in this world that justifies a claim without a new message. */
   readonly hadFaults: boolean;
 }
 
-/** What holds in every world, and what was broken of it. */
+/** The rules that hold in every world, and their violations. */
 export class Rules {
-  readonly wrong: string[] = [];
+  readonly violations: string[] = [];
   head: RunHead = emptyHead;
-  /** Facts whose writer was told that they stand. */
+  /** Facts whose append was acknowledged to the writer. */
   readonly promised: ((head: RunHead) => string | undefined)[] = [];
   readonly #begun = new Map<string, number>();
   readonly #finished = new Set<string>();
@@ -27,71 +27,76 @@ export class Rules {
     this.#ownership = ownership;
   }
 
-  /** A worker or somebody from outside has appended to the log of the run. */
+  /** Checks an append to the run's log by a worker or an external writer. */
   appended(actor: Actor, events: readonly RunEvent[]): void {
     const before = this.head;
     for (const [index, { sequence }] of events.entries()) {
       if (sequence !== before.lastSequence + 1 + index) {
-        this.wrong.push(`after ${before.lastSequence + index} comes ${sequence}`);
+        this.violations.push(`sequence ${before.lastSequence + index} is followed by ${sequence}`);
       }
     }
-    if (isTerminal(before.status)) this.wrong.push(`${actor.name} writes after the end`);
+    if (isTerminal(before.status)) this.violations.push(`${actor.name} writes after the end`);
     const ends = events.filter(
       ({ event }) => event.case === "status" && isTerminal(event.value.status),
     );
-    if (ends.length > 1) this.wrong.push("the run ends twice");
+    if (ends.length > 1) this.violations.push("the run ends twice");
     this.#checkWriter(actor, events);
     this.head = foldHead(before, events);
   }
 
-  /** A call begins to be executed. */
+  /** Checks the start of a call's execution. */
   begins(host: string, callId: string, isIdempotent: boolean): void {
     const count = (this.#begun.get(callId) ?? 0) + 1;
     this.#begun.set(callId, count);
-    if (this.#finished.has(callId)) this.wrong.push(`${host} executes a call that has finished`);
-    if (count > 1 && !isIdempotent) this.wrong.push(`${host} executes a call again`);
-    if (count > 1 && !this.#ownership.hadFaults) this.wrong.push(`${host} executes a call twice`);
+    if (this.#finished.has(callId))
+      this.violations.push(`${host} executes a call that has finished`);
+    if (count > 1 && !isIdempotent) this.violations.push(`${host} executes a call again`);
+    if (count > 1 && !this.#ownership.hadFaults)
+      this.violations.push(`${host} executes a call twice`);
   }
 
   journalled(callId: string, facts: readonly ToolCallFact[]): void {
     if (facts.length === 0) return;
-    if (this.#finished.has(callId)) this.wrong.push("a journal goes on after its end");
+    if (this.#finished.has(callId)) this.violations.push("a journal continues after its end");
     if (facts.some(isLast)) this.#finished.add(callId);
   }
 
-  /** What is wrong when nobody moves any more and everything that repairs has had its turn. */
+  /** Returns the violations in a world in which no actor can act and all repairs have run. */
   atTheEnd(): readonly string[] {
-    const { head, wrong } = this;
+    const { head, violations } = this;
     const waits =
       head.parkedAt !== undefined &&
       head.parkedAt === head.lastSequence &&
       pendingApprovals(head).length > 0;
-    if (!isTerminal(head.status) && !waits) wrong.push("the run is forgotten");
+    if (!isTerminal(head.status) && !waits) violations.push("the run is forgotten");
     for (const isKept of this.promised) {
       const broken = isKept(head);
-      if (broken !== undefined) wrong.push(broken);
+      if (broken !== undefined) violations.push(broken);
     }
-    return wrong;
+    return violations;
   }
 
   #checkWriter(actor: Actor, [first]: readonly RunEvent[]): void {
     const { claim, parkedAt, lastSequence } = this.head;
     if (first?.event.case === "runClaimed") {
       if (parkedAt === lastSequence && !this.#ownership.hadFaults) {
-        this.wrong.push(`${actor.name} claims a run for which nothing came`);
+        this.violations.push(`${actor.name} claims a run without a new message`);
       }
       if (claim === undefined || parkedAt !== undefined || claim.worker === actor.name) return;
       const { dispatchSequence, attempt } = first.event.value;
-      // Delivered again, the message of an owner belongs to somebody else.
+      // A redelivered message of an owner belongs to another worker.
       if (dispatchSequence === claim.dispatchSequence && attempt > claim.attempt) return;
       const held = claim.dispatchSequence === 0n ? undefined : Number(claim.dispatchSequence);
       if (this.#ownership.isLiveOwner(claim.worker, held)) {
-        this.wrong.push(`${actor.name} takes the run from ${claim.worker}, who lives and has it`);
+        this.violations.push(
+          `${actor.name} takes the run from ${claim.worker}, who is alive and owns it`,
+        );
       }
       return;
     }
     if (!actor.name.startsWith("worker")) return;
-    if (claim?.worker !== actor.name) this.wrong.push(`${actor.name} writes to a run that it lost`);
+    if (claim?.worker !== actor.name)
+      this.violations.push(`${actor.name} writes to a run that it lost`);
   }
 }
 

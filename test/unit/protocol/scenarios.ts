@@ -12,10 +12,10 @@ import type { Breakage, Play } from "./play.ts";
 import { key, never } from "./play.ts";
 import { ProtocolWorld } from "./protocol-world.ts";
 
-/** Makes the same world each time. */
+/** Creates the same world each time. */
 export type Scenario = (breakage?: Breakage) => Promise<ProtocolWorld>;
 
-/** A run that was dispatched, and workers who wait for work. */
+/** A dispatched run, and idle workers. */
 export function fresh(play: Play, ...others: readonly Other[]): Scenario {
   return async (breakage) => {
     const world = (await new ProtocolWorld(play, breakage).create()).begin();
@@ -24,7 +24,7 @@ export function fresh(play: Play, ...others: readonly Other[]): Scenario {
   };
 }
 
-/** A run that waits for an approval, and whose worker has let go of it. */
+/** A run that waits for an approval and has been released by its worker. */
 export function parked(play: Play, ...others: readonly Other[]): Scenario {
   return async (breakage) => {
     const world = (
@@ -36,13 +36,13 @@ export function parked(play: Play, ...others: readonly Other[]): Scenario {
   };
 }
 
-/** Somebody who does something beside the workers. */
+/** An actor beside the workers. */
 type Other = (world: ProtocolWorld) => void;
 
-/** A gateway looks after the run, once, at any time. */
+/** A gateway sweeps the run once, at any time. */
 export const sweeping: Other = (world) => world.start("sweeper", (actor) => world.sweep(actor));
 
-/** A gateway is asked for the run once more, long after, and dispatches it if it sees no claim. */
+/** A gateway receives the request for the run again, much later, and dispatches the run if it sees no claim. */
 export const repeating: Other = (world) =>
   world.start("gateway", async (actor) => {
     const { events } = await world.log.of(actor).read(key, emptyTail, never);
@@ -51,7 +51,7 @@ export const repeating: Other = (world) =>
     await world.outside(actor).dispatch.publish(message, { dedupeId: "once more" }, never);
   });
 
-/** The request of a call is published once more, as by a worker that did not hear of its first one. */
+/** A call's request is published again, as by a worker that received no answer to the first publish. */
 export const askingAgain: Other = (world) =>
   world.start("asker", async (actor) => {
     await world.scheduler.act({
@@ -60,14 +60,14 @@ export const askingAgain: Other = (world) =>
       kind: "look",
       isPossible: () => world.calls.published !== undefined,
       happen: async () => undefined,
-      tell: () => "",
+      outcomeOf: () => "",
     });
     const request = world.calls.published;
     if (request === undefined) return;
     await world.calls.of(actor).publish(request, { dedupeId: "once more" });
   });
 
-/** A person approves, as soon as there is something to approve. */
+/** A person approves as soon as an approval is pending. */
 export function approving(name = "person"): Other {
   return writing(
     name,
@@ -84,7 +84,7 @@ export function approving(name = "person"): Other {
   );
 }
 
-/** A message is sent into the run. */
+/** A client sends a message to the run. */
 export function messaging(name = "sender"): Other {
   const value = { messageId: name, message: { text: "and this" } };
   return writing(name, (head) =>
@@ -94,12 +94,12 @@ export function messaging(name = "sender"): Other {
   );
 }
 
-/** Somebody cancels the run. */
+/** A client cancels the run. */
 export const cancelling: Other = (world) =>
   world.start("canceller", async (actor) => {
     await cancelRun(world.outside(actor), key, { requestedBy: "ann", reason: "enough" }, never);
     world.rules.promised.push(({ status }) =>
-      isTerminal(status) ? undefined : "a cancelled run goes on",
+      isTerminal(status) ? undefined : "a cancelled run continues",
     );
   });
 
@@ -116,40 +116,40 @@ function writing(
         kind: "look",
         isPossible: () => isTime(world.rules.head),
         happen: async () => undefined,
-        tell: () => "",
+        outcomeOf: () => "",
       });
       await appendExternal(world.outside(actor), key, decide, never);
     });
 }
 
 const two = { workers: 2, toolhosts: 2 } as const;
-/** A worker, and two toolhosts of which the second has the files of the run. */
+/** A worker and two toolhosts, of which the second holds the run's files. */
 const routed = { workers: 1, toolhosts: 2, routed: "knowing" } as const;
 
-/** Scenarios all of whose orders can be gone through. */
+/** Scenarios that are small enough to explore completely. */
 export const smallScenarios: readonly [
   readonly [string, Scenario],
   ...(readonly [string, Scenario])[],
 ] = [
   ["two workers", fresh({})],
-  ["two workers, and a sweeper beside them", fresh({}, sweeping)],
-  ["a start that is repeated late", fresh({}, repeating)],
+  ["two workers and a sweeper", fresh({}, sweeping)],
+  ["a start that is repeated much later", fresh({}, repeating)],
   ["a message from outside", fresh({}, messaging())],
-  ["a decision around the park", fresh({ tool: "approved" }, approving())],
+  ["a decision around the time of the park", fresh({ tool: "approved" }, approving())],
   ["a decision after the park, and a sweeper", parked({}, approving(), sweeping)],
-  ["a call, and two toolhosts", fresh({ ...two, tool: "plain", isSlow: true })],
-  ["a call that may be repeated", fresh({ ...two, tool: "idempotent", isSlow: true })],
+  ["a call and two toolhosts", fresh({ ...two, tool: "plain", isSlow: true })],
+  ["an idempotent call", fresh({ ...two, tool: "idempotent", isSlow: true })],
 ];
 
-/** Scenarios that can be gone through as well, in seconds. */
+/** Larger scenarios that can be explored completely within seconds. */
 export const longScenarios: readonly (readonly [string, Scenario])[] = [
-  ["a call that belongs to another toolhost", fresh({ ...routed, tool: "plain" })],
+  ["a call for another toolhost", fresh({ ...routed, tool: "plain" })],
 ];
 
-/** Scenarios with more worlds than can be gone through. */
+/** Scenarios with too many worlds to explore completely. */
 export const wideScenarios: readonly (readonly [string, Scenario])[] = [
   [
-    "two decisions, a message and a sweeper",
+    "two decisions, a message, and a sweeper",
     fresh(
       { ...two, tool: "approved", isSlow: true },
       approving(),
@@ -163,17 +163,17 @@ export const wideScenarios: readonly (readonly [string, Scenario])[] = [
     parked({ ...two, isSlow: true }, approving(), messaging(), cancelling, sweeping),
   ],
   [
-    "a call, and a cancellation",
+    "a call and a cancellation",
     fresh({ ...two, tool: "plain", isSlow: true }, cancelling, sweeping),
   ],
-  ["a call, and a message", fresh({ ...two, tool: "plain", isSlow: true }, messaging(), repeating)],
-  ["a call that may be repeated", fresh({ ...two, tool: "idempotent", isSlow: true }, sweeping)],
+  ["a call and a message", fresh({ ...two, tool: "plain", isSlow: true }, messaging(), repeating)],
+  ["an idempotent call", fresh({ ...two, tool: "idempotent", isSlow: true }, sweeping)],
   [
-    "a call that belongs to another of three toolhosts, and is asked for again",
+    "a call for another of three toolhosts that is requested again",
     fresh({ ...routed, toolhosts: 3, tool: "plain", isSlow: true }, askingAgain),
   ],
   [
-    "a call that is adopted from a toolhost that lives, and may be repeated",
+    "an idempotent call that is adopted from a toolhost that is alive",
     fresh(
       { ...routed, toolhosts: 3, tool: "idempotent", routed: "mistaken", isSlow: true },
       askingAgain,

@@ -1,17 +1,17 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
-/** A process of a simulation. It touches the world only by acts, each of which waits for its turn. */
+/** A simulated process. It touches the world only through acts, each of which waits for its turn. */
 export interface Actor {
   readonly name: string;
   isAlive: boolean;
-  /** What its acts came to, in order: that decides where it is and what it will do. */
+  /** The outcomes of its acts, in order. They determine its state and its next acts. */
   learned: string;
 }
 
 /**
- * What an act is to others: nothing (`look`), something that stays (`write`), something that is said and not answered
- * (`say`), or the passing of time, which comes only when nobody can do anything else.
+ * The effect of an act on others: none (`look`), a durable write (`write`), a message without an answer (`say`), or the
+ * passing of time (`wait`), which happens only when no actor can do anything else.
  */
 type ActKind = "look" | "write" | "say" | "wait";
 
@@ -21,19 +21,19 @@ export interface Act<Value> {
   readonly kind: ActKind;
   /** Whether it can happen now; absent: always. */
   readonly isPossible?: () => boolean;
-  /** Whether it changes nothing for anybody, and may as well happen at once. */
+  /** Whether it changes nothing for any actor and can happen immediately. */
   readonly isTrivial?: () => boolean;
-  /** Whether an actor that waits for this and nothing else has forgotten all that was before. */
+  /** Whether an actor that waits only for this has no other state. */
   readonly isIdle?: boolean;
   /** Withdraws the act when it aborts. */
   readonly signal?: AbortSignal;
   readonly happen: () => Promise<Value>;
-  /** As a replica answers it that has not got the last append; undefined: the same. */
+  /** Performs the act on a replica that lacks the last append; undefined: same result. */
   readonly late?: () => (() => Promise<Value>) | undefined;
-  /** What becomes of it when it is lost. */
+  /** Called when the act's message is lost. */
   readonly drop?: () => void;
-  /** What its actor learns of it. */
-  readonly tell: (value: Value) => string;
+  /** Returns what its actor learns from the result. */
+  readonly outcomeOf: (value: Value) => string;
 }
 
 interface Waiting {
@@ -42,20 +42,20 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** One way in which the world may go on. */
+/** One possible next step of the world. */
 export interface Choice {
   readonly name: string;
-  /** How many faults it takes. */
+  /** The number of faults in this step. */
   readonly faults: number;
   readonly take: () => Promise<void> | void;
 }
 
-/** Lets the acts of all actors happen one at a time, in an order that somebody else chooses. */
+/** Lets the acts of all actors happen one at a time. The explorer chooses the order. */
 export class Scheduler {
-  /** While the scene is set, everything happens at once. */
+  /** During set-up, every act happens immediately. */
   isFree = true;
-  /** How often time may still pass, when nobody can do anything. */
-  patience = 0;
+  /** How often time may still pass when no actor can act. */
+  waitsLeft = 0;
   #waiting: Waiting[] = [];
   #isOver = false;
 
@@ -67,7 +67,7 @@ export class Scheduler {
     const waiting = { act: act as Act<unknown>, resolve, reject };
     this.#waiting.push(waiting);
     const withdraw = () => {
-      // A dead process hears of nothing.
+      // A dead process receives no abort.
       if (!act.actor.isAlive || !this.#waiting.includes(waiting)) return;
       this.#remove(waiting);
       reject(act.signal?.reason);
@@ -76,7 +76,7 @@ export class Scheduler {
     return (await promise) as Value;
   }
 
-  /** Resolves when everybody who lives waits for a turn. */
+  /** Resolves when every live actor waits for a turn. */
   async settled(): Promise<void> {
     for (;;) {
       await new Promise(setImmediate);
@@ -89,8 +89,8 @@ export class Scheduler {
   choices(): readonly Choice[] {
     const possible = this.#waiting.filter(({ act }) => act.isPossible?.() !== false);
     const moving = possible.filter(({ act }) => act.kind !== "wait");
-    const ways = moving.length > 0 || this.patience === 0 ? moving : possible;
-    // Of several who are idle it does not matter who takes something.
+    const ways = moving.length > 0 || this.waitsLeft === 0 ? moving : possible;
+    // Idle actors are interchangeable: one of them is enough.
     const idle = ways.filter(({ act }) => this.isIdle(act.actor));
     return ways
       .filter(
@@ -100,15 +100,15 @@ export class Scheduler {
       .flatMap((waiting) => this.#waysOf(waiting));
   }
 
-  /** What keeps an actor: `moves` has something to lose by its death, `stands` can do nothing. */
-  stateOf(actor: Actor): "moves" | "looks" | "stands" {
+  /** The state of an actor: its death has an effect (`moves`) or none (`looks`), or it is `blocked`. */
+  stateOf(actor: Actor): "moves" | "looks" | "blocked" {
     const acts = this.#waiting.filter(({ act }) => act.actor === actor);
     const possible = acts.filter(({ act }) => act.kind !== "wait" && act.isPossible?.() !== false);
-    if (possible.length === 0) return "stands";
+    if (possible.length === 0) return "blocked";
     return possible.some(({ act }) => act.kind !== "look") ? "moves" : "looks";
   }
 
-  /** Whether an actor has nothing in mind but to take what is offered. */
+  /** Whether an actor waits only for work. */
   isIdle(actor: Actor): boolean {
     const acts = this.#waiting.filter(({ act }) => act.actor === actor);
     return acts.length > 0 && acts.every(({ act }) => act.isIdle === true);
@@ -121,19 +121,19 @@ export class Scheduler {
     this.#left.push(...ended);
   }
 
-  /** What the acts that wait are called: part of the name of a world. */
+  /** The labels of the pending acts: part of the name of a world. */
   get name(): string {
     return this.#waiting.map(({ act }) => `${act.actor.name} ${act.label}`).join("; ");
   }
 
-  /** Ends everybody, so that nothing of this world is left behind. */
+  /** Ends all actors, so that nothing of this world remains. */
   async end(): Promise<void> {
     this.#isOver = true;
     for (const { reject } of [...this.#left, ...this.#waiting.splice(0)]) reject(over);
     await new Promise(setImmediate);
   }
 
-  /** Acts of the dead. */
+  /** Pending acts of dead actors. */
   readonly #left: Waiting[] = [];
 
   #waysOf(waiting: Waiting): readonly Choice[] {
@@ -145,7 +145,7 @@ export class Scheduler {
       faults: 1,
       take: async () => {
         this.#remove(waiting);
-        // What its actor does not want any more is not made, and nobody hears that either.
+        // An act that its actor has withdrawn does not happen, and its error reaches no actor.
         await act.happen().catch(() => undefined);
         act.actor.learned += ` ${act.label}:unknown`;
         reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "no answer"));
@@ -171,10 +171,10 @@ export class Scheduler {
   async #happen(waiting: Waiting, happen = waiting.act.happen): Promise<void> {
     this.#remove(waiting);
     const { act, resolve, reject } = waiting;
-    if (act.kind === "wait") this.patience--;
+    if (act.kind === "wait") this.waitsLeft--;
     try {
       const value = await happen();
-      act.actor.learned += ` ${act.label}:${act.tell(value)}`;
+      act.actor.learned += ` ${act.label}:${act.outcomeOf(value)}`;
       resolve(value);
     } catch (error) {
       reject(error);
@@ -186,4 +186,4 @@ export class Scheduler {
   }
 }
 
-const over = new DOMException("this world is over", "AbortError");
+const over = new DOMException("this world has ended", "AbortError");

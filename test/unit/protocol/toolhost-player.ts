@@ -16,23 +16,23 @@ import type { RoutingModel } from "./routing-model.ts";
 import type { Actor } from "./scheduler.ts";
 
 const log = createLogger("test", "silent");
-/** Longer than anything that is simulated. */
+/** Longer than any simulation. */
 const heartbeatMs = 2 ** 31 - 1;
 
-export interface Workplace {
+export interface ToolhostSetup {
   readonly tool: Tool;
   readonly journal: LogModel<CallKey, ToolCallFact>;
   readonly calls: QueueModel<ToolCallRequest>;
-  /** Absent: the toolhost knows no other. */
+  /** Absent: the toolhost knows no other toolhost. */
   readonly routing: RoutingModel | undefined;
-  /** All toolhosts that there may ever be. */
+  /** The names of all toolhosts that may ever exist. */
   readonly hosts: readonly string[];
   readonly breakage: Breakage;
 }
 
-/** A toolhost that takes calls, and takes over what was sent to others that are gone. */
-export function playToolhost(actor: Actor, place: Workplace): void {
-  const { tool, journal, calls, routing: model, hosts, breakage } = place;
+/** A toolhost that takes calls, and adopts the calls of toolhosts that are gone. */
+export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
+  const { tool, journal, calls, routing: model, hosts, breakage } = setup;
   const routing = model?.of(actor);
   model?.join(actor);
   const ports: CallPorts = {
@@ -40,7 +40,7 @@ export function playToolhost(actor: Actor, place: Workplace): void {
     requests: routing?.requests ?? calls.of(actor),
     ...(routing && { routing }),
     toolbox: { find: () => tool, list: () => [tool] },
-    workspaces: { open: () => Promise.reject(new Error("there are no files here")) },
+    workspaces: { open: () => Promise.reject(new Error("the simulation has no workspaces")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
     storeTimeoutMs: 1_000,
     host: actor.name,
