@@ -4,7 +4,7 @@ import { expect, describe, test } from "vitest";
 import type { Import } from "./architecture/imports.ts";
 import { importsOf, sourceFiles } from "./architecture/imports.ts";
 import { cyclesOf } from "./architecture/cycles.ts";
-import { packageOrder, problemWith } from "./architecture/rules.ts";
+import { impurityIn, packageOrder, problemWith } from "./architecture/rules.ts";
 
 const root = join(import.meta.dirname, "../..");
 const files = sourceFiles(root);
@@ -44,6 +44,23 @@ describe("the direction of dependencies", () => {
   ])("is broken when %s imports %s", (file, target) => {
     expect(violationsOf([{ file, target, specifier: target }])).toHaveLength(1);
   });
+});
+
+describe("pure files", () => {
+  test("read no clock, no random numbers, and do no I/O", () => {
+    const impure = files.flatMap((file) => {
+      const found = impurityIn(file, readFileSync(join(root, file), "utf8"));
+      return found === undefined ? [] : [`${file} uses ${found}`];
+    });
+    expect(impure).toEqual([]);
+  });
+
+  test.each(["Date.now()", "Math.random()", "process.env", "setTimeout(run, 5)"])(
+    "are impure when they use %s",
+    (code) => {
+      expect(impurityIn("packages/engine/src/domain/next-facts.ts", code)).toBeDefined();
+    },
+  );
 });
 
 describe("packages", () => {

@@ -130,3 +130,16 @@ function pureProblem(file: string, target: string): string | undefined {
     ? undefined
     : "this folder is pure";
 }
+
+/** Globals that read a clock, draw random numbers, or do I/O. */
+const impureGlobals =
+  /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.|process\.|setTimeout|setInterval|setImmediate|fetch\(|crypto\.)/;
+
+/** Returns the impure global that a pure file uses, or undefined. */
+export function impurityIn(file: string, source: string): string | undefined {
+  if (file.endsWith(".test.ts") || !pureFolders.some((prefix) => file.startsWith(prefix))) {
+    return undefined;
+  }
+  const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+  return impureGlobals.exec(code)?.[0];
+}
