@@ -5,169 +5,177 @@ import { describe, expect, test } from "vitest";
 import { falseAlarms } from "./support/check-calls.ts";
 import { runViolations } from "./support/check-run.ts";
 import type { RunEvidence } from "./support/evidence.ts";
-import { keptRun, toolFact } from "./support/told-run.ts";
+import { correctRun, toolFact } from "./support/correct-run.ts";
 
-const hurt = (host: string) => host === "toolhost-1";
+const wasAffected = (host: string) => host === "toolhost-1";
 const unknown = "the outcome of this call is unknown: the toolhost that ran it is gone.";
-type Spoil = (evidence: RunEvidence) => RunEvidence;
+type Corrupt = (evidence: RunEvidence) => RunEvidence;
 
-test("a run that kept every promise breaks none", () => {
-  expect(runViolations(keptRun())).toEqual([]);
+test("a correct run has no violations", () => {
+  expect(runViolations(correctRun())).toEqual([]);
 });
 
-test.each<[string, RegExp, Spoil]>([
-  ["an event is missing", /event 9 has the sequence 10/, logged((log) => log.toSpliced(8, 1))],
-  ["there are two ends", /2 terminal events/, logged((log) => [...log, next(log, log.at(-1))])],
-  ["there is no end", /0 terminal events/, logged((log) => log.slice(0, -1))],
+test.each<[string, RegExp, Corrupt]>([
+  ["a missing event", /event 9 has the sequence 10/, logged((log) => log.toSpliced(8, 1))],
+  ["two terminal events", /2 terminal events/, logged((log) => [...log, next(log, log.at(-1))])],
+  ["no terminal event", /0 terminal events/, logged((log) => log.slice(0, -1))],
   [
-    "something follows the end",
+    "an event after the end",
     /text \d+ follows the end/,
     logged((log) => [...log, next(log, kind(log, "text"))]),
   ],
   [
-    "two events have changed places",
+    "two swapped events",
     /toolCall: comes before the usage/,
     logged((log) => swapped(log, "usage", "toolCall")),
   ],
   [
-    "a call has two results",
+    "a call with two results",
     /has 2 results/,
     logged((log) => inserted(log, kind(log, "toolResult"))),
   ],
-  ["a call has no result", /has no result/, logged((log) => without(log, "toolResult"))],
+  ["a call without a result", /has no result/, logged((log) => without(log, "toolResult"))],
   [
-    "the client missed an event",
+    "an event that the client missed",
     /saw \d+ of \d+ events/,
     watched((events) => events.toSpliced(4, 1)),
   ],
   [
-    "the client saw an event twice",
-    /saw another event 6/,
+    "an event that the client saw twice",
+    /saw a different event 6/,
     watched((events) => events.toSpliced(4, 0, ...events.slice(4, 5))),
   ],
   [
-    "the client saw another event than is stored",
-    /saw another event 5 /,
+    "an event that the client saw differently from the log",
+    /saw a different event 5 /,
     watched((events) => events.with(4, altered(events[4]))),
   ],
   [
-    "the client was told what is wrong",
+    "an error that the client must never see",
     /INTERNAL/,
-    (evidence) => ({ ...evidence, seen: { ...evidence.seen, wrong: ["INTERNAL"] } }),
+    (evidence) => ({ ...evidence, seen: { ...evidence.seen, errors: ["INTERNAL"] } }),
   ],
-  ["the run is forgotten", /did not end/, (evidence) => ({ ...evidence, stuck: "lost" })],
+  ["a forgotten run", /did not end/, (evidence) => ({ ...evidence, stuck: "lost" })],
   [
-    "it was cancelled and completed",
+    "a cancelled run that completed",
     /ended as COMPLETED/,
     (evidence) => ({ ...evidence, seen: { ...evidence.seen, cancel: "cancelled" } }),
   ],
   [
-    "it was cancelled and nobody had asked",
+    "a cancelled run without a cancel request",
     /ended as CANCELLED/,
     logged((log) => [...log.slice(0, -1), withStatus(log.at(-1), RunStatus.CANCELLED)]),
   ],
   [
-    "a gateway shows it as another",
+    "a gateway that shows a different status",
     /shows it as RUNNING/,
     (evidence) => ({ ...evidence, shown: [RunStatus.RUNNING] }),
   ],
-])("that %s is found", (_, finding, spoil) => {
-  expect(runViolations(spoil(keptRun()))).toContainEqual(expect.stringMatching(finding));
+])("finds %s", (_, finding, corrupt) => {
+  expect(runViolations(corrupt(correctRun()))).toContainEqual(expect.stringMatching(finding));
 });
 
-describe("of the effects of a run it is found that", () => {
-  test.each<[string, RegExp, Spoil]>([
-    ["one in a sandbox happened twice", /e0 .*happened 2 times$/, marked("e0", 2)],
-    ["one outside of it happened twice", /e1 .*happened 2 times$/, marked("e1", 2)],
-    ["one happened more often than it was begun", /e2 .*was begun 1 times/, marked("e2", 2)],
-    ["one succeeded and did not happen", /e1 .*did not happen/, marked("e1", 0)],
-    ["one succeeded and did not come to its end", /e0 .*did not happen/, marked("e0", 1, 0)],
-    ["a file was said to be written and is not there", /e3 .*did not happen/, marked("e3", 0)],
+describe("the check of effects finds", () => {
+  test.each<[string, RegExp, Corrupt]>([
+    ["an effect in a sandbox that happened twice", /e0 .*happened 2 times$/, marked("e0", 2)],
     [
-      "one happened that no log knows of",
-      /e4 happened and was never called/,
+      "an effect outside the sandbox that happened twice",
+      /e1 .*happened 2 times$/,
+      marked("e1", 2),
+    ],
+    [
+      "an effect that happened more often than it was started",
+      /e2 .*was started 1 times/,
+      marked("e2", 2),
+    ],
+    ["a successful effect that did not happen", /e1 .*did not happen/, marked("e1", 0)],
+    ["a successful effect that did not finish", /e0 .*did not happen/, marked("e0", 1, 0)],
+    ["a successfully written file that is missing", /e3 .*did not happen/, marked("e3", 0)],
+    [
+      "an effect that is in no log",
+      /e4 happened but was never called/,
       logged((log) => log.filter((event) => !isOf(event, "counter__pay"))),
     ],
     [
-      "one happened that nobody had approved",
-      /e4 .*nobody had approved it/,
+      "an effect that was not approved",
+      /e4 .*happened without approval/,
       logged((log) => log.toSpliced(log.findLastIndex(isApproval), 1)),
     ],
     [
-      "a call was begun again that may not be",
-      /e1 .*was begun 2 times/,
+      "a restarted call that is not idempotent",
+      /e1 .*was started 2 times/,
       journalled(1, (journal) => [...journal.slice(0, 1), ...journal]),
     ],
     [
-      "a journal goes on after its end",
+      "a journal that continues after its end",
       /e1 .*started in its journal after its end/,
       journalled(1, (journal) => [...journal, ...journal.slice(0, 1)]),
     ],
     [
-      "a result stands in no journal",
-      /e1 .*its journal none/,
+      "a result that is in no journal",
+      /e1 .*its journal has none/,
       journalled(1, (journal) => journal.slice(0, 1)),
     ],
     [
-      "a result is another than that of the journal",
-      /e1 .*another result than its journal/,
+      "a result that differs from the journal's",
+      /e1 .*a different result from its journal/,
       journalled(1, ([started]) => [
         ...(started ? [started] : []),
         toolFact({ case: "result", value: { content: "lost" } }),
       ]),
     ],
-    ["a call failed", /e1 .*failed: broken/, failed("broken")],
+    ["a failed call", /e1 .*failed: broken/, failed("broken")],
     [
-      "an outcome is unknown of a call that was never begun",
-      /e1 .*was never begun/,
+      "an unknown outcome of a call that was never started",
+      /e1 .*was never started/,
       (evidence) => journalled(1, (journal) => journal.slice(1))(failed(unknown)(evidence)),
     ],
-  ])("%s", (_, finding, spoil) => {
-    expect(runViolations(spoil(keptRun()))).toContainEqual(expect.stringMatching(finding));
+  ])("%s", (_, finding, corrupt) => {
+    expect(runViolations(corrupt(correctRun()))).toContainEqual(expect.stringMatching(finding));
   });
 
-  test("an unknown outcome is right, whether it happened or not; and a false alarm where its host was not harmed", () => {
-    const lost = failed(unknown)(keptRun());
+  test("an unknown outcome is correct whether or not the effect happened, and a false alarm if its host had no fault", () => {
+    const lost = failed(unknown)(correctRun());
     expect(runViolations(lost)).toEqual([]);
     expect(runViolations(marked("e1", 0)(lost))).toEqual([]);
-    expect([falseAlarms(lost, hurt), falseAlarms(lost, () => false)]).toEqual([0, 1]);
+    expect([falseAlarms(lost, wasAffected), falseAlarms(lost, () => false)]).toEqual([0, 1]);
   });
 });
 
-/** Spoils the log, as everybody sees it. */
-function logged(spoil: (log: readonly RunEvent[]) => readonly RunEvent[]): Spoil {
+/** Changes the log in every view of it. */
+function logged(corrupt: (log: readonly RunEvent[]) => readonly RunEvent[]): Corrupt {
   return (evidence) => {
-    const stored = spoil(evidence.stored);
+    const stored = corrupt(evidence.stored);
     return { ...evidence, stored, seen: { ...evidence.seen, events: stored } };
   };
 }
 
-/** Spoils what the client saw. */
-function watched(spoil: (events: readonly RunEvent[]) => readonly RunEvent[]): Spoil {
+/** Changes what the client saw. */
+function watched(corrupt: (events: readonly RunEvent[]) => readonly RunEvent[]): Corrupt {
   return (evidence) => ({
     ...evidence,
-    seen: { ...evidence.seen, events: spoil(evidence.seen.events) },
+    seen: { ...evidence.seen, events: corrupt(evidence.seen.events) },
   });
 }
 
-function marked(tag: string, times: number, ends = times): Spoil {
+function marked(tag: string, times: number, ends = times): Corrupt {
   return (evidence) => ({ ...evidence, marks: new Map(evidence.marks).set(tag, { times, ends }) });
 }
 
 type Journal = NonNullable<ReturnType<RunEvidence["journals"]["get"]>>;
 
-function journalled(call: number, spoil: (journal: Journal) => Journal): Spoil {
+function journalled(call: number, corrupt: (journal: Journal) => Journal): Corrupt {
   return (evidence) => {
     const [id = "", journal = []] = [...evidence.journals][call] ?? [];
-    return { ...evidence, journals: new Map(evidence.journals).set(id, spoil(journal)) };
+    return { ...evidence, journals: new Map(evidence.journals).set(id, corrupt(journal)) };
   };
 }
 
-/** The second call gives an error, in log and journal. */
-function failed(content: string): Spoil {
+/** Gives the second call an error result, in the log and in the journal. */
+function failed(content: string): Corrupt {
   return (evidence) => {
     const [, id] = evidence.journals.keys();
-    const told = logged((log) =>
+    const withResult = logged((log) =>
       log.map((event) => {
         if (event.event.case !== "toolResult") return event;
         if (event.event.value.result?.callId !== id) return event;
@@ -181,7 +189,7 @@ function failed(content: string): Spoil {
     return journalled(1, ([started]) => [
       ...(started ? [started] : []),
       toolFact({ case: "result", value: { content, isError: true } }),
-    ])(told(evidence));
+    ])(withResult(evidence));
   };
 }
 
@@ -189,7 +197,7 @@ function kind(log: readonly RunEvent[], wanted: RunEvent["event"]["case"]): RunE
   return log.find(({ event }) => event.case === wanted);
 }
 
-/** The same event once more, at the end. */
+/** Repeats the event at the end. */
 function next(log: readonly RunEvent[], event: RunEvent | undefined): RunEvent {
   return { ...required(event), sequence: log.length + 1 };
 }

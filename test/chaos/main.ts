@@ -1,12 +1,13 @@
 /**
- * Harms the processes of a cluster while they carry out runs, and says what came of it:
+ * Injects faults into the processes of a cluster while they execute runs, and reports the violations:
  *
  *     npm run chaos -- --seed 1 --runs 100          one seed
- *     npm run chaos -- --minutes 30 --seed 1        seed after seed, for a while
- *     npm run chaos -- --all                        the ten seeds from 7001 on, a hundred runs each
+ *     npm run chaos -- --minutes 30 --seed 1        one seed after another for 30 minutes
+ *     npm run chaos -- --all                        seeds 7001 to 7010, 100 runs each
  *
- * `--only "kill -9,nats kill"` narrows what is done, `--hands N` says how much of it at a time. `--quiet` prints a line for
- * each seed, `--disks` gives each toolhost a disk of its own, `--json FILE` keeps the reports, `--logs FOLDER` what the services say. Exit code 1: a promise was broken.
+ * `--only "kill -9,nats kill"` selects faults by name. `--parallel-faults N` and `--parallel-runs N` bound what happens at
+ * the same time. `--quiet` prints one line for each seed, `--own-disks` gives each toolhost its own disk, `--json FILE` writes
+ * the reports, and `--logs FOLDER` stores the services' logs. The exit code is 1 if a guarantee was violated.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,21 +15,21 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { chaos } from "./support/chaos.ts";
 import type { ChaosReport } from "./support/report.ts";
-import { harmTable, lineOf } from "./support/report.ts";
+import { faultTable, lineOf } from "./support/report.ts";
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
     runs: { type: "string", default: "100" },
-    abreast: { type: "string", default: "14" },
-    hands: { type: "string", default: "3" },
+    "parallel-runs": { type: "string", default: "14" },
+    "parallel-faults": { type: "string", default: "3" },
     minutes: { type: "string" },
     all: { type: "boolean", default: false },
     quiet: { type: "boolean", default: false },
     json: { type: "string" },
     logs: { type: "string" },
     only: { type: "string" },
-    disks: { type: "boolean", default: false },
+    "own-disks": { type: "boolean", default: false },
   },
 });
 
@@ -38,10 +39,10 @@ for (const seed of seeds()) {
   const report = await chaos({
     seed,
     runs: Number(values.runs),
-    abreast: Number(values.abreast),
-    hands: Number(values.hands),
+    parallelRuns: Number(values["parallel-runs"]),
+    parallelFaults: Number(values["parallel-faults"]),
     only: values.only?.split(","),
-    ownDisks: values.disks,
+    ownDisks: values["own-disks"],
     logs: values.logs === undefined ? undefined : join(values.logs, String(seed)),
     note: (line) => {
       if (!values.quiet) process.stderr.write(`${line}\n`);
@@ -49,11 +50,11 @@ for (const seed of seeds()) {
   });
   reports.push(report);
   process.stdout.write(`${lineOf(report)}\n`);
-  for (const line of report.broken) process.stdout.write(`  ${line}\n`);
+  for (const line of report.violations) process.stdout.write(`  ${line}\n`);
   if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(reports, null, 2));
 }
-process.stdout.write(`\n${harmTable(reports)}\n`);
-process.exit(reports.every(({ broken }) => broken.length === 0) ? 0 : 1);
+process.stdout.write(`\n${faultTable(reports)}\n`);
+process.exit(reports.every(({ violations }) => violations.length === 0) ? 0 : 1);
 
 function* seeds(): Iterable<number> {
   if (values.all) return yield* listed;

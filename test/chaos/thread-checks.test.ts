@@ -28,15 +28,19 @@ const rest = [
 ] as const;
 const violations = (events: readonly ThreadEvent[]) => threadViolations("t", events, ["a", "b"]);
 
-test("turns that follow each other break nothing, nor one that is withdrawn before its turn", () => {
+test("consecutive turns and a withdrawn turn have no violations", () => {
   expect(violations(threadOf(...queue, ...rest))).toEqual([]);
   expect(violations(threadOf(...queue, ["turnEnded", "b"], ["turnEnded", "a"]))).toEqual([]);
 });
 
 test.each([
-  ["two turns at once", /b starts beside a/, threadOf(...queue, ["turnStarted", "b"], ...rest)],
   [
-    "a turn before those that were queued earlier",
+    "two turns at once",
+    /b starts while a is active/,
+    threadOf(...queue, ["turnStarted", "b"], ...rest),
+  ],
+  [
+    "a turn that overtakes an earlier one",
     /b starts out of turn/,
     threadOf(["turnQueued", "a"], ["turnQueued", "b"], ["turnStarted", "b"]),
   ],

@@ -11,10 +11,10 @@ import type { Seen } from "./client.ts";
 import { Client } from "./client.ts";
 import { Cluster, tenant } from "./cluster.ts";
 import { startCounter } from "./counter.ts";
-import { Damage } from "./damage.ts";
+import { FaultLog } from "./fault-log.ts";
 import type { RunEvidence } from "./evidence.ts";
 import { gather } from "./evidence.ts";
-import { faultNames, harm } from "./faults.ts";
+import { faultNames, injectFaults } from "./faults.ts";
 import { randomFrom } from "./random.ts";
 import type { ChaosReport } from "./report.ts";
 import type { RunPlan } from "./run-plan.ts";
@@ -24,29 +24,29 @@ import { playPlans, workerAgent } from "./worker-agent.ts";
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How many runs in all, and how many of them at a time. */
+  /** Number of runs. */
   readonly runs: number;
-  readonly abreast: number;
-  /** How many things are done to the processes at a time. */
-  readonly hands: number;
-  /** Names of the faults that are allowed. Absent: all. */
+  readonly parallelRuns: number;
+  /** Number of faults that are injected at the same time. */
+  readonly parallelFaults: number;
+  /** Names of the permitted faults. Absent: all. */
   readonly only?: readonly string[] | undefined;
-  /** Whether each toolhost has a disk of its own. Absent: they share one. */
+  /** Whether each toolhost has its own disk. Absent: they share one. */
   readonly ownDisks?: boolean | undefined;
   /** Folder for the logs of the services. */
   readonly logs?: string | undefined;
-  /** Hears what is done to the processes, and how far the runs are. */
+  /** Receives each injected fault and the progress of the runs. */
   note(line: string): void;
 }
 
 const never = new AbortController().signal;
 
-/** Carries out runs that act on the world while the processes around them are harmed, and says what came of it. */
+/** Executes runs that act on the world while faults are injected into the processes, and reports the violations. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, runs, note } = options;
   const beganAt = performance.now();
-  const broken: string[] = [];
-  using damage = new Damage();
+  const violations: string[] = [];
+  using faultLog = new FaultLog();
   const plans = Array.from({ length: runs }, (_, index) => planOf(seed, index));
   await using models = await startPlayingServer(playPlans((index) => planAt(plans, index)));
   await using counter = await startCounter();
@@ -57,7 +57,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     ownDisks: options.ownDisks,
     onTrouble: (what) => {
       note(what);
-      broken.push(what);
+      violations.push(what);
     },
   });
   using gateways = new DisposableStack();
@@ -66,11 +66,11 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
 
   const over = new AbortController();
   const busy = new Set<string>();
-  const harming = Array.from({ length: options.hands }, (_, hand) => {
+  const injecting = Array.from({ length: options.parallelFaults }, (_, hand) => {
     const random = randomFrom(seed, `hand ${hand}`);
-    const scene = { cluster, random, damage, busy, note };
-    return harm(scene, options.only ?? faultNames, over.signal).catch((error: unknown) => {
-      broken.push(`what was harmed could not be made good: ${String(error)}`);
+    const scene = { cluster, random, faultLog, busy, note };
+    return injectFaults(scene, options.only ?? faultNames, over.signal).catch((error: unknown) => {
+      violations.push(`a fault could not be repaired: ${String(error)}`);
     });
   });
   const seen = new Map<RunPlan, { readonly seen: Seen; readonly stuck: string | undefined }>();
@@ -84,11 +84,11 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
       note(`${seen.size} of ${runs} runs have ended`);
     }
   };
-  await Promise.all(Array.from({ length: options.abreast }, lane));
+  await Promise.all(Array.from({ length: options.parallelRuns }, lane));
   over.abort();
-  await Promise.all(harming);
+  await Promise.all(injecting);
 
-  broken.push(...(await settled(cluster)));
+  violations.push(...(await settled(cluster)));
   const statusAt = async (gateway: number, runId: string) => {
     const { run } = (await reeves[gateway]?.runs.getRun({ runId })) ?? {};
     return run?.status ?? RunStatus.UNSPECIFIED;
@@ -100,28 +100,28 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     const sources = { cluster, counter, log, journal, statusAt };
     evidence.push(await gather(sources, plan, run, stuck));
   }
-  const hurt = (host: string, fromMs: number, toMs: number) => {
+  const wasAffected = (host: string, fromMs: number, toMs: number) => {
     const member = cluster.members.find(({ hosts }) => hosts.has(host));
-    // A host that nobody heard of was killed before it said that it works.
-    return member === undefined || damage.hurt(member.name, fromMs, toMs);
+    // A host that is not known to the harness was killed before it logged that it had started.
+    return member === undefined || faultLog.wasAffected(member.name, fromMs, toMs);
   };
-  broken.push(...evidence.flatMap((known) => runViolations(known)));
-  broken.push(...(await brokenThreads(cluster, evidence)));
+  violations.push(...evidence.flatMap((known) => runViolations(known)));
+  violations.push(...(await threadViolationsOf(cluster, evidence)));
   return {
     seed,
     runs,
     seconds: Math.round((performance.now() - beganAt) / 1_000),
     ...figuresOf(evidence),
-    falseAlarms: evidence.reduce((sum, known) => sum + falseAlarms(known, hurt), 0),
-    harm: damage.counts(),
-    harmDone: damage.total,
-    broken,
+    falseAlarms: evidence.reduce((sum, known) => sum + falseAlarms(known, wasAffected), 0),
+    faults: faultLog.counts(),
+    faultCount: faultLog.total,
+    violations,
   };
 }
 
 function planAt(plans: readonly RunPlan[], index: number): RunPlan {
   const plan = plans[index];
-  if (plan === undefined) throw new Error(`there is no plan ${index}`);
+  if (plan === undefined) throw new Error(`no plan with index ${index}`);
   return plan;
 }
 
@@ -130,29 +130,29 @@ async function whyStuck({ nats }: Cluster, run: string): Promise<string> {
     const log = await openRunLog(nats);
     return await lostDispatch(nats, (await log.read({ tenant, run }, emptyTail, never)).events);
   };
-  return await ask().catch((error: unknown) => `nothing more is known: ${String(error)}`);
+  return await ask().catch((error: unknown) => `no diagnosis: ${String(error)}`);
 }
 
-async function brokenThreads(
+async function threadViolationsOf(
   { nats }: Cluster,
   evidence: readonly RunEvidence[],
 ): Promise<readonly string[]> {
   const log = await openThreadLog(nats);
   const threads = Map.groupBy(evidence, ({ plan }) => plan.thread);
-  const broken: string[] = [];
+  const violations: string[] = [];
   for (const [thread, runs] of threads) {
     if (thread === undefined) continue;
     const read = () => log.read({ tenant, thread }, emptyTail, never);
     const { events } = await retryUnavailable(read, { maxElapsedMs: 30_000 }, never);
     const ids = runs.map(({ seen }) => seen.runId);
-    broken.push(...threadViolations(thread, events, ids));
+    violations.push(...threadViolations(thread, events, ids));
   }
-  return broken;
+  return violations;
 }
 
 function figuresOf(evidence: readonly RunEvidence[]) {
   const ends = evidence.map(({ stored }) => endOf(stored));
-  // A turn of a thread waits for the turns before it.
+  // A turn of a thread waits for the turns before it, which would count as a pause.
   const pauses = evidence
     .filter(({ plan }) => plan.thread === undefined)
     .map(({ seen }) => seen.longestPauseMs);

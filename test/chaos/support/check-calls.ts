@@ -7,15 +7,15 @@ import type { PlannedEffect } from "./run-plan.ts";
 import { effectsOf } from "./run-plan.ts";
 import { tagOf } from "./worker-agent.ts";
 
-/** Whether a toolhost was harmed in that time, or had just been. */
-export type Hurt = (host: string, fromMs: number, toMs: number) => boolean;
+/** Returns whether a fault affected a toolhost in an interval or shortly before. */
+export type WasAffected = (host: string, fromMs: number, toMs: number) => boolean;
 
-/** A call as log, journal and world tell of it. */
+/** A call as the log, the journal, and the world show it. */
 interface KnownCall {
   readonly effect: PlannedEffect;
   readonly callId: string;
   readonly marks: Marks;
-  /** Whether it is said that what it did to files is gone. */
+  /** Whether the run reported that the call's changes to files are lost. */
   readonly isLost: boolean;
   readonly journal: readonly ToolCallFact[];
   readonly starts: readonly ToolCallFact[];
@@ -25,17 +25,17 @@ interface KnownCall {
   endedMs: number;
 }
 
-/** How often a call may be begun that may be made again. */
+/** The maximum number of starts of an idempotent call. */
 const maxStarts = 3;
 const nothing: Marks = { times: 0, ends: 0 };
 
-/** What is wrong with the calls of a run and with what they did. */
+/** Returns the violations in the calls of a run and in their effects. */
 export function callViolations(evidence: RunEvidence): readonly string[] {
   const calls = callsOf(evidence);
   const called = new Set([...calls.values()].map(({ effect }) => effect.tag));
-  const broken = effectsOf(evidence.plan)
+  const violations = effectsOf(evidence.plan)
     .filter(({ tag }) => !called.has(tag) && (evidence.marks.get(tag)?.times ?? 0) > 0)
-    .map(({ tag }) => `${tag} happened and was never called`);
+    .map(({ tag }) => `${tag} happened but was never called`);
   for (const call of calls.values()) {
     const { kind, tag } = call.effect;
     const isEnded = evidence.stored.some(({ event }) => event.case === "treeStored");
@@ -44,16 +44,16 @@ export function callViolations(evidence: RunEvidence): readonly string[] {
       ...effectViolations(call),
       ...resultViolations(call, isEnded && !isCancelled(evidence)),
     ];
-    broken.push(...findings.map((what) => `${tag} (${kind}, ${call.callId}) ${what}`));
+    violations.push(...findings.map((what) => `${tag} (${kind}, ${call.callId}) ${what}`));
   }
-  return broken;
+  return violations;
 }
 
 function isCancelled({ stored }: RunEvidence): boolean {
   return stored.some(({ event }) => event.case === "cancelRequested");
 }
 
-/** How many calls came to no known outcome. */
+/** Returns the number of calls with an unknown outcome. */
 export function unknownOutcomes(stored: readonly RunEvent[]): number {
   return stored.filter(
     ({ event }) => event.case === "toolResult" && isUnknown(event.value.result?.content ?? ""),
@@ -107,61 +107,62 @@ function callsOf({
   return calls;
 }
 
-/** A journal has one end and nothing after it, and begins no call again that may not be. */
+/** Checks that a journal has at most one end with nothing after it, and that only idempotent calls were restarted. */
 function journalViolations({ effect, journal, starts, isStarted }: KnownCall): readonly string[] {
-  const broken: string[] = [];
+  const violations: string[] = [];
   const end = journal.findIndex(isLast);
   if (end >= 0 && end < journal.length - 1) {
-    broken.push(`has ${journal[end + 1]?.fact.case} in its journal after its end`);
+    violations.push(`has ${journal[end + 1]?.fact.case} in its journal after its end`);
   }
-  const most = mayBeMadeAgain(effect) ? maxStarts : 1;
-  if (starts.length > most) broken.push(`was begun ${starts.length} times`);
-  if (!isStarted && starts.length > 0) broken.push("was begun before the run said so");
-  return broken;
+  const maxOfCall = isIdempotent(effect) ? maxStarts : 1;
+  if (starts.length > maxOfCall) violations.push(`was started ${starts.length} times`);
+  if (!isStarted && starts.length > 0)
+    violations.push("was started before the run logged the call");
+  return violations;
 }
 
-/** The world shows no more than the journal, and never twice what may happen once. */
+/** Checks that the world shows at most the journal's effects, and no repetition of an effect that is not idempotent. */
 function effectViolations({ effect, marks, starts, approval }: KnownCall): readonly string[] {
-  const broken: string[] = [];
-  if (effect.kind !== "note" && marks.times > 1) broken.push(`happened ${marks.times} times`);
+  const violations: string[] = [];
+  if (effect.kind !== "note" && marks.times > 1) violations.push(`happened ${marks.times} times`);
   if (marks.times > starts.length) {
-    broken.push(`happened ${marks.times} times and was begun ${starts.length} times`);
+    violations.push(`happened ${marks.times} times but was started ${starts.length} times`);
   }
   if (effect.kind === "pay" && approval !== ApprovalState.APPROVED && marks.times > 0) {
-    broken.push("happened and nobody had approved it");
+    violations.push("happened without approval");
   }
-  return broken;
+  return violations;
 }
 
-/** The result that the model read is that of the journal, and true of the world. */
+/** Checks that the result in the log equals the journal's result and matches the world. */
 function resultViolations(call: KnownCall, isWhole: boolean): readonly string[] {
   const { effect, marks, journal, starts, results, isStarted } = call;
   const [result, second] = results;
   if (result === undefined) return isWhole ? ["has no result"] : [];
-  const broken: string[] = [];
-  if (second !== undefined) broken.push(`has ${results.length} results`);
+  const violations: string[] = [];
+  if (second !== undefined) violations.push(`has ${results.length} results`);
   if (!isStarted) {
     const isRefusal = result.isError && effect.kind === "pay";
-    return isRefusal ? broken : [...broken, `has a result and was never handed out`];
+    return isRefusal ? violations : [...violations, `has a result but was never dispatched`];
   }
   const last = journal.find(isLast)?.fact;
   if (last?.case === "result" && last.value.content !== result.content) {
-    broken.push("has another result than its journal");
+    violations.push("has a different result from its journal");
   }
-  if (last === undefined) broken.push("has a result and its journal none");
+  if (last === undefined) violations.push("has a result, and its journal has none");
   if (!result.isError) {
     const ends = effect.kind === "write" ? 1 : marks.ends;
     const isThere = marks.times > 0 && ends > 0;
-    if (!isThere && !call.isLost) broken.push("succeeded and did not happen");
-    return broken;
+    if (!isThere && !call.isLost) violations.push("succeeded but did not happen");
+    return violations;
   }
-  if (!isUnknown(result.content)) return [...broken, `failed: ${result.content.slice(0, 300)}`];
-  if (starts.length === 0) broken.push("has an unknown outcome and was never begun");
-  return broken;
+  if (!isUnknown(result.content)) return [...violations, `failed: ${result.content.slice(0, 300)}`];
+  if (starts.length === 0) violations.push("has an unknown outcome but was never started");
+  return violations;
 }
 
-/** Calls whose outcome is unknown although nothing was done to the host that had them: it was taken for dead by mistake. */
-export function falseAlarms(evidence: RunEvidence, hurt: Hurt): number {
+/** Returns the number of calls with an unknown outcome on hosts without a fault: hosts that were mistakenly declared dead. */
+export function falseAlarms(evidence: RunEvidence, wasAffected: WasAffected): number {
   const unknown = [...callsOf(evidence).values()].filter(({ results }) =>
     results.some(({ content, isError }) => isError && isUnknown(content)),
   );
@@ -170,12 +171,12 @@ export function falseAlarms(evidence: RunEvidence, hurt: Hurt): number {
       !starts.some(
         ({ fact, time }) =>
           fact.case === "started" &&
-          hurt(fact.value.host, time === undefined ? 0 : timestampMs(time), endedMs),
+          wasAffected(fact.value.host, time === undefined ? 0 : timestampMs(time), endedMs),
       ),
   ).length;
 }
 
-function mayBeMadeAgain({ kind }: PlannedEffect): boolean {
+function isIdempotent({ kind }: PlannedEffect): boolean {
   return kind === "note" || kind === "write";
 }
 

@@ -8,49 +8,51 @@ import type { RunEvidence } from "./evidence.ts";
 
 const isVisible = eventSelection({ case: undefined });
 
-/** Every promise that a run broke. */
+/** Returns all guarantees that a run violated. */
 export function runViolations(evidence: RunEvidence): readonly string[] {
   const { plan, seen, stuck, stored } = evidence;
   const name = `run ${plan.index} (${seen.runId})`;
-  const broken = [
-    ...seen.wrong,
+  const violations = [
+    ...seen.errors,
     ...(stuck === undefined
       ? endViolations(evidence)
-      : [`did not end; its log ends with ${lastOf(stored)}; ${stuck}`]),
+      : [`did not end: its log ends with ${lastOf(stored)}; ${stuck}`]),
     ...streamViolations(evidence),
     ...orderViolations(upToEnd(stored), stuck === undefined),
     ...callViolations(evidence),
   ];
-  return broken.map((what) => `${name}: ${what}`);
+  return violations.map((what) => `${name}: ${what}`);
 }
 
-/** How the run ended; undefined: it did not. */
+/** Returns the run's terminal status, or undefined if it has none. */
 export function endOf(stored: readonly RunEvent[]): RunStatus | undefined {
   const end = stored.find(endsRun)?.event;
   return end?.case === "status" ? end.value.status : undefined;
 }
 
 function endViolations({ plan, seen, stored, shown }: RunEvidence): readonly string[] {
-  const broken: string[] = [];
+  const violations: string[] = [];
   const ends = stored.filter(endsRun);
-  if (ends.length !== 1) broken.push(`has ${ends.length} terminal events`);
+  if (ends.length !== 1) violations.push(`has ${ends.length} terminal events`);
   const end = endOf(stored);
   const wanted =
     seen.cancel === "cancelled" ? [RunStatus.CANCELLED] : allowed(plan.cancelAfterMs, seen.cancel);
   if (end !== undefined && !wanted.includes(end)) {
-    broken.push(`ended as ${nameOf(end)}, its cancellation was answered with ${seen.cancel}`);
+    violations.push(
+      `ended as ${nameOf(end)}, but the answer to its cancellation was ${seen.cancel}`,
+    );
   }
   for (const status of shown) {
-    if (status !== end) broken.push(`a gateway shows it as ${nameOf(status)}`);
+    if (status !== end) violations.push(`a gateway shows it as ${nameOf(status)}`);
   }
-  return broken;
+  return violations;
 }
 
 function nameOf(status: RunStatus): string {
   return RunStatusSchema.value[status]?.localName ?? String(status);
 }
 
-/** A cancellation whose answer its client did not wait for may have come in time or not. */
+/** Returns the permitted ends. A cancellation whose client did not wait for the answer may or may not have taken effect. */
 function allowed(
   cancelAfterMs: number | undefined,
   answer: "none" | "ended",
@@ -59,22 +61,23 @@ function allowed(
   return isOpen ? [RunStatus.COMPLETED, RunStatus.CANCELLED] : [RunStatus.COMPLETED];
 }
 
-/** What was watched is what is stored, each event once, and nothing that a client sees follows the end. */
+/** Checks that the client saw each stored event exactly once, and that no visible event follows the end. */
 function streamViolations({ seen, stored, stuck }: RunEvidence): readonly string[] {
-  const broken: string[] = [];
+  const violations: string[] = [];
   for (const [index, { sequence }] of stored.entries()) {
-    if (sequence !== index + 1) broken.push(`event ${index + 1} has the sequence ${sequence}`);
+    if (sequence !== index + 1) violations.push(`event ${index + 1} has the sequence ${sequence}`);
   }
   const whole = upToEnd(stored);
   for (const event of stored.slice(whole.length)) {
-    if (isVisible(event)) broken.push(`${event.event.case} ${event.sequence} follows the end`);
+    if (isVisible(event)) violations.push(`${event.event.case} ${event.sequence} follows the end`);
   }
   if (stuck === undefined && seen.events.length !== whole.length) {
-    broken.push(`its client saw ${seen.events.length} of ${whole.length} events`);
+    violations.push(`its client saw ${seen.events.length} of ${whole.length} events`);
   }
   const different = seen.events.findIndex((event, index) => !isSame(event, stored[index]));
-  if (different >= 0) broken.push(`its client saw another event ${different + 1} than is stored`);
-  return broken;
+  if (different >= 0)
+    violations.push(`its client saw a different event ${different + 1} from the stored one`);
+  return violations;
 }
 
 function isSame(seen: RunEvent, stored: RunEvent | undefined): boolean {

@@ -10,14 +10,14 @@ import type { RunPlan } from "./run-plan.ts";
 import { effectsOf } from "./run-plan.ts";
 import { tagOf } from "./worker-agent.ts";
 
-/** How long an answer may take, and how long a stream may be silent, before a client asks elsewhere. */
+/** Timeouts after which a client asks another gateway: for an answer, and for a silent stream. */
 const answerMs = 8_000;
-const silenceMs = 30_000;
-/** How long nothing may happen to a run before it is given up, and how much longer to one that waits for its turn. */
-const patienceMs = 90_000;
-const patienceInThread = 4;
+const streamIdleMs = 30_000;
+/** How long a run may have no new events before the client gives up, and the factor for runs that wait for a thread's turn. */
+const idleTimeoutMs = 90_000;
+const threadTimeoutFactor = 4;
 
-/** What became of a cancellation: nobody asked, the run is cancelled, or it had ended before. */
+/** The outcome of a cancellation: not requested, or the run is cancelled, or it had already ended. */
 export type CancelAnswer = "none" | "cancelled" | "ended";
 
 /** A run as its client saw it. */
@@ -25,21 +25,21 @@ export interface Seen {
   readonly runId: string;
   readonly events: readonly RunEvent[];
   readonly cancel: CancelAnswer;
-  /** How often its stream broke or was left. */
+  /** How often its stream broke or the client left it. */
   readonly interruptions: number;
-  /** The longest that nothing came, in milliseconds. */
+  /** The longest time without events, in milliseconds. */
   readonly longestPauseMs: number;
-  /** Whether nothing happened to it for so long that its client gave it up. */
+  /** Whether the client gave up because the run had no new events. */
   readonly isGivenUp: boolean;
-  /** What a client should never be told. */
-  readonly wrong: readonly string[];
+  /** Errors that a client must never see. */
+  readonly errors: readonly string[];
 }
 
-/** A patient client of several gateways: asks again, anywhere, whenever it gets no answer. */
+/** A client of several gateways. Repeats a request at any gateway until it gets an answer. */
 export class Client {
   readonly #gateways: readonly Connection[];
   readonly #random: Random;
-  readonly #wrong: string[] = [];
+  readonly #errors: string[] = [];
   readonly #events: RunEvent[] = [];
   #interruptions = 0;
   #longestPauseMs = 0;
@@ -50,21 +50,21 @@ export class Client {
     this.#random = random;
   }
 
-  /** Starts the run of a plan and does what the plan says of its client, until the run ends or nothing happens any more. */
+  /** Starts the run of a plan and acts as planned, until the run ends or has no new events for too long. */
   async carryOut(plan: RunPlan, requestId: string): Promise<Seen> {
     const givenUp = new AbortController();
     const { signal } = givenUp;
-    const patience = setTimeout(
-      () => givenUp.abort(new DOMException("nothing happens any more", "TimeoutError")),
-      plan.thread === undefined ? patienceMs : patienceMs * patienceInThread,
+    const idle = setTimeout(
+      () => givenUp.abort(new DOMException("the run has no new events", "TimeoutError")),
+      plan.thread === undefined ? idleTimeoutMs : idleTimeoutMs * threadTimeoutFactor,
     );
     try {
       return await this.#carryOut(plan, requestId, {
         signal,
-        onProgress: () => patience.refresh(),
+        onProgress: () => idle.refresh(),
       });
     } finally {
-      clearTimeout(patience);
+      clearTimeout(idle);
     }
   }
 
@@ -103,7 +103,7 @@ export class Client {
         others.push(this.#decide(plan, tag, approval.approvalId, bounded));
       });
     } catch (error) {
-      if (!signal.aborted) this.#wrong.push(`its client failed: ${String(error)}`);
+      if (!signal.aborted) this.#errors.push(`client error: ${String(error)}`);
     }
     ended.abort(new DOMException("the run has ended", "AbortError"));
     await Promise.all(others);
@@ -114,13 +114,13 @@ export class Client {
       interruptions: this.#interruptions,
       longestPauseMs: this.#longestPauseMs,
       isGivenUp: signal.aborted,
-      wrong: this.#wrong,
+      errors: this.#errors,
     };
   }
 
-  /** Everything in the log of a run to its end; again from where it was cut off. */
+  /** Watches all events of a run to its end. Resumes after interruptions. */
   async #watch(
-    { restlessness }: RunPlan,
+    { leaveProbability }: RunPlan,
     runId: string,
     signal: AbortSignal,
     onEvent: (event: RunEvent) => void,
@@ -129,7 +129,7 @@ export class Client {
     for (;;) {
       signal.throwIfAborted();
       const silent = new AbortController();
-      let silence = setTimeout(() => silent.abort(), silenceMs);
+      let timer = setTimeout(() => silent.abort(), streamIdleMs);
       try {
         const stream = this.#random.pick(this.#gateways).runs.watchRun(
           {
@@ -141,24 +141,24 @@ export class Client {
         );
         let isLeft = false;
         for await (const { events } of stream) {
-          clearTimeout(silence);
-          silence = setTimeout(() => silent.abort(), silenceMs);
+          clearTimeout(timer);
+          timer = setTimeout(() => silent.abort(), streamIdleMs);
           if (events.length > 0) {
             this.#longestPauseMs = Math.max(this.#longestPauseMs, performance.now() - lastMs);
             lastMs = performance.now();
           }
           this.#events.push(...events);
           for (const event of events) onEvent(event);
-          isLeft = this.#random.chance(restlessness);
+          isLeft = this.#random.chance(leaveProbability);
           if (isLeft) break;
         }
         if (!isLeft) return;
       } catch (error) {
         signal.throwIfAborted();
-        if (!silent.signal.aborted) this.#judge(error, "WatchRun");
+        if (!silent.signal.aborted) this.#checkError(error, "WatchRun");
         await wait(this.#random.between(20, 200), undefined, { signal });
       } finally {
-        clearTimeout(silence);
+        clearTimeout(timer);
       }
       this.#interruptions++;
     }
@@ -172,7 +172,7 @@ export class Client {
     } catch (error) {
       if (signal.aborted) return;
       if (ConnectError.from(error).code === Code.FailedPrecondition) this.#cancel = "ended";
-      else this.#wrong.push(`CancelRun failed: ${String(error)}`);
+      else this.#errors.push(`CancelRun failed: ${String(error)}`);
     }
   }
 
@@ -196,15 +196,15 @@ export class Client {
       );
     } catch (error) {
       if (signal.aborted) return;
-      // The run was cancelled meanwhile.
+      // The run was cancelled in the meantime.
       const isClosed = ConnectError.from(error).code === Code.FailedPrecondition;
       if (!isClosed || plan.cancelAfterMs === undefined) {
-        this.#wrong.push(`DecideApproval failed: ${String(error)}`);
+        this.#errors.push(`DecideApproval failed: ${String(error)}`);
       }
     }
   }
 
-  /** The answer of some gateway. Rejects with what a gateway refused. */
+  /** Returns the answer of any gateway. Rejects if a gateway refuses the request. */
   async #ask<Answer>(
     question: (
       reeve: Connection,
@@ -218,29 +218,29 @@ export class Client {
         return await question(this.#random.pick(this.#gateways), { signal, timeoutMs: answerMs });
       } catch (error) {
         signal.throwIfAborted();
-        if (!isFromTheWay(error)) throw error;
+        if (!isConnectionError(error)) throw error;
         await wait(this.#random.between(20, 200), undefined, { signal });
       }
     }
   }
 
-  #judge(error: unknown, asked: string): void {
-    if (!isFromTheWay(error)) this.#wrong.push(`${asked} failed: ${String(error)}`);
+  #checkError(error: unknown, asked: string): void {
+    if (!isConnectionError(error)) this.#errors.push(`${asked} failed: ${String(error)}`);
   }
 }
 
 const families = Object.values(EventFamily).filter((family) => family !== EventFamily.UNSPECIFIED);
 
-const ofTheWay: ReadonlySet<Code> = new Set([
+const connectionCodes: ReadonlySet<Code> = new Set([
   Code.Aborted,
   Code.Canceled,
   Code.DeadlineExceeded,
   Code.Internal,
 ]);
 
-/** Whether a server is away, or the way to it broke. What a server says itself has details. */
-function isFromTheWay(error: unknown): boolean {
+/** Returns whether the server is unavailable or the connection broke. Errors from the server itself have details. */
+function isConnectionError(error: unknown): boolean {
   const status = ConnectError.from(error);
   if (status.code === Code.Unavailable) return true;
-  return ofTheWay.has(status.code) && status.details.length === 0;
+  return connectionCodes.has(status.code) && status.details.length === 0;
 }

@@ -17,28 +17,28 @@ const root = join(import.meta.dirname, "../../..");
 const log = createLogger("chaos", "silent");
 const never = new AbortController().signal;
 const token = "chaos-token-0123456789";
-/** The tenant of the token. */
+/** The tenant that belongs to the token. */
 export const tenant = "acme";
 const services: readonly Service[] = ["toolhost", "runtime", "approvals", "gateway"];
-/** How many processes of each service there are. */
-const abreast = 2;
+/** The number of processes of each service. */
+const processesPerService = 2;
 const maxStarts = 5;
 
 export interface ClusterOptions {
   /** Base URL of the models, and where the counter outside of the sandboxes is. */
   readonly modelsUrl: string;
   readonly counterUrl: string;
-  /** Whether each toolhost has a disk of its own. Absent: they share one. */
+  /** Whether each toolhost has its own disk. Absent: they share one. */
   readonly ownDisks?: boolean | undefined;
   /** Folder for the logs of the services. */
   readonly logs?: string | undefined;
   readonly onTrouble: (what: string) => void;
 }
 
-/** Two processes of each service beside one NATS server; between any two of them is a link that can fail. */
+/** Two processes of each service and one NATS server, with a breakable link between any two of them. */
 export class Cluster implements AsyncDisposable {
   readonly members: readonly Member[];
-  /** A connection to NATS that nothing happens to but what happens to NATS. */
+  /** A direct connection to NATS, which no link fault affects. */
   readonly nats: Nats;
   readonly #folder: string;
   #server: NatsServer;
@@ -56,7 +56,7 @@ export class Cluster implements AsyncDisposable {
 
   static async start(options: ClusterOptions): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-chaos-"));
-    // Sandboxes have to reach what lies below.
+    // Sandboxes must be able to access files below this folder.
     chmodSync(folder, 0o711);
     if (options.logs !== undefined) mkdirSync(options.logs, { recursive: true });
     const env = { COUNTER_URL: options.counterUrl };
@@ -70,7 +70,7 @@ export class Cluster implements AsyncDisposable {
     const nats = await connectNats(server.url, { name: "chaos", log }, never);
     const members: Member[] = [];
     for (const service of services) {
-      for (let number = 1; number <= abreast; number++) {
+      for (let number = 1; number <= processesPerService; number++) {
         members.push(await memberOf(service, number, { server, folder, members, options }));
       }
     }
@@ -78,15 +78,15 @@ export class Cluster implements AsyncDisposable {
     return new Cluster(folder, server, { nats, members });
   }
 
-  /** Where clients reach the gateways. */
+  /** The addresses of the gateways. */
   get addresses(): readonly ServerOptions[] {
-    return this.of("gateway").map(({ door }) => ({
-      address: `http://127.0.0.1:${door?.port ?? 0}`,
+    return this.of("gateway").map(({ clientLink }) => ({
+      address: `http://127.0.0.1:${clientLink?.port ?? 0}`,
       token,
     }));
   }
 
-  /** The folders of workspaces: one for all toolhosts, or one each. */
+  /** The workspace folders: one shared by all toolhosts, or one for each. */
   get workspaces(): readonly string[] {
     const disks = this.of("toolhost").map(({ name }) => join(this.#folder, name, "workspaces"));
     return [join(this.#folder, "workspaces"), ...disks];
@@ -100,13 +100,13 @@ export class Cluster implements AsyncDisposable {
     process.kill(this.#server.pid, signal);
   }
 
-  /** Ends the NATS server at once, as a power cut would. */
+  /** Kills the NATS server, as a power failure would. */
   async killNats(): Promise<void> {
     this.signalNats("SIGKILL");
     await this.#server[Symbol.asyncDispose]();
   }
 
-  /** Starts the NATS server again, where it was and with what it had. */
+  /** Restarts the NATS server with its port and data. */
   async startNats(): Promise<void> {
     const { port } = this.#server;
     const storeDir = join(this.#folder, "nats");
@@ -115,7 +115,7 @@ export class Cluster implements AsyncDisposable {
         this.#server = await startNatsServer({ storeDir, port, log }, never);
         return;
       } catch (error) {
-        // A machine that is busy with everything else may take longer than the server is given.
+        // A busy machine may need longer than the server's start timeout.
         if (attempt === maxStarts) throw error;
       }
     }
@@ -141,18 +141,18 @@ async function memberOf(
   number: number,
   { server, folder, members, options }: Surroundings,
 ): Promise<Member> {
-  const way = await Link.to(server.port);
+  const natsLink = await Link.to(server.port);
   const listens = service === "gateway" || service === "approvals" ? await freePort() : undefined;
-  const door = listens === undefined ? undefined : await Link.to(listens);
+  const clientLink = listens === undefined ? undefined : await Link.to(listens);
   const approvals = members.find(({ name }) => name === `approvals-${number}`);
   const environment = {
     PATH: process.env["PATH"] ?? "",
-    REEVE_NATS_URL: `nats://127.0.0.1:${way.port}`,
+    REEVE_NATS_URL: `nats://127.0.0.1:${natsLink.port}`,
     REEVE_DATA_DIR: options.ownDisks === true ? join(folder, `${service}-${number}`) : folder,
     REEVE_SANDBOX: "bubblewrap",
     REEVE_LISTEN: `127.0.0.1:${listens ?? 0}`,
     REEVE_APPROVALS_LISTEN: `127.0.0.1:${listens ?? 0}`,
-    REEVE_APPROVALS_URL: `http://127.0.0.1:${approvals?.door?.port ?? 0}`,
+    REEVE_APPROVALS_URL: `http://127.0.0.1:${approvals?.clientLink?.port ?? 0}`,
     REEVE_INTERNAL_TOKEN: "internal-token-0123456789",
     REEVE_TOKENS: `${token}=${tenant}/chaos`,
     REEVE_MCP_CONFIG: join(folder, "mcp.json"),
@@ -163,8 +163,8 @@ async function memberOf(
   return new Member({
     service,
     name: `${service}-${number}`,
-    way,
-    ...(door && { door }),
+    natsLink,
+    ...(clientLink && { clientLink }),
     environment,
     logs: options.logs,
     onTrouble: options.onTrouble,

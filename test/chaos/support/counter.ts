@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Something of the world outside of all sandboxes: it counts who comes by, and never forgets. */
+/** A service outside all sandboxes that counts the requests for each path. */
 export interface Counter extends AsyncDisposable {
   readonly url: string;
-  /** How often each path was posted to. */
+  /** The number of POST requests for each path. */
   readonly counts: ReadonlyMap<string, number>;
 }
 

@@ -12,29 +12,29 @@ import { filesOf } from "./files-of.ts";
 import type { RunPlan } from "./run-plan.ts";
 import { effectsOf } from "./run-plan.ts";
 
-/** What the world shows of one effect, as the harness itself counts it. */
+/** The traces that one effect left in the world, as the harness counts them. */
 export interface Marks {
-  /** How often it happened. Of what is written again and again: whether it is there. */
+  /** How often it happened. For files that are overwritten: 1 if the file exists. */
   readonly times: number;
-  /** How often whatever had the effect came to its own end; of those outside of the sandbox as `times`. */
+  /** How often the program with the effect reached its end; outside the sandbox the same as `times`. */
   readonly ends: number;
 }
 
-/** Everything that is known of a run, from all sides. */
+/** All that is known of a run, from every source. */
 export interface RunEvidence {
   readonly plan: RunPlan;
   readonly seen: Seen;
-  /** What is known of a run whose client gave up waiting for its end. */
+  /** The diagnosis of a run whose client gave up. */
   readonly stuck: string | undefined;
-  /** The log as it is stored. */
+  /** The stored log. */
   readonly stored: readonly RunEvent[];
-  /** The journals of its calls, by id. */
+  /** The journals of its calls, by call id. */
   readonly journals: ReadonlyMap<string, readonly ToolCallFact[]>;
-  /** What the world shows, by the tag of the effect. */
+  /** The traces in the world, by the effect's tag. */
   readonly marks: ReadonlyMap<string, Marks>;
-  /** Calls of which is said that their changes to files are gone. */
+  /** Calls whose changes to files are reported as lost. */
   readonly lost: ReadonlySet<string>;
-  /** Where the run stands, as each gateway says. */
+  /** The run's status at each gateway. */
   readonly shown: readonly RunStatus[];
 }
 
@@ -76,10 +76,10 @@ export async function gather(
     const isInFiles = kind === "code" || kind === "write";
     marks.set(tag, isInFiles ? marksIn(await files.text(tag)) : { times: counted, ends: counted });
   }
-  const told = stored.flatMap(({ event }) =>
+  const reported = stored.flatMap(({ event }) =>
     event.case === "toolResult" ? (event.value.result?.metadata?.lostChanges ?? []) : [],
   );
-  const lost = new Set([...told.map(({ callId }) => callId), ...files.untold]);
+  const lost = new Set([...reported.map(({ callId }) => callId), ...files.unreported]);
   const gateways = cluster.of("gateway");
   const shown = await Promise.all(gateways.map((_, index) => statusAt(index, runId)));
   return { plan, seen, stuck, stored, journals, marks, lost, shown };

@@ -1,24 +1,24 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Cluster } from "./cluster.ts";
-import type { Damage } from "./damage.ts";
+import type { FaultLog } from "./fault-log.ts";
 import type { Link } from "./link.ts";
 import type { Member, Service } from "./member.ts";
 import type { Random } from "./random.ts";
 
-/** What a fault works on, and where it is noted. */
+/** What a fault acts on. */
 interface Scene {
   readonly cluster: Cluster;
   readonly random: Random;
-  readonly damage: Damage;
-  /** Targets that something is being done to. */
+  readonly faultLog: FaultLog;
+  /** Targets with an active fault. */
   readonly busy: Set<string>;
   note(line: string): void;
 }
 
-/** Does harm for a while and makes it good again. */
+/** Injects one fault, and repairs it after a while. */
 type Fault = (scene: Scene) => Promise<void>;
 
-/** How often each process is chosen. */
+/** Weights for the choice of a process. */
 const weights: Readonly<Record<Service, number>> = {
   runtime: 3,
   toolhost: 3,
@@ -26,32 +26,44 @@ const weights: Readonly<Record<Service, number>> = {
   approvals: 1,
 };
 
-const doors: readonly Service[] = ["gateway", "approvals"];
+const listening: readonly Service[] = ["gateway", "approvals"];
 
-/** All faults, each with its name and its share. */
+/** All faults with their names and weights. */
 const faults: readonly (readonly [string, number, Fault])[] = [
   ["kill -9", 6, on("kill -9", killed)],
   ["SIGTERM", 3, on("SIGTERM", ended)],
   ["SIGSTOP", 5, on("SIGSTOP", stopped)],
-  ["cut", 3, on("connection to NATS cut", (scene, { way }) => cut(scene, way))],
-  ["held up", 3, on("connection to NATS held up", (scene, { way }) => heldUp(scene, way))],
-  ["door cut", 1, on("connections of clients cut", (scene, { door }) => cut(scene, door), doors)],
+  ["nats link cut", 3, on("connection to NATS cut", (scene, { natsLink }) => cut(scene, natsLink))],
   [
-    "door held up",
+    "nats link delay",
+    3,
+    on("connection to NATS delayed", (scene, { natsLink }) => delayed(scene, natsLink)),
+  ],
+  [
+    "client link cut",
     1,
-    on("connections of clients held up", (scene, { door }) => heldUp(scene, door), doors),
+    on("client connections cut", (scene, { clientLink }) => cut(scene, clientLink), listening),
+  ],
+  [
+    "client link delay",
+    1,
+    on(
+      "client connections delayed",
+      (scene, { clientLink }) => delayed(scene, clientLink),
+      listening,
+    ),
   ],
   ["both", 1.5, killBoth],
   ["nats kill", 1.5, onNats("kill -9", killedNats)],
   ["nats stop", 1, onNats("SIGSTOP", stoppedNats)],
-  ["nats slow", 1, onNats("stands still most of the time", slowNats)],
+  ["nats slow", 1, onNats("stopped most of the time", slowNats)],
 ];
 
 /** The names of all faults. */
 export const faultNames: readonly string[] = faults.map(([name]) => name);
 
-/** Does one thing of those named `only` after another until `signal` aborts; then everything works again. */
-export async function harm(
+/** Injects one of the faults named in `only` after another until `signal` aborts. Everything works again afterwards. */
+export async function injectFaults(
   scene: Scene,
   only: readonly string[],
   signal: AbortSignal,
@@ -68,11 +80,11 @@ export async function harm(
   }
 }
 
-type Harm = (scene: Scene, member: Member) => Promise<void>;
+type Injection = (scene: Scene, member: Member) => Promise<void>;
 
 function on(
   what: string,
-  does: Harm,
+  does: Injection,
   among: readonly Service[] = Object.keys(weights) as Service[],
 ): Fault {
   return async (scene) => {
@@ -82,26 +94,26 @@ function on(
     );
     const member = random.pick(drawn);
     if (busy.has(member.name)) return;
-    await noted(scene, what, [member.name], () => does(scene, member));
+    await recorded(scene, what, [member.name], () => does(scene, member));
   };
 }
 
 function onNats(what: string, does: (scene: Scene) => Promise<void>): Fault {
   return async (scene) => {
     if (scene.busy.has("nats")) return;
-    await noted(scene, what, ["nats"], () => does(scene));
+    await recorded(scene, what, ["nats"], () => does(scene));
   };
 }
 
-async function noted(
-  { busy, damage, note }: Scene,
+async function recorded(
+  { busy, faultLog, note }: Scene,
   what: string,
   targets: readonly string[],
   does: () => Promise<void>,
 ): Promise<void> {
   note(`${what}: ${targets.join(" and ")}`);
   for (const target of targets) busy.add(target);
-  const over = targets.map((target) => damage.begin(what, target));
+  const over = targets.map((target) => faultLog.begin(what, target));
   await does();
   for (const end of over) end();
   for (const target of targets) busy.delete(target);
@@ -131,19 +143,19 @@ async function cut({ random }: Scene, link: Link | undefined): Promise<void> {
   link?.open();
 }
 
-async function heldUp({ random }: Scene, link: Link | undefined): Promise<void> {
-  link?.holdUp();
+async function delayed({ random }: Scene, link: Link | undefined): Promise<void> {
+  link?.holdBack();
   await wait(random.between(300, 4_000));
-  link?.letGo();
+  link?.release();
 }
 
-/** A worker and the host of its calls, at once. */
+/** Kills a worker and a toolhost at the same time. */
 async function killBoth(scene: Scene): Promise<void> {
   const { cluster, random, busy } = scene;
   const pair = [random.pick(cluster.of("runtime")), random.pick(cluster.of("toolhost"))];
   const names = pair.map(({ name }) => name);
   if (names.some((name) => busy.has(name))) return;
-  await noted(scene, "kill -9, with the other", names, async () => {
+  await recorded(scene, "kill -9 of worker and toolhost", names, async () => {
     await Promise.all(pair.map((member) => member.kill()));
     await wait(random.between(0, 500));
     await Promise.all(pair.map((member) => member.start()));
@@ -162,7 +174,7 @@ async function stoppedNats({ cluster, random }: Scene): Promise<void> {
   cluster.signalNats("SIGCONT");
 }
 
-/** A server that answers late, as one does whose disk is slow: it stands still most of the time. */
+/** Makes the server answer late, as with a slow disk: stops it most of the time. */
 async function slowNats({ cluster, random }: Scene): Promise<void> {
   const times = random.whole(5, 20);
   for (let time = 0; time < times; time++) {

@@ -14,20 +14,20 @@ import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
 const run = promisify(execFile);
 const never = new AbortController().signal;
 const maxElapsedMs = 30_000;
-/** How often a workspace may move while it is looked at. */
-const maxLooks = 5;
+/** How often a workspace may move while it is read. */
+const maxMoves = 5;
 
-/** Where the files of a run are to be seen. */
+/** The files of a run. */
 export interface FilesOfRun extends AsyncDisposable {
-  /** What a file holds. Undefined: there is none. */
+  /** Returns the content of a file, or undefined if it does not exist. */
   text(path: string): Promise<string | undefined>;
-  /** Calls whose changes are gone, and of which no result has told yet. */
-  readonly untold: readonly string[];
+  /** Calls whose changes are lost and that no result has reported yet. */
+  readonly unreported: readonly string[];
 }
 
 /**
- * The files of a run, without asking Reeve: as they lie on the disk of the toolhosts, or, once they have left it, as they are in the
- * snapshot.
+ * Returns the files of a run without using Reeve's API: from the toolhosts' disks, or from the snapshot once they have left
+ * the disks.
  */
 export async function filesOf(
   nats: Nats,
@@ -36,9 +36,9 @@ export async function filesOf(
 ): Promise<FilesOfRun> {
   const folder = await mkdtemp(join(tmpdir(), "reeve-chaos-files-"));
   let at = folder;
-  for (let look = 0; look < maxLooks; look++) {
+  for (let look = 0; look < maxMoves; look++) {
     const found = await retryUnavailable(
-      () => lay(nats, roots, { tenant, runId, folder }),
+      () => findFolder(nats, roots, { tenant, runId, folder }),
       { maxElapsedMs },
       never,
     );
@@ -49,7 +49,7 @@ export async function filesOf(
   }
   const row = await retryUnavailable(() => recordOf(nats, tenant, runId), { maxElapsedMs }, never);
   return {
-    untold: row?.record.lost.map(({ callId }) => callId) ?? [],
+    unreported: row?.record.lost.map(({ callId }) => callId) ?? [],
     text: (path) => readFile(join(at, path), "utf8").catch(() => undefined),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
@@ -60,8 +60,8 @@ async function recordOf(nats: Nats, tenant: string, runId: string) {
   return await records.get(`${tenant}.${runId}`, never);
 }
 
-/** Where the files are; undefined when they went elsewhere meanwhile. */
-async function lay(
+/** Returns the folder with the files, or undefined if they moved in the meantime. */
+async function findFolder(
   nats: Nats,
   roots: readonly string[],
   at: { readonly tenant: string; readonly runId: string; readonly folder: string },

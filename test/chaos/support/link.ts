@@ -2,13 +2,13 @@ import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { connect, createServer } from "node:net";
 
-/** A way over TCP to a port, which can be cut, closed, and silently held up. */
+/** A TCP proxy to a port that can be cut, closed, and delayed. */
 export class Link implements AsyncDisposable {
   readonly #server;
   readonly #target: number;
   readonly #sockets = new Set<Socket>();
   #isClosed = false;
-  #isHeldUp = false;
+  #isHeldBack = false;
 
   private constructor(target: number) {
     this.#target = target;
@@ -27,7 +27,7 @@ export class Link implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Ends every connection. While the link is closed, nobody gets through. */
+  /** Ends every connection. While the link is closed, it accepts no connections. */
   cut(isClosed: boolean): void {
     this.#isClosed = isClosed;
     for (const socket of this.#sockets) socket.destroy();
@@ -37,15 +37,15 @@ export class Link implements AsyncDisposable {
     this.#isClosed = false;
   }
 
-  /** From now on nothing arrives, and nobody is told. */
-  holdUp(): void {
-    this.#isHeldUp = true;
+  /** Holds back all data from now on, without closing connections. */
+  holdBack(): void {
+    this.#isHeldBack = true;
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Everything that was held up arrives. */
-  letGo(): void {
-    this.#isHeldUp = false;
+  /** Delivers the data that was held back. */
+  release(): void {
+    this.#isHeldBack = false;
     for (const socket of this.#sockets) socket.resume();
   }
 
@@ -73,7 +73,7 @@ export class Link implements AsyncDisposable {
         this.#sockets.delete(from);
         to.destroy();
       });
-      if (this.#isHeldUp) from.pause();
+      if (this.#isHeldBack) from.pause();
     }
   }
 }

@@ -10,13 +10,13 @@ import type { Link } from "./link.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const linesKept = 20;
-/** How long a process may take to its start, and to its end in order. */
+/** Timeouts for the start and the graceful end of a process. */
 const startMs = 90_000;
 const endMs = 30_000;
 
 export type Service = "gateway" | "runtime" | "toolhost" | "approvals";
 
-/** How each service says that it is ready. */
+/** The log message with which each service reports that it is ready. */
 const ready: Readonly<Record<Service, string>> = {
   gateway: "gateway listens",
   runtime: "runtime works",
@@ -26,29 +26,29 @@ const ready: Readonly<Record<Service, string>> = {
 
 export interface MemberOptions {
   readonly service: Service;
-  /** Name of this process among those of its service: `runtime-1`. */
+  /** Name of this process, such as `runtime-1`. */
   readonly name: string;
-  /** Its way to NATS. */
-  readonly way: Link;
-  /** The way of others to it, where it listens. */
-  readonly door?: Link;
+  /** Its link to NATS. */
+  readonly natsLink: Link;
+  /** The link of clients to it, if it listens. */
+  readonly clientLink?: Link;
   readonly environment: Readonly<Record<string, string>>;
-  /** Folder for what it logs. */
+  /** Folder for its logs. */
   readonly logs?: string | undefined;
-  /** Hears what should not happen to a process: that it ends by itself, or does not start or end when it should. */
+  /** Receives unexpected events: the process crashed, or did not start or end in time. */
   readonly onTrouble: (what: string) => void;
 }
 
-/** A process of a service, and one after another at its place: started again whenever it ended by itself. */
+/** A process of a service. Restarts it when it crashes. */
 export class Member implements AsyncDisposable {
   readonly service: Service;
   readonly name: string;
-  readonly way: Link;
-  readonly door: Link | undefined;
-  /** Ids by which journals know the toolhosts that were here. */
+  readonly natsLink: Link;
+  readonly clientLink: Link | undefined;
+  /** The host ids of the toolhosts that ran in this place, as journals record them. */
   readonly hosts = new Set<string>();
   readonly #options: MemberOptions;
-  readonly #said: string[] = [];
+  readonly #lastLines: string[] = [];
   #child: ChildProcess | undefined;
   #isWanted = false;
 
@@ -56,11 +56,11 @@ export class Member implements AsyncDisposable {
     this.#options = options;
     this.service = options.service;
     this.name = options.name;
-    this.way = options.way;
-    this.door = options.door;
+    this.natsLink = options.natsLink;
+    this.clientLink = options.clientLink;
   }
 
-  /** Resolves when the process says that it is ready. */
+  /** Resolves when the process reports that it is ready. */
   async start(): Promise<void> {
     this.#isWanted = true;
     const late = setTimeout(
@@ -78,12 +78,12 @@ export class Member implements AsyncDisposable {
     this.#child?.kill(signal);
   }
 
-  /** Ends it at once, as a power cut would. */
+  /** Kills it, as a power failure would. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }
 
-  /** Ends it in order, as whoever rolls out a new version does. */
+  /** Ends it gracefully, as a rolling update does. */
   async end(): Promise<void> {
     const late = setTimeout(() => {
       this.#trouble(`has not ended ${endMs / 1_000} s after SIGTERM`);
@@ -96,14 +96,14 @@ export class Member implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
-    await this.way[Symbol.asyncDispose]();
-    await this.door?.[Symbol.asyncDispose]();
+    await this.natsLink[Symbol.asyncDispose]();
+    await this.clientLink?.[Symbol.asyncDispose]();
   }
 
   async #launch(): Promise<void> {
     const program = [process.execPath, join(root, `services/${this.service}/src/main.ts`)];
     const setpriv = findProgram("setpriv");
-    // Nothing outlives whoever tests it, however that ends.
+    // The process must not outlive the test, even if the test is killed.
     const tied = setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
     const [command = "", ...rest] = [...tied, ...program];
     const child = spawn(command, rest, {
@@ -113,22 +113,22 @@ export class Member implements AsyncDisposable {
     this.#child = child;
     const { promise, resolve } = Promise.withResolvers<void>();
     createInterface({ input: child.stderr }).on("line", (line) => {
-      this.#hear(line);
+      this.#onLine(line);
       if (line.includes(ready[this.service])) resolve();
     });
     child.once("exit", (code, signal) => {
       if (!this.#isWanted || this.#child !== child) return resolve();
-      this.#trouble(`ended by itself with ${code ?? signal}`);
+      this.#trouble(`crashed with ${code ?? signal}`);
       void this.#launch().then(resolve);
     });
     await promise;
   }
 
-  #hear(line: string): void {
+  #onLine(line: string): void {
     const { logs } = this.#options;
     if (logs !== undefined) appendFileSync(join(logs, `${this.name}.log`), `${line}\n`);
-    this.#said.push(line);
-    if (this.#said.length > linesKept) this.#said.shift();
+    this.#lastLines.push(line);
+    if (this.#lastLines.length > linesKept) this.#lastLines.shift();
     const host = /"host":"(toolhost-\w+)"/.exec(line)?.[1];
     if (host !== undefined) this.hosts.add(host);
   }
@@ -145,7 +145,7 @@ export class Member implements AsyncDisposable {
 
   #trouble(what: string): void {
     this.#options.onTrouble(
-      `${this.name} ${what}; it said last:\n    ${this.#said.join("\n    ")}`,
+      `${this.name} ${what}; its last log lines:\n    ${this.#lastLines.join("\n    ")}`,
     );
   }
 }

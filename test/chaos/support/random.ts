@@ -1,4 +1,4 @@
-/** Choices that follow from a seed: the same seed and the same questions in the same order give the same answers. */
+/** Pseudorandom choices: the same seed and the same calls in the same order give the same results. */
 export interface Random {
   /** A number from 0 to 1. */
   next(): number;
@@ -9,7 +9,7 @@ export interface Random {
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** For each part of the work choices of its own, so that none depends on how the others took turns. */
+/** Returns an independent generator for one part of the work, so that its results do not depend on the order of the other parts. */
 export function randomFrom(seed: number, part = ""): Random {
   let state = hashed(`${seed}/${part}`);
   const next = () => {
@@ -26,7 +26,7 @@ export function randomFrom(seed: number, part = ""): Random {
     chance: (probability) => next() < probability,
     pick(items) {
       const item = items[Math.floor(next() * items.length)];
-      if (item === undefined) throw new Error("there is nothing to pick from");
+      if (item === undefined) throw new Error("cannot pick from an empty list");
       return item;
     },
   };

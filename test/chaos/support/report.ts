@@ -1,4 +1,4 @@
-/** What came of the runs of one seed. */
+/** The results of one seed. */
 export interface ChaosReport {
   readonly seed: number;
   readonly runs: number;
@@ -9,39 +9,39 @@ export interface ChaosReport {
   readonly calls: number;
   /** Effects that the harness found in the world. */
   readonly effects: number;
-  /** Calls whose outcome nobody knows, which the model was told. */
+  /** Calls with an unknown outcome, reported to the model as such. */
   readonly unknownOutcomes: number;
-  /** Those of them to whose hosts nothing was done: the machine was too slow for them. */
+  /** Unknown outcomes on hosts without a fault: the machine was too slow. */
   readonly falseAlarms: number;
   /** Claims of runs beyond the first. */
   readonly takeovers: number;
-  /** How often the stream of a client broke or was left. */
+  /** How often clients' streams broke or clients left them. */
   readonly interruptions: number;
   readonly longestPauseMs: number;
-  /** What was done, to what, and how often. */
-  readonly harm: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly harmDone: number;
-  /** Everything that broke a promise; empty: nothing did. */
-  readonly broken: readonly string[];
+  /** The number of faults by kind and target. */
+  readonly faults: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly faultCount: number;
+  /** All violations of guarantees. */
+  readonly violations: readonly string[];
 }
 
-/** What came of a seed, in a line. */
+/** Returns the summary of a seed in one line. */
 export function lineOf(report: ChaosReport): string {
   const { seed, runs, completed, cancelled, seconds, calls, effects, unknownOutcomes } = report;
   return (
     `seed ${seed}: ${completed} completed + ${cancelled} cancelled of ${runs} runs in ${seconds} s, ` +
-    `${report.harmDone} times harmed, ${report.takeovers} takeovers, ${calls} calls, ${effects} effects, ` +
-    `${unknownOutcomes} outcomes unknown (${report.falseAlarms} of them by false alarms), ${report.interruptions} streams broken, ` +
-    `longest pause ${(report.longestPauseMs / 1_000).toFixed(1)} s, ${report.broken.length} promises broken`
+    `${report.faultCount} faults, ${report.takeovers} takeovers, ${calls} calls, ${effects} effects, ` +
+    `${unknownOutcomes} unknown outcomes (${report.falseAlarms} false alarms), ${report.interruptions} broken streams, ` +
+    `longest pause ${(report.longestPauseMs / 1_000).toFixed(1)} s, ${report.violations.length} violations`
   );
 }
 
-/** What was done to the processes over all seeds, as a table in Markdown. */
-export function harmTable(reports: readonly ChaosReport[]): string {
+/** Returns the number of faults over all seeds as a Markdown table. */
+export function faultTable(reports: readonly ChaosReport[]): string {
   const targets = new Set<string>();
   const rows = new Map<string, Map<string, number>>();
-  for (const { harm } of reports) {
-    for (const [what, counts] of Object.entries(harm)) {
+  for (const { faults } of reports) {
+    for (const [what, counts] of Object.entries(faults)) {
       const row = rows.get(what) ?? new Map<string, number>();
       rows.set(what, row);
       for (const [target, count] of Object.entries(counts)) {
@@ -53,7 +53,7 @@ export function harmTable(reports: readonly ChaosReport[]): string {
   }
   const columns = [...targets].toSorted();
   return [
-    line(["what was done", ...columns]),
+    line(["fault", ...columns]),
     line(["---", ...columns.map(() => "---:")]),
     ...[...rows].map(([what, row]) =>
       line([what, ...columns.map((column) => String(row.get(column) ?? ""))]),

@@ -2,9 +2,9 @@ import type { Random } from "./random.ts";
 import { randomFrom } from "./random.ts";
 
 /**
- * What a call does to the world. `code` runs in a sandbox and leaves lines in a file; `write` writes a file there, and may
- * be done again. The others reach a counter outside of the sandbox: `charge` counts, `note` counts and may be done again,
- * `pay` counts and needs a person.
+ * The effect of a call on the world. `code` runs in a sandbox and appends lines to a file; `write` writes a file there and is
+ * idempotent. The others call a counter outside the sandbox: `charge` counts, `note` counts and is idempotent, `pay` counts
+ * and needs approval.
  */
 export type EffectKind = "code" | "write" | "charge" | "note" | "pay";
 
@@ -12,35 +12,35 @@ export interface PlannedEffect {
   /** Unique within a run. */
   readonly tag: string;
   readonly kind: EffectKind;
-  /** How long it takes, half of it before and half of it after the effect. */
+  /** Its duration, half before and half after the effect. */
   readonly lastsMs: number;
-  /** Of `pay`: what the person says, and after how long. */
+  /** For `pay`: the person's decision and its delay. */
   readonly approved: boolean;
   readonly decidedAfterMs: number;
 }
 
-/** One turn of the model: what it says and what it calls, at once; with `subtask` that is the work of a subtask. */
+/** One turn of the model: its text and its parallel calls. With `subtask`, a subtask executes the turn. */
 export interface PlannedTurn {
   readonly text: string;
   readonly effects: readonly PlannedEffect[];
   readonly isSubtask: boolean;
 }
 
-/** What a run is going to do, and what its client does to it. */
+/** The plan of a run: what it does, and what its client does. */
 export interface RunPlan {
   readonly index: number;
-  /** What the run is asked; the played model finds its plan by it. */
+  /** The input of the run, by which the played model finds the plan. */
   readonly input: string;
   readonly turns: readonly PlannedTurn[];
   readonly answer: string;
-  /** The pause between two pieces of text that the model streams. */
+  /** The pause between two pieces of streamed text. */
   readonly paceMs: number;
-  /** When its client cancels it, counted from its start. */
+  /** When the client cancels the run, in milliseconds after its start. */
   readonly cancelAfterMs: number | undefined;
-  /** The thread whose turn it is. */
+  /** The run's thread. */
   readonly thread: string | undefined;
-  /** How likely the client goes away after a message, to come back at any gateway. */
-  readonly restlessness: number;
+  /** The probability that the client leaves after a message and reconnects to any gateway. */
+  readonly leaveProbability: number;
 }
 
 const kinds: readonly EffectKind[] = [
@@ -48,10 +48,10 @@ const kinds: readonly EffectKind[] = [
   ...(["charge", "charge", "note", "pay"] as const),
 ];
 
-/** How many consecutive runs share a thread, where they have one. */
+/** The number of consecutive runs that share a thread. */
 const runsOfThread = 3;
 
-/** The plan of a run follows from the seed and its place alone. */
+/** Returns the plan of a run, which depends only on the seed and the run's index. */
 export function planOf(seed: number, index: number): RunPlan {
   const random = randomFrom(seed, `run ${index}`);
   let effects = 0;
@@ -77,11 +77,11 @@ export function planOf(seed: number, index: number): RunPlan {
     paceMs: random.whole(2, 25),
     cancelAfterMs: random.chance(0.15) ? Math.round(random.between(50, 5_000)) : undefined,
     thread: hasThread ? `seed-${seed}-${group}` : undefined,
-    restlessness: random.chance(0.3) ? 0.05 : 0,
+    leaveProbability: random.chance(0.3) ? 0.05 : 0,
   };
 }
 
-/** All effects of a plan. */
+/** Returns all effects of a plan. */
 export function effectsOf({ turns }: RunPlan): readonly PlannedEffect[] {
   return turns.flatMap(({ effects }) => effects);
 }
@@ -90,13 +90,13 @@ function inputOf(index: number): string {
   return `Carry out plan ${index}.`;
 }
 
-/** The instructions of the subtask that one turn of a plan is. */
+/** Returns the instructions for a subtask that executes one turn of a plan. */
 export function instructionsOf(index: number, turn: number): string {
   return `Carry out turn ${turn} of plan ${index}.`;
 }
 
-function words(random: Random, most: number): string {
-  const length = random.whole(3, most);
+function words(random: Random, maxWords: number): string {
+  const length = random.whole(3, maxWords);
   return Array.from({ length }, () => random.pick(vocabulary)).join(" ");
 }
 

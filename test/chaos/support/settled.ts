@@ -5,28 +5,28 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
 import type { Cluster } from "./cluster.ts";
 
-/** The queues of work. */
+/** The work queues. */
 const queues = ["DISPATCH", "TOOL_CALLS"];
-/** How long nothing is delivered once all is done: what nobody acknowledged is delivered again after a second. */
+/** How long no delivery may happen before a queue counts as settled: unacknowledged messages are redelivered after a second. */
 const quietMs = 3_000;
-const patienceMs = 60_000;
+const settleTimeoutMs = 60_000;
 const pauseMs = 250;
 
 interface Queue {
   readonly messages: number;
-  /** Messages that nobody has got yet. */
+  /** Messages that were never delivered. */
   readonly waiting: number;
-  /** How many deliveries there have been. */
+  /** The number of deliveries so far. */
   readonly delivered: number;
   readonly said: string;
 }
 
 /**
- * Waits until the queues give out no more work; what they still give out after a while, in words. A server that is killed
- * may forget that it deleted a message which was acknowledged, so that messages alone mean nothing.
+ * Waits until the queues deliver no more work. Returns a description of work that remains after a timeout. A killed server may
+ * forget that it deleted an acknowledged message, so the number of messages alone proves nothing.
  */
 export async function settled({ nats }: Cluster): Promise<readonly string[]> {
-  const givesUpAt = performance.now() + patienceMs;
+  const givesUpAt = performance.now() + settleTimeoutMs;
   let before = "";
   let quietSince = performance.now();
   for (;;) {
@@ -38,7 +38,7 @@ export async function settled({ nats }: Cluster): Promise<readonly string[]> {
     const isEmpty = isDone && found.every(({ messages }) => messages === 0);
     if (isEmpty || (isDone && performance.now() - quietSince > quietMs)) return [];
     if (performance.now() > givesUpAt)
-      return [`work is left: ${found.map(({ said }) => said).join("; ")}`];
+      return [`work remains: ${found.map(({ said }) => said).join("; ")}`];
     await wait(pauseMs);
   }
 }
@@ -62,7 +62,7 @@ async function queueOf(
   return { messages, waiting, delivered, said };
 }
 
-/** What the queue of runs knows of a run that does not go on: its claims, and what became of the messages behind them. */
+/** Describes the dispatch queue's view of a run without progress: its claims, and the messages behind them. */
 export async function lostDispatch(
   { connection }: Pick<Cluster["nats"], "connection">,
   stored: readonly RunEvent[],
@@ -76,7 +76,9 @@ export async function lostDispatch(
     const seq = Number(event.value.dispatchSequence);
     const found = await manager.streams.getMessage("DISPATCH", { seq }).catch(() => null);
     const whose =
-      found === null ? "is gone" : `is there, for ${fromBinary(DispatchSchema, found.data).runId}`;
+      found === null
+        ? "is gone"
+        : `is in the queue, for ${fromBinary(DispatchSchema, found.data).runId}`;
     claims.push(`${sequence} by ${event.value.worker} for message ${seq}, which ${whose}`);
   }
   return `claims: ${claims.join("; ")}; messages ${state.first_seq} to ${state.last_seq}; ${queue.said}`;

@@ -6,7 +6,7 @@ import type { Asked, Played } from "../../support/playing-server.ts";
 import type { PlannedEffect, RunPlan } from "./run-plan.ts";
 import { instructionsOf } from "./run-plan.ts";
 
-/** An agent whose tools act on the world, inside of a sandbox and outside. */
+/** An agent whose tools have effects inside and outside of the sandbox. */
 export const workerAgent: MessageInitShape<typeof AgentSpecSchema> = {
   id: "worker",
   name: "worker",
@@ -20,7 +20,7 @@ export const workerAgent: MessageInitShape<typeof AgentSpecSchema> = {
 
 const asks = /Carry out (?:turn (\d+) of )?plan (\d+)\./;
 
-/** Plays the model of every run: what it answers follows from the plan and from how many turns it has had. */
+/** Plays the model of every run. Its answers depend on the plan and on the number of turns so far. */
 export function playPlans(planAt: (index: number) => RunPlan): (asked: Asked) => Played {
   return ({ messages }) => {
     const last = messages.findLastIndex(({ role, text }) => role === "user" && asks.test(text));
@@ -41,7 +41,7 @@ export function playPlans(planAt: (index: number) => RunPlan): (asked: Asked) =>
   };
 }
 
-/** How the played model calls the tool of an effect. */
+/** Returns the call of an effect's tool. */
 export function callOf(index: number, { tag, kind, lastsMs }: PlannedEffect) {
   switch (kind) {
     case "code":
@@ -61,7 +61,7 @@ function codeOf(tag: string, lastsMs: number): string {
   return ["import time", pause, mark("begun"), pause, mark("ended"), `print("${tag}")`].join("\n");
 }
 
-/** The tag of the effect that a call has, by its arguments. */
+/** Returns the tag of the effect that a call has, from its arguments. */
 export function tagOf(args: Readonly<Record<string, unknown>>): string {
   const { key, path, code } = args;
   if (typeof path === "string") return path;

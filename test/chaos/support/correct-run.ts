@@ -31,11 +31,11 @@ const plan: RunPlan = {
   paceMs: 0,
   cancelAfterMs: undefined,
   thread: undefined,
-  restlessness: 0,
+  leaveProbability: 0,
 };
 
-/** All that is known of a run that kept every promise: each kind of effect once, one of them approved. */
-export function keptRun(): RunEvidence {
+/** Returns the evidence of a correct run with one effect of each kind, one of them approved. */
+export function correctRun(): RunEvidence {
   const names = ["execute_code", "write_file", ...["charge", "note", "pay"].map(mcpName)];
   const run = new PlayedRun(
     { hitlTools: [mcpName("pay")] },
@@ -67,7 +67,7 @@ function evidenceOf(stored: RunEvidence["stored"], status: RunStatus): RunEviden
     interruptions: 0,
     longestPauseMs: 0,
     isGivenUp: false,
-    wrong: [],
+    errors: [],
   } as const;
   const lost = new Set<string>();
   return { plan, seen, stuck: undefined, stored, journals, marks, lost, shown: [status, status] };
@@ -80,7 +80,7 @@ function journalOf(callId: string): readonly ToolCallFact[] {
   ];
 }
 
-/** A fact of a journal. */
+/** Returns a fact of a journal. */
 export function toolFact(
   value: NonNullable<MessageInitShape<typeof ToolCallFactSchema>["fact"]>,
 ): ToolCallFact {
