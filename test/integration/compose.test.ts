@@ -5,7 +5,7 @@ import { z } from "zod";
 import { parseSpecFile } from "@reeve/agent/spec/spec-file";
 import type { Client, Connection } from "@reeve/client";
 import { connect, openConnection } from "@reeve/client";
-import { PatientClient } from "../system/support/patient-client.ts";
+import { RetryingClient } from "../system/support/retrying-client.ts";
 import type { ComposeProject } from "./support/compose.ts";
 import { composeUp, whyNoCompose } from "./support/compose.ts";
 import { because, whySkipped } from "./support/engine.ts";
@@ -46,7 +46,7 @@ describe.skipIf(reason !== undefined)(`what compose.yaml brings up${because(reas
     const content = readFileSync(join(examples, "sales.csv"));
     const { artifactId } = await client.upload({ name: "data.csv", content });
     const files = [{ path: "data.csv", artifactId }];
-    const person = new PatientClient({ name: "person", agentId: "csv-report", files, gateways });
+    const person = new RetryingClient({ name: "person", agentId: "csv-report", files, gateways });
     expectDone(await person.run());
   });
 

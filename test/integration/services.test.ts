@@ -3,8 +3,8 @@ import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { RunStatus } from "@reeve/contracts/run";
 import type { RunEvent } from "@reeve/contracts/run";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PatientClientOptions } from "../system/support/patient-client.ts";
-import { everything, PatientClient } from "../system/support/patient-client.ts";
+import type { RetryingClientOptions } from "../system/support/retrying-client.ts";
+import { everything, RetryingClient } from "../system/support/retrying-client.ts";
 import { expectGapless } from "../system/support/watching.ts";
 import { Containers } from "./support/containers.ts";
 import { because, whySkipped } from "./support/engine.ts";
@@ -108,8 +108,8 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
     });
   });
 
-  function client(options: Omit<PatientClientOptions, "gateways">): PatientClient {
-    return new PatientClient({ ...options, gateways: () => containers.gateways });
+  function client(options: Omit<RetryingClientOptions, "gateways">): RetryingClient {
+    return new RetryingClient({ ...options, gateways: () => containers.gateways });
   }
 });
 

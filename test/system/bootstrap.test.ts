@@ -6,7 +6,7 @@ import process from "node:process";
 import { describe, expect, test } from "vitest";
 import { findNode, linkNode } from "../../scripts/bootstrap/node.mjs";
 
-/** What the bootstrap says on a machine whose PATH has only `programs`, where nothing may be installed. */
+/** Returns the output of the bootstrap with a PATH that has only `programs`, without installing anything. */
 function bootstrap(programs: readonly string[], command = "demo") {
   const folder = mkdtempSync(join(tmpdir(), "reeve-path-"));
   for (const program of programs) {
@@ -22,18 +22,18 @@ function bootstrap(programs: readonly string[], command = "demo") {
   return { status, said: stderr };
 }
 
-describe.skipIf(process.platform !== "linux")("a machine that lacks programs", () => {
+describe.skipIf(process.platform !== "linux")("on a machine without the required programs", () => {
   test.each([
     ["apt-get", "apt-get install -y --no-install-recommends nats-server bubblewrap ripgrep"],
     ["dnf", "dnf install -y nats-server bubblewrap ripgrep"],
     ["apk", "apk add nats-server bubblewrap ripgrep"],
-  ])("is told the line to type for %s", (manager, line) => {
+  ])("the bootstrap prints the install command for %s", (manager, line) => {
     const { status, said } = bootstrap([manager]);
     expect(said).toContain(line);
     expect(status).toBe(3);
   });
 
-  test("is told only what is missing", () => {
+  test("the bootstrap lists only the missing programs", () => {
     const { status, said } = bootstrap(["apk", "nats-server", "rg"]);
     expect(said).toMatch(/^missing: bwrap\. Run: (sudo )?apk add bubblewrap$/m);
     expect(status).toBe(3);
@@ -41,7 +41,7 @@ describe.skipIf(process.platform !== "linux")("a machine that lacks programs", (
 });
 
 describe.skipIf(process.platform !== "linux")("the pinned Node", () => {
-  test("is linked where npm has removed its link", () => {
+  test("is linked again after npm removed the link", () => {
     const root = mkdtempSync(join(tmpdir(), "reeve-node-"));
     const program = join(`node-linux-${process.arch}`, "bin", "node");
     for (const folder of [".bin", join(program, "..")]) {
@@ -53,7 +53,7 @@ describe.skipIf(process.platform !== "linux")("the pinned Node", () => {
     expect(findNode(root)).toBe(join(root, "node_modules", program));
   });
 
-  test("is replaced by the current one where none is installed", () => {
+  test("falls back to the current Node if it is not installed", () => {
     expect(findNode(mkdtempSync(join(tmpdir(), "reeve-node-")))).toBe(process.execPath);
   });
 });

@@ -8,7 +8,7 @@ import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
 import { expectGapless, watchToEnd } from "./support/watching.ts";
 
-/** Goes on for ever: says something, remembers something, and has a part done by a subtask. */
+/** Never ends: each turn answers with text, a memory call, and a subtask. */
 function play({ messages }: Asked): Played {
   if (messages[0]?.text === "a part") return { text: "The part is done." };
   return {
@@ -71,9 +71,9 @@ async function exhausted(id: string, spec: MessageInitShape<typeof AgentSpecSche
   return { events, ended, tree };
 }
 
-describe.each(budgets)("a run that uses up its budget of %s", (reason, limits) => {
+describe.each(budgets)("a run that exhausts its budget of %s", (reason, limits) => {
   // Requirement: TURN-3
-  test("ends as it should, with what it had said and done", async () => {
+  test("ends with that reason and keeps its output and its calls", async () => {
     const id = `spender-${reason.replace("_", "-")}`;
     const { events, ended, tree } = await exhausted(id, { budgets: limits });
     const kinds = events.map(({ event }) => event.case);
@@ -97,7 +97,7 @@ describe.each(budgets)("a run that uses up its budget of %s", (reason, limits) =
 });
 
 // Requirement: LOOP-6
-test("a run that uses up its rounds ends in that error, with what it had said and done", async () => {
+test("a run that exhausts its rounds ends with that error and keeps its output and its calls", async () => {
   const { events, ended, tree } = await exhausted("rounds", { maxRounds: 2 });
   expect(events.map(({ event }) => event.case)).not.toContain("budgetExceeded");
   expect(ended).toMatchObject({ error: { reason: "iteration_limit" }, output: "I go on. " });
@@ -105,7 +105,7 @@ test("a run that uses up its rounds ends in that error, with what it had said an
 });
 
 // Requirement: META-2, META-3
-test("each call has its own times, and its event says the same as its record", async () => {
+test("each call has its own start and end time, equal in its event and its record", async () => {
   const { events } = await exhausted("times", { maxRounds: 1 });
   const results = events.flatMap(({ event }) => (event.case === "toolResult" ? [event.value] : []));
   expect(results).toHaveLength(3);

@@ -16,9 +16,9 @@ import { ended, processTree } from "./support/process-tree.ts";
 import { eventOf, expectGapless, firstCall, watchToEnd } from "./support/watching.ts";
 
 const never = new AbortController().signal;
-/** How long the processes of a run may outlive it. */
+/** How long the processes of a run may outlive its cancellation. */
 const maxOutlivedMs = 1_000;
-const isShown = eventSelection({ case: "detailed", value: true });
+const isVisible = eventSelection({ case: "detailed", value: true });
 
 let models: PlayingServer;
 let play: (asked: Asked) => Played;
@@ -45,7 +45,7 @@ async function startRun(agentId: string, input: string): Promise<string> {
   return run?.runId ?? "";
 }
 
-/** Resolves when a run is where its phase says. */
+/** Resolves when a run reaches the phase. */
 async function reached(runId: string, { isThere, times = 1 }: CancelPhase): Promise<void> {
   const log = await openRunLog(deployment.nats);
   let seen = 0;
@@ -55,7 +55,7 @@ async function reached(runId: string, { isThere, times = 1 }: CancelPhase): Prom
   }
 }
 
-/** What the journal of each call says, once it says that the call is withdrawn. */
+/** Waits until each call's journal records the withdrawal, and checks the journal. */
 async function withdrawn(runId: string, events: readonly RunEvent[]): Promise<void> {
   const journal = await openCallJournal(deployment.nats);
   for (const { event } of events) {
@@ -72,18 +72,18 @@ async function withdrawn(runId: string, events: readonly RunEvent[]): Promise<vo
   }
 }
 
-/** Everything in the log, records behind the end included: exactly one `cancelled`, and nothing to be seen after it. */
-async function expectSilence(runId: string): Promise<void> {
+/** Checks the whole log, records after the end included: exactly one `cancelled`, and no visible event after it. */
+async function expectNothingAfterEnd(runId: string): Promise<void> {
   const log = await openRunLog(deployment.nats);
   const tail = { sequence: 0, revision: 0 };
   const { events } = await log.read({ tenant: "acme", run: runId }, tail, never);
   const end = events.findIndex(endsRun);
   expect(events[end]?.event.value).toMatchObject({ status: RunStatus.CANCELLED });
-  expect(events.slice(end + 1).filter((event) => isShown(event) || endsRun(event))).toEqual([]);
+  expect(events.slice(end + 1).filter((event) => isVisible(event) || endsRun(event))).toEqual([]);
   expect(events.filter(({ event }) => event.case === "cancelRequested")).toHaveLength(1);
 }
 
-async function expectClosed(events: readonly RunEvent[]): Promise<void> {
+async function expectCallsClosed(events: readonly RunEvent[]): Promise<void> {
   const { approvals } = deployment.reeve;
   for (const { event } of events) {
     const approvalId = event.case === "approval" ? event.value.approval?.approvalId : undefined;
@@ -98,7 +98,7 @@ async function expectClosed(events: readonly RunEvent[]): Promise<void> {
   }
 }
 
-/** Cancels a run in its phase. Gives its id, and for how long its processes outlived the request. */
+/** Cancels a run in its phase. Returns its id and how long its processes outlived the request. */
 async function cancelIn(phase: CancelPhase): Promise<{ runId: string; outlivedMs: number }> {
   play = phase.play;
   await phase.setUp?.(deployment);
@@ -107,7 +107,7 @@ async function cancelIn(phase: CancelPhase): Promise<{ runId: string; outlivedMs
   const processes = processTree(runId);
   expect(processes.length).toBeGreaterThanOrEqual(phase.processes ?? 0);
   await phase.breakDown?.(deployment);
-  // Whoever waits for the result is told at once: nothing of this would ever end by itself.
+  // The cancellation ends the watch immediately: nothing in this run would end without it.
   const watched = watchToEnd(deployment, runId);
   const startedAt = performance.now();
   const cancelling = phase.cancel?.(deployment, runId);
@@ -120,7 +120,7 @@ async function cancelIn(phase: CancelPhase): Promise<{ runId: string; outlivedMs
   await phase.mend?.(deployment);
   await withdrawn(runId, events);
   await expect.poll(() => models.speaking, { timeout: 10_000 }).toBe(0);
-  await expectClosed(events);
+  await expectCallsClosed(events);
   const again = await deployment.reeve.runs.cancelRun({ runId });
   expect(again.run?.status).toBe(RunStatus.CANCELLED);
   expect(processTree(runId)).toEqual([]);
@@ -128,15 +128,15 @@ async function cancelIn(phase: CancelPhase): Promise<{ runId: string; outlivedMs
 }
 
 // Requirement: CAN-1, CAN-2, CAN-3
-describe("a run that is cancelled, ends with all that it has under way", () => {
+describe("a cancelled run ends together with everything that it started", () => {
   test.each(cancelPhases)("$name", async (phase) => {
     const tries = phase.processes === undefined ? 1 : 3;
     const outlived: number[] = [];
-    // The promise is of the deployment; a machine that does much else at once may break it once.
+    // The guarantee holds on a machine with free capacity; a busy machine may exceed the limit once.
     while (outlived.length < tries && !outlived.some((ms) => ms <= maxOutlivedMs)) {
       const { runId, outlivedMs } = await cancelIn(phase);
       outlived.push(outlivedMs);
-      await expectSilence(runId);
+      await expectNothingAfterEnd(runId);
     }
     expect(Math.min(...outlived)).toBeLessThanOrEqual(
       phase.processes === undefined ? Infinity : maxOutlivedMs,
@@ -146,7 +146,7 @@ describe("a run that is cancelled, ends with all that it has under way", () => {
 
 describe("cancelling a run", () => {
   // Requirement: CAN-4
-  test("happens when nobody watches it any more, if it asked for that, and only then", async () => {
+  test("happens when the last watcher leaves, only if the run requested that", async () => {
     const { runs } = deployment.reeve;
     const watchedOnce = async (cancelOnDisconnect: boolean) => {
       const input = "20";
@@ -161,16 +161,16 @@ describe("cancelling a run", () => {
       return runId;
     };
     const [kept, given] = await Promise.all([watchedOnce(false), watchedOnce(true)]);
-    // Read from the log itself: another watcher would keep the run.
+    // Reads the log directly: another watcher would keep the run alive.
     await eventOf(deployment, given, "cancelRequested");
     expect((await runs.getRun({ runId: given })).run?.status).toBe(RunStatus.CANCELLED);
     expect((await runs.getRun({ runId: kept })).run?.status).toBe(RunStatus.RUNNING);
     await firstCall(deployment, kept);
     await runs.cancelRun({ runId: kept });
-    for (const runId of [kept, given]) await expectSilence(runId);
+    for (const runId of [kept, given]) await expectNothingAfterEnd(runId);
   });
 
-  test("is refused after it ended, and leaves it as it is", async () => {
+  test("is refused after the run's end and changes nothing", async () => {
     const runId = await startRun("sleep", "0");
     await watchToEnd(deployment, runId);
     const refused = await deployment.reeve.runs.cancelRun({ runId }).catch(failureFrom);

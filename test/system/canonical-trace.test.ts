@@ -26,7 +26,7 @@ async function canonicalRun({ runs }: Connection): Promise<readonly RunEvent[]> 
 }
 
 // Requirement: EVT-2, EVT-3
-test("the canonical trace comes out of one process", async () => {
+test("one process produces the canonical trace", async () => {
   const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
   const mcp = join(import.meta.dirname, "../../services/toolhost/test/support/progress-server.ts");
   const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
@@ -61,14 +61,14 @@ test("the canonical trace comes out of one process", async () => {
 });
 
 // Requirement: EVT-2, EVT-3
-test("the same trace comes out of four processes", async () => {
+test("four processes produce the same trace", async () => {
   await using deployment = await Deployment.start();
   await deployment.agent("search", { mcpServers: ["srv"] });
   expect(traceOf(await canonicalRun(deployment.reeve))).toEqual(canonicalTrace);
 });
 
 // Requirement: CFG-6, MCP-3
-test("an agent that wants no progress gets the same calls and results without it", async () => {
+test("an agent without progress events has the same calls and results", async () => {
   await using deployment = await Deployment.start();
   await deployment.agent("search", { mcpServers: ["srv"], emitMcpProgress: false });
   const expected = canonicalTrace.filter((line) => !line.startsWith("mcp_progress"));

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { playDemo } from "./support/demo-process.ts";
 import { markdownRows } from "./support/markdown-tables.ts";
 
-/** Numbers of a column, and what a report must say of them. */
+/** Returns the statistics of a column that a report must contain. */
 function figuresOf(values: readonly number[]) {
   const sum = values.reduce((total, value) => total + value, 0);
   return { count: values.length, sum, mean: sum / values.length, ...boundsOf(values) };
@@ -26,7 +26,7 @@ function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** The same numbers at every run, spread over 0 to 1. */
+/** Returns the same numbers in each test run, spread over 0 to 1. */
 function* spread(): Generator<number, never, undefined> {
   for (let state = 12_345; ;) {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -35,7 +35,7 @@ function* spread(): Generator<number, never, undefined> {
 }
 
 describe.skipIf(process.platform !== "linux")("npm run demo", () => {
-  test("reports the figures of a file with quotes, UTF-8, a byte order mark and an empty column", async () => {
+  test("summarizes a file with quotes, UTF-8, a byte order mark, and an empty column", async () => {
     const people = [
       { name: 'Zoë "Zo" Müller', city: "Genève, Suisse", visits: 3, paid: 12.5 },
       { name: "李小龍", city: "香港", visits: 12, paid: -0.75 },
@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== "linux")("npm run demo", () => {
     expect(left).toEqual([]);
   });
 
-  test("reports the figures of a long file with semicolons and decimal commas", async () => {
+  test("summarizes a long file with semicolons and decimal commas", async () => {
     const numbers = spread();
     const measured = Array.from({ length: 5_000 }, (_, index) => ({
       station: ["Nord", "Süd", "Ost"][index % 3] ?? "",
@@ -97,12 +97,12 @@ describe.skipIf(process.platform !== "linux")("npm run demo", () => {
     const depths = measured.flatMap(({ depth }) => (depth === undefined ? [] : [depth]));
     expectFigures(rows.get("depth"), depths);
     expect(rows.get("station")).toMatchObject({ distinct: "3", "most common": "Nord" });
-    // A leading zero makes a code, which is text.
+    // Values with a leading zero are codes, so the column is text.
     expect(rows.get("code")).toMatchObject({ distinct: "40" });
     expect(left).toEqual([]);
   });
 
-  test("publishes nothing when a person says no", async () => {
+  test("publishes nothing when a person rejects it", async () => {
     const { code, said, report, left } = await playDemo(["a.csv", "--no"], {
       "a.csv": "a,b\n1,2\n",
     });
@@ -116,13 +116,13 @@ describe.skipIf(process.platform !== "linux")("npm run demo", () => {
     ["no.csv", {}, "no.csv does not exist"],
     ["x.csv", { "x.csv": new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0]) }, "x.csv is not a CSV file"],
     ["x.csv", { "x.csv": "a,b\n" }, "the file has a header but no rows"],
-  ])("says why %s with %o cannot be summarized", async (file, files, sentence) => {
+  ])("reports why %s with %o cannot be summarized", async (file, files, sentence) => {
     const { code, said, report, left } = await playDemo([file, "--yes"], files);
     expect(said).toContain(sentence);
     expect({ code, report, left }).toEqual({ code: 1, report: undefined, left: [] });
   });
 
-  test("says which port is taken, and leaves nothing behind", async () => {
+  test("reports the port that is in use, and leaves nothing behind", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     // A TCP listener has an address and a port.

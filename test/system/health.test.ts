@@ -17,7 +17,7 @@ import { eventOf, firstCall, started } from "./support/watching.ts";
 
 const names = ["gateway", "runtime", "toolhost", "approvals"] as const;
 
-/** What each serves; those that take work from queues serve probes alone. */
+/** The gRPC services of each process; runtime and toolhost serve only probes. */
 const served: Readonly<Record<ServiceName, readonly string[]>> = {
   gateway: publicServices,
   approvals: ["reeve.approval.v1.ApprovalService"],
@@ -49,7 +49,7 @@ async function status(name: ServiceName, path: string): Promise<number> {
   return response.status;
 }
 
-/** Resolves when a service says that it is this. */
+/** Resolves when a service reports this readiness. */
 async function untilReadinessIs(name: ServiceName, wanted: Status): Promise<void> {
   const health = await healthOf(name);
   for await (const { status } of health.watch({ service: "readiness" })) {
@@ -75,7 +75,7 @@ async function* only<Asked>(question: Asked) {
 
 describe.each(names)("%s", (name) => {
   // Requirement: OPS-1
-  test("tells that it lives and is ready, and its metrics", async () => {
+  test("reports liveness, readiness, and metrics", async () => {
     await expectAlive(name);
     await untilReadinessIs(name, Status.SERVING);
     expect(await status(name, "/readyz")).toBe(200);
@@ -85,7 +85,7 @@ describe.each(names)("%s", (name) => {
   });
 
   // Requirement: OPS-1
-  test("tells what it serves, by either version of reflection", async () => {
+  test("lists its gRPC services through both versions of reflection", async () => {
     const asked = { host: "", messageRequest: { case: "listServices", value: "" } } as const;
     const transport = await transportTo(name);
     const told: (readonly string[])[] = [];
@@ -103,7 +103,7 @@ describe.each(names)("%s", (name) => {
 });
 
 // Requirement: OPS-1
-test("a service whose store is away lives and is not ready, until the store is back", async () => {
+test("a service without its store is alive but not ready, until the store returns", async () => {
   const off = names.map((name) => untilReadinessIs(name, Status.NOT_SERVING));
   await deployment.killNats();
   await Promise.all(off);
@@ -113,13 +113,13 @@ test("a service whose store is away lives and is not ready, until the store is b
   await Promise.all(names.map((name) => untilReadinessIs(name, Status.SERVING)));
 });
 
-test("a service that is started before its store lives and is not ready, and is ready when the store is there", async () => {
+test("a service that starts before its store is alive, and becomes ready when the store starts", async () => {
   for (const name of names) await deployment.kill(name);
   await deployment.killNats();
   const starting = names.map((name) => deployment.start(name));
   for (const name of names) await expectAlive(name);
   for (const name of names) await expectNotReady(name);
-  // A client comes again, as it does while nobody listens.
+  // A client retries while no server listens.
   const refused = await deployment.reeve.runs.listRuns({}).catch(failureFrom);
   expect(refused).toMatchObject({ kind: "unavailable" });
   await deployment.startNats();
@@ -127,7 +127,7 @@ test("a service that is started before its store lives and is not ready, and is 
   for (const name of names) await untilReadinessIs(name, Status.SERVING);
 });
 
-test("a service that drains lives and is not ready", async () => {
+test("a draining service is alive but not ready", async () => {
   await deployment.agent("ponder");
   const deepAgent = { allowedImports: fromJson(ListValueSchema, ["time"]) };
   await deployment.agent("sleep", { permissionClasses: ["execute"], deepAgent });
@@ -144,7 +144,7 @@ test("a service that drains lives and is not ready", async () => {
     const watching = health.watch({})[Symbol.asyncIterator]();
     await watching.next();
     deployment.signal(name, "SIGTERM");
-    // A server that drains ends its streams.
+    // A draining server ends its streams.
     await expect(watching.next()).rejects.toThrow("going away");
     await expectAlive(name);
     await expectNotReady(name);

@@ -37,11 +37,11 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-describe.each(languages)("a provider of tools in %s", (language, prepared, isRight) => {
-  const why = prepared.kind === "missing" ? ` (left out: ${prepared.reason})` : "";
+describe.each(languages)("a tool provider in %s", (language, prepared, isRight) => {
+  const why = prepared.kind === "missing" ? ` (skipped: ${prepared.reason})` : "";
 
   // Requirement: HOST-5
-  test.skipIf(prepared.kind === "missing")(`works for an agent${why}`, async () => {
+  test.skipIf(prepared.kind === "missing")(`executes the calls of an agent${why}`, async () => {
     const events = await watched(await started(`provider-${language}`));
     expect(traceOf(events).slice(3, 8)).toEqual([
       `tool_call ${language}__countdown`,
@@ -56,14 +56,17 @@ describe.each(languages)("a provider of tools in %s", (language, prepared, isRig
   });
 
   // Requirement: HOST-5
-  test.skipIf(prepared.kind === "missing")(`that is killed tells its agent so${why}`, async () => {
-    const runId = await started(`provider-${language}-dies`);
-    await eventOf(deployment, runId, "mcpProgress");
-    await running.get(language)?.[Symbol.asyncDispose]();
-    const [lost] = resultsOf(await watched(runId));
-    expect(lost?.isError).toBe(true);
-    expect(lost?.content).toContain("the outcome of the call is unknown");
-  });
+  test.skipIf(prepared.kind === "missing")(
+    `reports to the agent that it was killed${why}`,
+    async () => {
+      const runId = await started(`provider-${language}-dies`);
+      await eventOf(deployment, runId, "mcpProgress");
+      await running.get(language)?.[Symbol.asyncDispose]();
+      const [lost] = resultsOf(await watched(runId));
+      expect(lost?.isError).toBe(true);
+      expect(lost?.content).toContain("the outcome of the call is unknown");
+    },
+  );
 });
 
 function isStatistics(content: string): boolean {

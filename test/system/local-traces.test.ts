@@ -26,7 +26,7 @@ beforeAll(() => {
   trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors }));
 });
 
-/** How often each span stands where, by the names from the root on. */
+/** Returns the number of spans for each path of names from the root. */
 function counted(spans: readonly ReadableSpan[]): Readonly<Record<string, number>> {
   const byId = new Map(spans.map((span) => [span.spanContext().spanId, span]));
   const pathOf = ({ name, parentSpanContext }: ReadableSpan): string => {
@@ -38,7 +38,7 @@ function counted(spans: readonly ReadableSpan[]): Readonly<Record<string, number
   return counts;
 }
 
-test("planner and subtasks have spans of their own, below the run, in the trace of who called it", async () => {
+test("planner and subtasks have their own spans below the run's, in the caller's trace", async () => {
   const file = join(example, "agent.yaml");
   const spec = parseSpecFile(readFileSync(file, "utf8"), file);
   const scripts = await loadScripts(join(example, "scripts"), never);
@@ -58,7 +58,7 @@ test("planner and subtasks have spans of their own, below the run, in the trace 
     [`${root} > plan release-check > chat release-check`]: 1,
     [`${root} > chat release-check`]: 3,
     [subtask]: 3,
-    // Two of the tests, one and a reminder of the changelog, two of security.
+    // Two for the tests, one and a reminder for the changelog, two for security.
     [`${subtask} > chat release-check`]: 6,
     [`${subtask} > invoke_agent release-check`]: 1,
     [`${subtask} > invoke_agent release-check > chat release-check`]: 1,

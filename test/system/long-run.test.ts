@@ -7,7 +7,7 @@ import { expectGapless, watchToEnd } from "./support/watching.ts";
 
 const families = Object.values(EventFamily).filter((family) => family !== EventFamily.UNSPECIFIED);
 const everything = { case: "families", value: { families } } as const;
-/** Its end has the whole text once more: a batch as large as hundreds of those before it. */
+/** The end event repeats the whole text: a batch as large as hundreds of earlier ones. */
 const text = Array.from({ length: 2_500 }, (_, index) => `word${index}`).join(" ");
 
 let models: PlayingServer;
@@ -25,7 +25,7 @@ afterAll(async () => {
   await models[Symbol.asyncDispose]();
 });
 
-test("a long run is watched again once it has ended, from anywhere and at any gateway", async () => {
+test("a long run can be watched after its end from any sequence, at any gateway", async () => {
   const { reeve, second } = deployment;
   const { run } = await reeve.runs.startRun({ agentId: "writes", input: "Go on." });
   const runId = run?.runId ?? "";

@@ -24,19 +24,19 @@ async function ask(subject: string): Promise<unknown> {
   return (await deployment.nats.connection.request(`$JS.API.STREAM.${subject}`)).json();
 }
 
-/** What an operator may do who means well: a queue is emptied, and nobody hears of it. */
+/** Purges a queue, as an operator might; no service is notified. */
 async function purge(stream: string): Promise<void> {
   expect(await ask(`PURGE.${stream}`)).toMatchObject({ success: true, purged: 1 });
 }
 
 // Requirement: HOST-1
-test("a run goes on whose dispatch and whose call are gone from their queues", async () => {
+test("a run continues although its dispatch and its call were purged from their queues", async () => {
   await deployment.kill("runtime");
   const { run } = await deployment.reeve.runs.startRun({ agentId: "publish", input: "publish it" });
   const runId = run?.runId ?? "";
   const watched = watchToEnd(deployment, runId);
   await purge("DISPATCH");
-  // Nobody takes the call while it lies in its queue.
+  // No toolhost takes the call before the purge.
   await deployment.kill("toolhost");
   await deployment.start("runtime");
   await firstCall(deployment, runId);

@@ -22,7 +22,7 @@ const askingServer = join(
   "../../services/toolhost/test/support/asking-server.ts",
 );
 
-/** Servers of the public registry, one over its standard input and output, one over HTTP. */
+/** Servers from the public registry, one over stdio, one over HTTP. */
 const resources = new AsyncDisposableStack();
 let deployment: Deployment;
 let folder: string;
@@ -45,9 +45,9 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-describe("a server of the public registry", () => {
+describe("a server from the public registry", () => {
   // Requirement: MCP-1
-  test("lets an agent work on the files that it serves, and on no others", async () => {
+  test("gives an agent access to the files that it serves, and to no others", async () => {
     await deployment.agent("mcp-files", { mcpServers: ["files"] });
     const results = (await watched("mcp-files", folder)).flatMap(({ event }) =>
       event.case === "toolResult" ? [event.value] : [],
@@ -58,7 +58,7 @@ describe("a server of the public registry", () => {
     expect(await readFile(join(folder, "note.txt"), "utf8")).toBe("kept by a real server");
   });
 
-  test("gives a picture as an artifact, links, and a record", async () => {
+  test("returns a picture as an artifact, links, and structured content", async () => {
     await deployment.agent("mcp-contents", { mcpServers: ["remote"] });
     const results = (await watched("mcp-contents", "go")).flatMap(({ event }) =>
       event.case === "toolResult" && event.value.result ? [event.value.result] : [],
@@ -73,7 +73,7 @@ describe("a server of the public registry", () => {
   test.each([
     ["its standard output", "local"],
     ["streamable HTTP", "remote"],
-  ])("shows its progress over %s, in the canonical order", async (_, server) => {
+  ])("reports its progress over %s, in the canonical order", async (_, server) => {
     await deployment.agent(`mcp-${server}`, { mcpServers: [server] });
     const tool = `mcp__${server}__trigger-long-running-operation`;
     expect(traceOf(await watched(`mcp-${server}`, "go"))).toEqual([
@@ -94,12 +94,12 @@ describe("a server of the public registry", () => {
   });
 });
 
-describe("a server that asks a person", () => {
+describe("a server with a question for a person", () => {
   // Requirement: HOST-6
   test.each<[string, JsonObject, RegExp]>([
     ["asks-legacy", { name: "Ada", integer: 7 }, /- Name: Ada[^]*- Favorite Integer: 7/],
     ["asks-modern", { dish: "soup" }, /^order 1: soup$/],
-  ])("gets the answer in the middle of its call (%s)", async (script, answer, said) => {
+  ])("receives the answer during its call (%s)", async (script, answer, said) => {
     const { events } = await asked(script, { approved: true, answer });
     expect(traceOf(events).slice(3, 7)).toEqual([
       expect.stringContaining("tool_call"),
@@ -113,12 +113,12 @@ describe("a server that asks a person", () => {
   test.each([
     ["asks-legacy", /declined/],
     ["asks-modern", /^order 1: decline$/],
-  ])("learns that nobody wants to answer (%s)", async (script, said) => {
+  ])("learns that the question was not answered (%s)", async (script, said) => {
     const { events } = await asked(script, { approved: false, reason: "no" });
     expect(resultOf(events)?.content).toMatch(said);
   });
 
-  test("never gets an answer that does not hold to its question", async () => {
+  test("never receives an answer that violates the schema of its question", async () => {
     const { approval, events } = await asked("asks-modern", { approved: false }, async (id) => {
       const wrong = { approvalId: id, approved: true, answer: { dish: "stone" } };
       const decided = deployment.reeve.approvals.decideApproval(wrong);
@@ -133,7 +133,7 @@ describe("a server that asks a person", () => {
   });
 });
 
-test("a question is answered although the worker that took it is gone", async () => {
+test("a question is answered although the worker that received it is gone", async () => {
   const { events } = await asked("asks-modern", { approved: true, answer: { dish: "salad" } }, () =>
     deployment.kill("runtime").then(() => deployment.start("runtime")),
   );
@@ -141,7 +141,7 @@ test("a question is answered although the worker that took it is gone", async ()
   expect(resultOf(events)?.content).toBe("order 1: salad");
 });
 
-/** A run whose tool asks, and which is answered so, after `before`. */
+/** Starts a run whose tool asks a question, and answers it after `before`. */
 async function asked(
   script: string,
   decision: MessageInitShape<typeof DecideApprovalRequestSchema>,
@@ -169,7 +169,7 @@ function resultOf(events: readonly RunEvent[]): ToolResult | undefined {
   )[0];
 }
 
-/** What a client sees of a run of an agent, to its end. */
+/** Returns the events that a client sees in a run of an agent, to its end. */
 async function watched(agentId: string, input: string): Promise<readonly RunEvent[]> {
   const { runs } = deployment.reeve;
   const { run } = await runs.startRun({ agentId, input });

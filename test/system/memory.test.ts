@@ -5,12 +5,12 @@ import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
 import { watchToEnd } from "./support/watching.ts";
 
-/** Remembers what it is told to, and says what it knows. */
+/** Remembers what the user asks it to, and answers with its memories. */
 function play({ messages }: Asked): Played {
   const last = messages.at(-1);
-  const told = /remember that (.*)/.exec(last?.text ?? "")?.[1];
-  if (last?.role === "user" && told !== undefined) {
-    return { calls: [{ name: "remember", args: { text: told } }] };
+  const fact = /remember that (.*)/.exec(last?.text ?? "")?.[1];
+  if (last?.role === "user" && fact !== undefined) {
+    return { calls: [{ name: "remember", args: { text: fact } }] };
   }
   return { text: last?.text ?? "" };
 }
@@ -41,7 +41,7 @@ async function ask(input: string, memoryEnabled: boolean): Promise<string> {
 }
 
 // Requirement: CHAT-3
-test("what one run remembers, a later one of the same user is told, where it fits and where it is wanted", async () => {
+test("a run receives the relevant memories of the same user's earlier runs, if its request enables memory", async () => {
   await ask("remember that she plays the cello", true);
   const { memories } = await deployment.reeve.memories.listMemories({});
   expect(memories).toMatchObject([{ text: "she plays the cello" }]);
@@ -50,7 +50,7 @@ test("what one run remembers, a later one of the same user is told, where it fit
   expect(await ask("What is the capital of France?", true)).not.toContain("cello");
 });
 
-test("nobody else sees or forgets it", async () => {
+test("other users can neither see nor delete a memory", async () => {
   using other = openConnection({ address: deployment.url, token: "other-token-0123456789" });
   const { memory } = await deployment.reeve.memories.createMemory({ text: "has a secret" });
   expect((await other.memories.listMemories({})).memories).toEqual([]);

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await deployment.agent("talker", { model: "priced" });
   await runToEnd("talker");
   await runToEnd("publish");
-  // The index that counts them follows the logs with a short delay.
+  // The index behind the metrics follows the logs with a short delay.
   await vi.waitUntil(
     async () => (await metricsOf("gateway")).includes('reeve_runs_total{status="completed"} 2'),
     { timeout: 20_000, interval: 100 },
@@ -76,7 +76,7 @@ async function runToEnd(agentId: string): Promise<void> {
     await approve(deployment, runId);
   }
   await watchToEnd(deployment, runId);
-  // Somebody who was there before, and comes back.
+  // The same run, watched again by another client.
   for await (const { endStatus } of deployment.reeve.runs.watchRun({ runId, afterSequence: 2 })) {
     if (endStatus !== RunStatus.UNSPECIFIED) break;
   }
@@ -86,7 +86,7 @@ async function metricsOf(name: (typeof services)[number]): Promise<string> {
   return await (await fetch(`${await deployment.probesOf(name)}/metrics`)).text();
 }
 
-/** The value of a metric with just these labels, in the order of the service. */
+/** Returns the value of a metric with exactly these labels, in the service's order. */
 function valueOf(series: string): number {
   const line = texts
     .flatMap((text) => text.split("\n"))
@@ -108,7 +108,7 @@ interface Rules {
 }
 
 function queriesOf(dashboard: string, rules: string): readonly Query[] {
-  // Both are ours; what is not as expected shows as a query that is missing.
+  // Both files are part of this repository; an unexpected structure appears as a missing query.
   const { panels } = JSON.parse(dashboard) as Dashboard;
   const { spec } = parse(rules) as Rules;
   return [
@@ -128,7 +128,7 @@ const dashboard = readFileSync(join(monitoring, "dashboard.json"), "utf8");
 const rules = readFileSync(join(monitoring, "rules.yaml"), "utf8");
 
 describe("the metrics of a deployment", () => {
-  test("tell runs, tools, models, approvals and sandboxes as they were", () => {
+  test("report runs, tools, models, approvals, and sandboxes correctly", () => {
     expect(valueOf('reeve_tool_calls_total{tool="execute_code",outcome="success"}')).toBe(1);
     expect(valueOf('reeve_tool_calls_total{tool="publish_report",outcome="success"}')).toBe(1);
     expect(valueOf('reeve_approval_wait_seconds_count{outcome="approved"}')).toBe(1);
@@ -142,7 +142,7 @@ describe("the metrics of a deployment", () => {
   });
 
   // Requirement: OPS-3
-  test("name no run, and no tenant", () => {
+  test("have no run and no tenant as label values", () => {
     const own = texts
       .flatMap((text) => text.split("\n"))
       .filter((line) => line.startsWith("reeve_"));
@@ -151,31 +151,31 @@ describe("the metrics of a deployment", () => {
   });
 
   // Requirement: OPS-3
-  test("are what dashboard and alerts ask for, each metric and each label", () => {
+  test("include each metric and label that the dashboard and the alerts query", () => {
     const queries = queriesOf(dashboard, rules);
     expect(queries.length).toBeGreaterThan(20);
     expect(problemsOf(queries)).toEqual([]);
   });
 
   test.each([
-    ["a metric", "reeve_runs_active", "reeve_runs_alive", "there is no metric reeve_runs_alive"],
+    ["a metric", "reeve_runs_active", "reeve_runs_alive", "no metric reeve_runs_alive exists"],
     ["a label", 'status=\\"error\\"', 'state=\\"error\\"', "reeve_runs_total has no label state"],
     ["a grouping", "by (model, kind)", "by (model, type)", "has no label type to group by"],
     ["a legend", "{{start}}", "{{begin}}", "the legend shows begin"],
     ["an alert", "nodejs_eventloop_lag_p99", "nodejs_lag_p99", "no metric nodejs_lag_p99_seconds"],
     ["a label of an alert", 'outcome!~"answered', 'result!~"answered', "has no label result"],
     ["a query", "sum by (le, start) (rate(", "sum by (le, start) (rate((", "cannot be read"],
-  ])("%s that is wrong is found", (_, right, wrong, said) => {
+  ])("a query check finds a wrong %s", (_, right, wrong, said) => {
     expect(`${dashboard}${rules}`).toContain(right);
     const broken = [dashboard, rules].map((file) => file.replaceAll(right, wrong));
     expect(problemsOf(queriesOf(broken[0] ?? "", broken[1] ?? "")).join("\n")).toContain(said);
   });
 });
 
-test("contents stand in spans where they are asked for, and secrets never", async () => {
+test("spans contain contents only if enabled, and never secrets", async () => {
   const has = (name: string, part: string) =>
     receiver.spans.some(({ attributes }) => String(attributes[name]).includes(part));
-  // Each process exports by itself.
+  // Each process exports independently.
   const spans = await receiver.until(
     () =>
       has("gen_ai.tool.call.result", "report") &&

@@ -34,7 +34,7 @@ async function startRun(agentId: string, input: string): Promise<string> {
 }
 
 describe("a run whose NATS server is killed and started again", () => {
-  test("while its model speaks, ends and is watched without a gap", async () => {
+  test("while its model streams, ends and is watched without a gap", async () => {
     const runId = await startRun("talk", "talk");
     const watched = watchToEnd(deployment, runId);
     await eventOf(deployment, runId, "text");
@@ -43,7 +43,7 @@ describe("a run whose NATS server is killed and started again", () => {
     expectGapless(await watched);
   });
 
-  test("during a call in the sandbox, ends and makes the call once", async () => {
+  test("during a call in the sandbox, ends and executes the call once", async () => {
     const runId = await startRun("sleep", "1.5");
     const watched = watchToEnd(deployment, runId);
     await started(deployment, runId, await firstCall(deployment, runId));
@@ -55,7 +55,7 @@ describe("a run whose NATS server is killed and started again", () => {
     expect(results.map(({ event }) => event.value)).toMatchObject([{ success: true }]);
   });
 
-  test("while it waits for a person, goes on when that person decides", async () => {
+  test("while it waits for an approval, continues after the decision", async () => {
     const runId = await startRun("publish", "publish");
     const watched = watchToEnd(deployment, runId);
     await eventOf(deployment, runId, "runParked");
@@ -66,7 +66,7 @@ describe("a run whose NATS server is killed and started again", () => {
   });
 });
 
-test("while the store is away a request fails as unavailable with a hint, and works again afterwards", async () => {
+test("while the store is unavailable, a request fails as unavailable with a hint, and later requests succeed", async () => {
   await deployment.killNats();
   const refused = await deployment.reeve.runs
     .getRun({ runId: "run_aaaaaaaaaaaaaaaaaaaaaaaaaa" }, { timeoutMs: 30_000 })
@@ -79,8 +79,8 @@ test("while the store is away a request fails as unavailable with a hint, and wo
   await expect.poll(() => startRun("talk", "talk"), { timeout: 20_000 }).toMatch(/^run_/);
 });
 
-// Rarely, a service that starts at the same moment as its store does not become ready until it is restarted. The cause is
-// unknown, so this test is retried, which the report of the tests shows. It kills everything first, so it can be repeated.
+// In rare cases, a service that starts at the same moment as its store becomes ready only after a restart. The cause is
+// unknown, so this test is retried and appears as flaky in the report. It kills everything first, so it can be repeated.
 const isNightly = process.env["REEVE_NIGHTLY"] !== undefined;
 test(
   "services that start before their store wait for it",

@@ -12,7 +12,7 @@ import { watchToEnd } from "./support/watching.ts";
 
 const permissionClasses = ["execute"];
 const answering = createServer((_, response) => void response.end("the answer"));
-/** What the model calls, with these arguments; then it is done. */
+/** The model calls this tool with these arguments once, and then ends. */
 let call: { readonly name: string; readonly args: object };
 let models: PlayingServer;
 
@@ -28,7 +28,7 @@ function deploymentWith(settings: Readonly<Record<string, string>>): Promise<Dep
   return Deployment.start({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: models.url, ...settings });
 }
 
-/** What the only call of a run came to. */
+/** Returns the result of a run's only call. */
 async function resultOf(deployment: Deployment, agentId: string) {
   const { run } = await deployment.reeve.runs.startRun({ agentId, input: "go on" });
   const events = await watchToEnd(deployment, run?.runId ?? "");
@@ -39,7 +39,7 @@ async function resultOf(deployment: Deployment, agentId: string) {
   return result.value.result;
 }
 
-describe("an agent that names hosts", () => {
+describe("an agent with allowed hosts", () => {
   let deployment: Deployment;
   let port = 0;
 
@@ -74,20 +74,20 @@ urllib.request.urlopen("http://localhost:${port}/").read().decode()`;
     });
 
   // Requirement: KIT-5, KIT-6
-  test("has its code reach them", async () => {
+  test("can access them from its code", async () => {
     await agent("fetch", [`localhost:${port}`]);
     const { content } = await resultOf(deployment, "fetch");
     expect(JSON.parse(content)).toMatchObject({ success: true, result: "the answer" });
   });
 
-  test("has its calls refused when its operator does not permit them", async () => {
+  test("has its calls refused if the operator does not permit the hosts", async () => {
     await agent("greedy", [`localhost:${port}`, "example.org:443"]);
     const { content, isError } = await resultOf(deployment, "greedy");
     expect(isError).toBe(true);
     expect(content).toMatch(/^no network: the agent requests example\.org:443/);
   });
 
-  test("is refused by field when they are none, or nothing of it could use them", async () => {
+  test("is refused with the field's name if a host is invalid or no tool could use it", async () => {
     const failure = await agent("wrong", ["example.org"], []).catch(failureFrom);
     expect(failure?.violations.map(({ field }) => field)).toEqual(
       expect.arrayContaining([
@@ -98,7 +98,7 @@ urllib.request.urlopen("http://localhost:${port}/").read().decode()`;
   });
 });
 
-describe("a deployment on whose machines no sandbox works", () => {
+describe("a deployment whose machines have no working sandbox", () => {
   let deployment: Deployment;
 
   beforeAll(async () => {
@@ -108,7 +108,7 @@ describe("a deployment on whose machines no sandbox works", () => {
 
   afterAll(() => deployment[Symbol.asyncDispose]());
 
-  test("has agents work on files", async () => {
+  test("runs agents that only use files", async () => {
     await deployment.agent("writer", { model: "openai:played" });
     call = { name: "write_file", args: { path: "a/b.txt", content: "text" } };
     const { content, metadata } = await resultOf(deployment, "writer");
@@ -117,7 +117,7 @@ describe("a deployment on whose machines no sandbox works", () => {
   });
 
   // Requirement: KIT-9
-  test("refuses agents that execute, by the field that says so", async () => {
+  test("refuses agents with the execute permission, and names the field", async () => {
     await deployment.agent("executor", { model: "openai:played", permissionClasses });
     const start = deployment.reeve.runs.startRun({ agentId: "executor", input: "go" });
     const failure = await start.then(() => undefined, failureFrom);

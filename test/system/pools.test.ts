@@ -13,7 +13,7 @@ const progressServer = join(
 );
 const resources = new AsyncDisposableStack();
 let deployment: Deployment;
-/** A pool beside the usual one: its host has sandboxes too, and another MCP server. */
+/** A second pool: its host has sandboxes too, and another MCP server. */
 let far: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function start(): Promise<string> {
   return run?.runId ?? "";
 }
 
-/** What the calls of a run came to, up to its end, sorted. */
+/** Returns the sorted results of a run's calls, after its end. */
 async function resultsOf(runId: string): Promise<readonly string[]> {
   const events = await watchToEnd(deployment, runId);
   expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
@@ -49,12 +49,12 @@ async function resultsOf(runId: string): Promise<readonly string[]> {
 const all = ["4 bytes written to note.txt", 'found: "reeve"', "kept"];
 
 // Requirement: HOST-4
-test("a run has tools of two pools", async () => {
+test("a run uses tools of two pools", async () => {
   expect(await resultsOf(await start())).toEqual(all);
 });
 
 // Requirement: HOST-4
-test("a pool without any host still lists its tools, and a call waits for one", async () => {
+test("a pool without toolhosts still lists its tools, and a call waits for a toolhost", async () => {
   expect(await deployment.end("toolhost-2")).toBe(0);
   const { tools } = await deployment.reeve.tools.listTools({});
   expect(tools.filter(({ pool }) => pool === "gpu").map(({ name }) => name)).toContain(

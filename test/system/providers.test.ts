@@ -30,7 +30,7 @@ const events = (...all: readonly { readonly type: string }[]) => ({
   body: all.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
 });
 
-/** An answer of the Responses API with these items. */
+/** A response of the Responses API with these items. */
 const responses = (...output: readonly object[]) => {
   const usage = { input_tokens: 20, output_tokens: 5 };
   return events({ type: "response.completed", response: { output, usage } } as { type: string });
@@ -42,7 +42,7 @@ const message = (text: string) => ({
   content: [{ type: "output_text", text, annotations: [] }],
 });
 
-/** An answer of the Messages API with one text. */
+/** A response of the Messages API with one text. */
 const messages = (text: string) =>
   events(
     ...([
@@ -60,11 +60,11 @@ async function say(agentId: string, input: string) {
   return watchToEnd(deployment, run?.runId ?? "");
 }
 
-test("a conversation that goes on with another provider keeps what was said and called", async () => {
+test("a conversation that continues with another provider keeps its messages and calls", async () => {
   const reasoning = { type: "reasoning", id: "rs_1", encrypted_content: "gAAAA", summary: [] };
   const args = '{"text":"rain"}';
   const call = { type: "function_call", call_id: "c.1", name: "add_todo", arguments: args };
-  models.program(responses(reasoning, call), responses(message("Noted.")), messages("Rain."));
+  models.program(responses(reasoning, call), responses(message("Done.")), messages("Rain."));
 
   const first = await say("first", "note the rain");
   expect(first.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
@@ -90,7 +90,7 @@ test("a conversation that goes on with another provider keeps what was said and 
       content: [{ type: "tool_use", id: "c_2e_1", name: "add_todo", input: { text: "rain" } }],
     },
     { role: "user", content: [{ type: "tool_result", tool_use_id: "c_2e_1" }] },
-    { role: "assistant", content: [{ type: "text", text: "Noted." }] },
+    { role: "assistant", content: [{ type: "text", text: "Done." }] },
     { role: "user", content: [{ text: "what did I say?" }] },
   ]);
 });

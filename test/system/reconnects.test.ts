@@ -17,18 +17,18 @@ import { connection } from "./support/reconnecting.ts";
 
 const never = new AbortController().signal;
 const reconnects = 50;
-/** Each client comes twice in each turn of the model: once while nothing happens, once while everything does. */
+/** Each client connects twice in each turn of the model: once without activity, once during activity. */
 const turns = reconnects / 2;
 const seed = 20_261_121;
 
 type Selection = WatchRunRequest["selection"];
 
-/** The clients, by what they want to see. */
-const wishes = {
+/** The clients, by their selection of events. */
+const selections = {
   everything: { case: undefined },
-  "what a person reads": { case: "detailed", value: false },
+  "human-readable events": { case: "detailed", value: false },
   "two families": families(EventFamily.TEXT, EventFamily.TOOL_RESULT),
-  "all records too": families(...familiesOf(EventFamily)),
+  "all records": families(...familiesOf(EventFamily)),
 } as const satisfies Record<string, Selection>;
 const protocols: readonly Protocol[] = [
   "gRPC",
@@ -63,7 +63,7 @@ function familiesOf(all: typeof EventFamily): EventFamily[] {
   return Object.values(all).filter((family) => family !== all.UNSPECIFIED);
 }
 
-/** Turns of a model that is answered only when every client has come, and clients that come only when it is asked. */
+/** Synchronizes turns and clients: the model answers only when all clients are connected, and clients connect only when it is called. */
 class Rounds {
   readonly #asked = Array.from({ length: turns + 1 }, () => Promise.withResolvers<void>());
   readonly #visited = Array.from({ length: turns + 1 }, () => Promise.withResolvers<void>());
@@ -96,19 +96,19 @@ class Rounds {
   }
 }
 
-/** What a client saw, in its own order, and what each of its connections gave. */
-interface Witness {
+/** The events that a client saw, in its order, and the events of each connection. */
+interface Observation {
   readonly seen: RunEvent[];
   readonly connections: Connection[];
 }
 
-/** Comes back again and again, mostly after the last sequence that it saw, sometimes anywhere before it. */
-async function witness(
+/** Reconnects repeatedly, mostly after the last sequence that it saw, sometimes from a random earlier one. */
+async function observe(
   runId: string,
   selection: Selection,
   random: () => number,
   rounds: Rounds,
-): Promise<Witness> {
+): Promise<Observation> {
   const isWanted = eventSelection(selection);
   const gateways = [deployment.url, deployment.secondUrl];
   const clients = gateways.map((url) =>
@@ -125,7 +125,7 @@ async function witness(
     const after = random() < 0.3 ? pick(last + 1) : last;
     const { events } = await log.read({ tenant: "acme", run: runId }, emptyTail, never);
     const ready = events.filter((event) => event.sequence > after && isWanted(event)).length;
-    // What is there, or a little of what is about to come; in the end everything.
+    // Take the available events, sometimes a few new ones; at the end, all of them.
     const some = isQuiet ? pick(ready + 1) : ready + 1 + pick(3);
     const most = visit === reconnects ? Infinity : some;
     const client = clients[pick(gateways.length)]?.[visit % protocols.length];
@@ -142,29 +142,29 @@ async function witness(
 const shown = (events: readonly RunEvent[]) => events.map((event) => toJson(RunEventSchema, event));
 
 // Requirement: EVT-4
-test("clients that come back fifty times, anywhere, in any protocol and at either gateway, see every event once", async () => {
-  const rounds = new Rounds(Object.keys(wishes).length);
+test("clients that reconnect fifty times, at any sequence, protocol, and gateway, see every event once", async () => {
+  const rounds = new Rounds(Object.keys(selections).length);
   play = ({ messages }) =>
     rounds.answer(messages.filter(({ role }) => role === "assistant").length);
   const { run } = await deployment.reeve.runs.startRun({ agentId: "writes", input: "write" });
   const runId = run?.runId ?? "";
-  const witnesses = await Promise.all(
-    Object.values(wishes).map((selection, index) =>
-      witness(runId, selection, randomFrom(seed + index).next, rounds),
+  const observations = await Promise.all(
+    Object.values(selections).map((selection, index) =>
+      observe(runId, selection, randomFrom(seed + index).next, rounds),
     ),
   );
   const { events } = await log.read({ tenant: "acme", run: runId }, emptyTail, never);
   expect(events.length).toBeGreaterThan(300);
   const all = events.slice(0, events.findIndex(endsRun) + 1);
-  for (const [index, [wish, selection]] of Object.entries(wishes).entries()) {
+  for (const [index, [wish, selection]] of Object.entries(selections).entries()) {
     const wanted = all.filter(eventSelection(selection));
-    const { seen, connections } = witnesses[index] ?? { seen: [], connections: [] };
+    const { seen, connections } = observations[index] ?? { seen: [], connections: [] };
     expect({ wish, seen: shown(seen) }).toEqual({ wish, seen: shown(wanted) });
     for (const { after, events: got, throughSequence = 0, isWhole } of connections) {
       const due = wanted.filter(({ sequence }) => sequence > after);
       const first = shown(due.slice(0, got.length));
       expect({ wish, after, got: shown(got) }).toEqual({ wish, after, got: first });
-      // What the server said is not missing, was there.
+      // The server reported these events as complete.
       const promised = due.filter(({ sequence }) => sequence <= throughSequence);
       expect(got.length).toBeGreaterThanOrEqual(promised.length);
       expect(isWhole).toBe(isWhole && got.length === due.length);
@@ -174,7 +174,7 @@ test("clients that come back fifty times, anywhere, in any protocol and at eithe
   for (const protocol of protocols) {
     const client = clientsOf(deployment.url, `Bearer ${deployment.token}`, protocol);
     const after = all.at(-1)?.sequence ?? 0;
-    const request = { runId, afterSequence: after, selection: wishes.everything };
+    const request = { runId, afterSequence: after, selection: selections.everything };
     const nothing = { after, events: [], throughSequence: after, isWhole: true };
     expect(await connection(client, request, Infinity)).toEqual(nothing);
   }

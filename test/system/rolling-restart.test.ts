@@ -6,17 +6,17 @@ import { RunStatus } from "@reeve/contracts/run";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
-import { everything, PatientClient } from "./support/patient-client.ts";
+import { everything, RetryingClient } from "./support/retrying-client.ts";
 import { expectGapless } from "./support/watching.ts";
 
-/** How many clients there are; each has one run at a time. */
+/** The number of clients. Each has one run at a time. */
 const load = 4;
 const services = ["gateway", "runtime", "toolhost", "approvals"] as const;
 
 let deployment: Deployment;
 
 beforeAll(async () => {
-  // What ends in order is handed over at once. A process that a busy machine leaves without time is not to be taken for dead.
+  // Graceful ends hand work over immediately. A process without CPU time on a busy machine must not count as dead.
   deployment = await Deployment.start({ REEVE_ACK_WAIT_MS: "30000" });
   await Promise.all(services.map((name) => deployment.start(`${name}-2`)));
   await deployment.agent("roll", {
@@ -31,8 +31,8 @@ afterAll(async () => {
   await deployment[Symbol.asyncDispose]();
 });
 
-/** Nothing of the run shows that anything was restarted: it was done as a whole, each call once. */
-function expectUntouched(events: readonly RunEvent[]): void {
+/** Checks that the run shows no trace of restarts: it completed, with each call executed once. */
+function expectUndisturbed(events: readonly RunEvent[]): void {
   expectGapless(events);
   expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
   const kinds = events.map(({ event }) => event.case);
@@ -44,13 +44,13 @@ function expectUntouched(events: readonly RunEvent[]): void {
 }
 
 // Requirement: OPS-7
-test("every service is restarted in turn, and who watches runs sees a pause and nothing else", async () => {
+test("every service restarts in turn, and watchers see only a pause", async () => {
   let happened = Promise.withResolvers<void>();
   const { reeve, second } = deployment;
   const clients = Array.from(
     { length: load },
     (_, index) =>
-      new PatientClient({
+      new RetryingClient({
         name: `client-${index}`,
         agentId: "roll",
         gateways: () => (index % 2 === 0 ? [reeve, second] : [second, reeve]),
@@ -60,7 +60,7 @@ test("every service is restarted in turn, and who watches runs sees a pause and 
   const restarting = (async () => {
     for (const name of services) {
       for (const instance of [name, `${name}-2`] as const) {
-        // Never while nothing is going on.
+        // Restart only while runs are active.
         happened = Promise.withResolvers<void>();
         await happened.promise;
         expect(await deployment.end(instance)).toBe(0);
@@ -74,11 +74,11 @@ test("every service is restarted in turn, and who watches runs sees a pause and 
   restarting.then(isOver, isOver);
   const runs = await Promise.all(clients.map((client) => client.runsUntil(over.signal)));
   expect(await restarting).toBe("restarted");
-  for (const events of runs.flat()) expectUntouched(events);
+  for (const events of runs.flat()) expectUndisturbed(events);
   expect(runs.flat().length).toBeGreaterThanOrEqual(load);
 });
 
-test("a gateway that goes away tells who watches from where to go on, and so much is all that is missing", async () => {
+test("a gateway that stops reports the sequence to continue from, and nothing before it is missing", async () => {
   const { second } = deployment;
   const { run } = await second.runs.startRun({ agentId: "roll", input: "go" });
   const runId = run?.runId ?? "";
@@ -86,7 +86,7 @@ test("a gateway that goes away tells who watches from where to go on, and so muc
   const watching = (async () => {
     for await (const { events } of second.runs.watchRun({ runId, selection: everything })) {
       seen.push(...events);
-      // Nothing happens any more: the run waits for a person.
+      // The run waits for a person and has no more events.
       if (events.some(({ event }) => event.case === "runParked")) void deployment.end("gateway-2");
     }
   })();

@@ -32,7 +32,7 @@ async function startRun(): Promise<string> {
   return run?.runId ?? "";
 }
 
-/** A command line of its own that watches a run to its end. Gives the sequences that it printed. */
+/** Starts a CLI process that watches a run to its end. Returns the sequences that it printed. */
 function watchingCli(runId: string): Promise<{ sequences: readonly number[]; code: number }> {
   const bin = join(import.meta.dirname, "../../cli/bin/reeve.mjs");
   const child = spawn(process.execPath, [bin, "watch", runId, "--json", "--all"], {
@@ -53,7 +53,7 @@ function watchingCli(runId: string): Promise<{ sequences: readonly number[]; cod
   return once(child, "close").then(([code]) => ({ sequences, code: Number(code) }));
 }
 
-/** The run ended well, its code ran once, its report was published once, and nobody who watched missed or repeated anything. */
+/** Checks that the run completed, its code ran once, its report was published once, and no watcher missed or repeated an event. */
 async function expectWhole(
   runId: string,
   watched: Promise<{ sequences: readonly number[]; code: number }>,
@@ -76,7 +76,7 @@ async function expectWhole(
 
 // Requirement: DUR-3
 describe("a run whose runtime is killed and started again", () => {
-  test("before it was dispatched, is carried out", async () => {
+  test("before the dispatch, completes", async () => {
     await deployment.kill("runtime");
     const runId = await startRun();
     const watched = watchingCli(runId);
@@ -86,7 +86,7 @@ describe("a run whose runtime is killed and started again", () => {
     await expectWhole(runId, watched);
   });
 
-  test("during a call in the sandbox, goes on with that call", async () => {
+  test("during a call in the sandbox, continues with that call", async () => {
     const runId = await startRun();
     const watched = watchingCli(runId);
     await started(deployment, runId, await firstCall(deployment, runId));
@@ -96,7 +96,7 @@ describe("a run whose runtime is killed and started again", () => {
     await expectWhole(runId, watched);
   });
 
-  test("while an approval is pending, goes on when it is given", async () => {
+  test("while an approval is pending, continues after the decision", async () => {
     const runId = await startRun();
     const watched = watchingCli(runId);
     await eventOf(deployment, runId, "runParked");
@@ -106,11 +106,11 @@ describe("a run whose runtime is killed and started again", () => {
     await expectWhole(runId, watched);
   });
 
-  test("while its report is being published, publishes it once", async () => {
+  test("during the publication of its report, publishes it once", async () => {
     const runId = await startRun();
     const watched = watchingCli(runId);
     await eventOf(deployment, runId, "runParked");
-    // The host stands still, so that the call is on its way and not yet executed when the runtime dies.
+    // The toolhost is stopped, so the call is sent but not executed when the runtime dies.
     deployment.signal("toolhost", "SIGSTOP");
     const subject = channelOf(ToolCallRequestSchema).subject({ pool: "default" });
     const requested = deployment.nats.connection.subscribe(subject, { max: 1 });

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 
 const wrong = { REEVE_NATS_URL: "nats://me:secret@host", REEVE_LOG_LEVEL: "loud" };
 
-/** What a service says, and its exit code, when it is started with these settings. */
+/** Returns the output and the exit code of a service that is started with these settings. */
 async function startWith(service: string, settings: Readonly<Record<string, string>>) {
   const main = join(import.meta.dirname, `../../services/${service}/src/main.ts`);
   const child = spawn(process.execPath, [main], {

@@ -6,11 +6,11 @@ import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
 import { eventOf, watchToEnd } from "./support/watching.ts";
 
-/** Looks something up when it is asked to, and says how long the conversation is that it sees. */
+/** Makes a call when asked to, and answers with the number of messages that it sees. */
 function play({ messages }: Asked): Played {
   const last = messages.at(-1);
   if (last?.role === "user" && last.text.startsWith("note")) {
-    return { text: "Noted.", calls: [{ name: "add_todo", args: { text: last.text } }] };
+    return { text: "Done.", calls: [{ name: "add_todo", args: { text: last.text } }] };
   }
   if (last?.text === "hang") return { text: "Half an ans", hangs: true };
   return { text: `I see ${messages.length} messages.` };
@@ -37,7 +37,7 @@ async function start(threadId: string, input: string, more: object = {}): Promis
   return run?.runId ?? "";
 }
 
-/** The turn is over when its thread says so; that is after the end of its run, and shortly. */
+/** Resolves when the thread records the end of the turn, shortly after the end of its run. */
 async function say(threadId: string, input: string): Promise<string> {
   const runId = await start(threadId, input);
   await watchToEnd(deployment, runId);
@@ -45,7 +45,7 @@ async function say(threadId: string, input: string): Promise<string> {
 }
 
 // Requirement: DUR-1, CHAT-3
-test("a conversation goes on: the model sees the turns before, calls with their results", async () => {
+test("a conversation continues: the model sees the earlier turns, with calls and results", async () => {
   const { reeve } = deployment;
   const first = await say("talk", "note that it rains");
   await say("talk", "how much do you see?");
@@ -54,7 +54,7 @@ test("a conversation goes on: the model sees the turns before, calls with their 
     [Role.USER, "note that it rains"],
     [Role.ASSISTANT, "I see 3 messages."],
     [Role.USER, "how much do you see?"],
-    // What was asked, the call, its result, the answer to that, and the question.
+    // The first input, the call, its result, the answer, and the second input.
     [Role.ASSISTANT, "I see 5 messages."],
   ]);
   expect(messages[1]).toMatchObject({
@@ -66,7 +66,7 @@ test("a conversation goes on: the model sees the turns before, calls with their 
   expect(messages[1]?.executionTree).toEqual(tree);
 });
 
-test("a run that waits for its turn begins by itself when the one before it has ended", async () => {
+test("a queued run starts when the run before it has ended", async () => {
   const { reeve } = deployment;
   const first = await start("queue", "note this", { agentId: "asker" });
   await eventOf(deployment, first, "runParked");
@@ -82,7 +82,7 @@ test("a run that waits for its turn begins by itself when the one before it has 
   expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
 });
 
-test("a newer message can end the run under way, whose part of the conversation stays", async () => {
+test("a newer message can interrupt the active run, whose messages remain in the conversation", async () => {
   const first = await start("hurry", "note this", { agentId: "asker" });
   await eventOf(deployment, first, "runParked");
   const second = await start("hurry", "never mind", { onBusy: OnBusy.INTERRUPT });
@@ -90,11 +90,11 @@ test("a newer message can end the run under way, whose part of the conversation 
   const { run } = await deployment.reeve.runs.getRun({ runId: first });
   expect(run?.status).toBe(RunStatus.CANCELLED);
   const asked = models.asked.at(-1)?.messages.map(({ role }) => role);
-  // The call that nobody approved is closed with a result.
+  // The call that was never approved gets a result.
   expect(asked).toEqual(["user", "assistant", "tool", "user"]);
 });
 
-test("a turn survives the death of the worker that would have ended it", async () => {
+test("a turn ends although the worker that would have ended it died", async () => {
   const first = await start("loss", "note this", { agentId: "asker" });
   await eventOf(deployment, first, "runParked");
   const second = await start("loss", "and?", { onBusy: OnBusy.QUEUE });
@@ -105,7 +105,7 @@ test("a turn survives the death of the worker that would have ended it", async (
   expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
 });
 
-test("what a cancelled run had said stays, and the next one reads it", async () => {
+test("the output of a cancelled run remains, and the next run sees it", async () => {
   const { reeve } = deployment;
   const first = await start("half", "hang");
   await eventOf(deployment, first, "text");

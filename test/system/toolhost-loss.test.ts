@@ -13,18 +13,18 @@ import { Deployment } from "./support/deployment.ts";
 import { watchToEnd } from "./support/watching.ts";
 
 const signal = new AbortController().signal;
-/** What the script of the run sleeps. */
+/** The duration of the script's sleep, by which its process is found. */
 const mark = "86397.25";
 const engine = await testEngine();
 const bubblewrap = await new BubblewrapDriver(sandboxIdentity(64_017)).probe(signal);
 
-/** A container as engines list it. */
+/** A container as the engine lists it. */
 interface Listed {
   readonly Id: string;
   readonly Labels: Readonly<Record<string, string>>;
 }
 
-/** Ids of the containers that a process has made. */
+/** Returns the ids of the containers that a process has created. */
 async function containersOf(pid: number, address: string | undefined): Promise<readonly string[]> {
   if (address === undefined) return [];
   const answer = await new Engine(address).get("/containers/json?all=1", signal);
@@ -33,13 +33,13 @@ async function containersOf(pid: number, address: string | undefined): Promise<r
     .map(({ Id }) => Id);
 }
 
-/** Control groups of the sandboxes of a process, and those of some containers. */
+/** Returns the control groups of a process's sandboxes and of some containers. */
 function groupsOf(pid: number, containers: readonly string[]): readonly string[] {
   const names = [`reeve/${pid}.*`, ...containers.map((id) => `**/*${id}*`)];
   return names.flatMap((name) => globSync(`/sys/fs/cgroup/{,*/}${name}`));
 }
 
-/** Mounts of any process, below a folder. */
+/** Returns the mounts of all processes below a folder. */
 function mountsBelow(folder: string): readonly string[] {
   return globSync("/proc/[0-9]*/mountinfo").flatMap((path) => {
     try {
@@ -56,9 +56,9 @@ function mountsBelow(folder: string): readonly string[] {
 describe.each([
   ["bubblewrap", bubblewrap.works ? undefined : bubblewrap.reason, undefined],
   ["docker", "why" in engine ? engine.why : undefined, "why" in engine ? undefined : engine],
-] as const)("a toolhost with %s that is killed in the middle of a call", (sandbox, why, given) => {
+] as const)("a toolhost with %s that is killed during a call", (sandbox, why, given) => {
   test.skipIf(why !== undefined)(
-    `is replaced: its run goes on, and nothing of it is left behind${why === undefined ? "" : ` (skipped: ${why})`}`,
+    `is replaced: its run continues, and no resources remain${why === undefined ? "" : ` (skipped: ${why})`}`,
     async () => {
       await using resources = new AsyncDisposableStack();
       const folder = mkdtempSync(join(tmpdir(), "reeve-loss-"));

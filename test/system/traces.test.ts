@@ -33,7 +33,7 @@ beforeAll(async () => {
     hitlTools: ["publish_report"],
     deepAgent: { allowedImports: fromJson(ListValueSchema, ["time", "pathlib"]) },
   });
-  // A word in a tenth of a second, for ever: time enough to be killed between two.
+  // A word every tenth of a second, without end: time to kill the runtime between two words.
   await deployment.agent("talker", { model: "openai:paced:10000:100" });
 });
 
@@ -48,7 +48,7 @@ async function start(agentId: string): Promise<string> {
   return run?.runId ?? "";
 }
 
-/** The trace of a run, once its last span is there: that of its agent, which ended with it. */
+/** Returns the trace of a run once its last span, that of the agent, has arrived. */
 async function traceOf(runId: string): Promise<readonly ReceivedSpan[]> {
   const ends = ({ name, attributes }: ReceivedSpan) =>
     name.startsWith("invoke_agent") &&
@@ -67,7 +67,7 @@ function refOf(span: ReceivedSpan | undefined): string {
   return `${span?.traceId}-${span?.spanId}`;
 }
 
-/** Each span below its parent, by name, from the roots on. */
+/** Returns the path of names from the root to each span. */
 function paths(trace: readonly ReceivedSpan[]): readonly string[] {
   const pathOf = ({ parentId, name }: ReceivedSpan): string => {
     if (parentId === "") return name;
@@ -83,7 +83,7 @@ const resumed = `${startRun} > resolve_approval > send dispatch.run > claim_run 
 
 describe("the trace of a run", () => {
   // Requirement: OPS-2
-  test("goes through four processes, and goes on when its runtime is killed while an approval is pending", async () => {
+  test("spans four processes, and continues when the runtime is killed while an approval is pending", async () => {
     const runId = await start("publish");
     await eventOf(deployment, runId, "runParked");
     await receiver.until((spans) =>
@@ -121,7 +121,7 @@ describe("the trace of a run", () => {
     const [resolved] = named(trace, "resolve_approval");
     expect(second?.links).toEqual([refOf(first)]);
     expect(resolved?.attributes).toMatchObject({ "reeve.approval.state": "approved" });
-    // The request of the person is in a trace of its own, with one root, and linked.
+    // The person's request has its own trace with one root, linked to the run's.
     const deciding = named(receiver.spans, decideApproval);
     const served = deciding.find(({ service }) => service === "reeve-approvals");
     expect(resolved?.links).toEqual([refOf(served), refOf(first)]);
@@ -131,7 +131,7 @@ describe("the trace of a run", () => {
       "reeve-gateway",
     ]);
     expect(deciding.filter(({ parentId }) => parentId === "")).toHaveLength(1);
-    // Waiting is an event of who waits, and no span.
+    // Waiting is an event of the waiting span and has no span of its own.
     expect(named(trace, agent).map(({ events }) => events)).toEqual([["approval_requested"], []]);
     const [chat] = named(trace, "chat publish");
     expect(chat?.attributes).toMatchObject({
@@ -141,7 +141,7 @@ describe("the trace of a run", () => {
     });
   });
 
-  test("goes on when its runtime is killed in a call of a model, linked to the claim before", async () => {
+  test("continues when the runtime is killed during a model call, with a link to the previous claim", async () => {
     const runId = await start("talker");
     await eventOf(deployment, runId, "text");
     const claimed = (spans: readonly ReceivedSpan[]) =>
@@ -171,7 +171,7 @@ describe("the trace of a run", () => {
     expect(chat?.attributes["gen_ai.response.time_to_first_chunk"]).toBeGreaterThan(0);
   });
 
-  test("is worth nothing less to the run when its collector hangs, and no service waits for it to end", async () => {
+  test("does not affect the run when the collector hangs, and no service waits for the collector to end", async () => {
     const hung = receiver.hang();
     const runId = await start("publish");
     await hung;
@@ -179,13 +179,13 @@ describe("the trace of a run", () => {
     await approve(deployment, runId);
     await watchToEnd(deployment, runId);
     expect((await deployment.reeve.runs.getRun({ runId })).run?.status).toBe(RunStatus.COMPLETED);
-    // Ten seconds is what an exporter waits for an answer, and again and again.
+    // An exporter waits ten seconds for an answer, repeatedly.
     const names = ["gateway", "approvals", "runtime", "toolhost"] as const;
     expect(await Promise.all(names.map((name) => deployment.end(name)))).toEqual([0, 0, 0, 0]);
   });
 
   // Requirement: OPS-2
-  test("holds no contents, and no secrets", () => {
+  test("contains no contents and no secrets", () => {
     const all = Buffer.concat(receiver.raw).toString("latin1");
     expect(all).toContain("gen_ai.usage.output_tokens");
     for (const secret of [

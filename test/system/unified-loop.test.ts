@@ -11,7 +11,7 @@ import { expectGapless, watchToEnd } from "./support/watching.ts";
 
 const release = "Is version 2.0 ready to be released?";
 
-/** How often this conversation has had an answer. */
+/** Returns the number of answers in this conversation. */
 const turnsOf = ({ messages }: Asked) => messages.filter(({ role }) => role === "assistant").length;
 const resultsOf = ({ messages }: Asked) =>
   messages.filter(({ role }) => role === "tool").map(({ text }) => text);
@@ -27,7 +27,7 @@ const findingsSchema = {
   required: ["findings", "risk"],
 };
 
-/** A release manager: it plans, has the release investigated by subtasks, measures it, and answers. */
+/** A release manager: plans, investigates the release with subtasks, measures it, and answers. */
 function play(asked: Asked): Played {
   const input = asked.messages[0]?.text ?? "";
   if (asked.system.includes("older part of a conversation")) {
@@ -90,13 +90,13 @@ function reader(asked: Asked): Played {
     : { text: `The reader says: ${resultsOf(asked).join()}` };
 }
 
-/** The tree as somebody builds it who watches the run. */
+/** Builds the tree from the events, as a watcher does. */
 function watchedTree(events: readonly RunEvent[]): ExecutionTree {
   return treeOf(events.reduce<TreeChanges>(treeAfter, undefined));
 }
 
 // Requirement: SUB-6, META-2, META-4, LOOP-1, CHAT-4
-test("a real-looking task: three levels of subtasks, one that fails, retries of a schema, a large result, a compaction", async () => {
+test("a realistic task: three levels of subtasks, one failure, schema retries, a large result, and a compaction", async () => {
   await using models = await startPlayingServer(play);
   await using deployment = await Deployment.start({
     OPENAI_API_KEY: "sk-test",

@@ -18,7 +18,7 @@ import { watchToEnd } from "./support/watching.ts";
 const run = promisify(execFile);
 const signal = new AbortController().signal;
 
-/** Writes or reads a file when it is told to, and says what came of it. */
+/** Writes or reads a file as instructed, and answers with the result. */
 function play({ messages }: Asked): Played {
   const last = messages.at(-1);
   const [verb, path = "", content = ""] = last?.text.split(" ") ?? [];
@@ -49,7 +49,7 @@ afterAll(async () => {
   await models[Symbol.asyncDispose]();
 });
 
-/** Has an agent do something, and gives the run and what it said at the end. */
+/** Gives an agent an instruction. Returns the run and its final output. */
 async function says(input: string, agentId = "clerk", threadId = "") {
   const request = { agentId, input, ...(threadId !== "" && { threadId }) };
   const started = await deployment.reeve.runs.startRun(request);
@@ -59,7 +59,7 @@ async function says(input: string, agentId = "clerk", threadId = "") {
   return { runId, output: ended?.output };
 }
 
-/** Resolves when the workspace has left its host, which it does only when it is saved. */
+/** Resolves when the workspace has left its host, which happens only after it is saved. */
 async function isAway(id: string): Promise<void> {
   for await (const change of records.watch("acme", signal)) {
     if (change.kind === "written" && change.row.record.id === id) {
@@ -77,7 +77,7 @@ async function read(runId: string, path: string, part: object = {}) {
   return Buffer.concat(chunks).toString();
 }
 
-test("files of a run that has ended leave the host, and are read, listed and written all the same", async () => {
+test("files of an ended run leave the host and can still be read, listed, and written", async () => {
   const { runId } = await says("write notes/a.txt hello");
   await isAway(runId);
   const { files } = deployment.reeve;
@@ -104,7 +104,7 @@ async function codeOf(asked: Promise<unknown>): Promise<Code | undefined> {
   );
 }
 
-test("what cannot be done with files is told by its kind", async () => {
+test("file errors are reported by kind", async () => {
   const { runId } = await says("write a.txt hello");
   expect(await codeOf(read(runId, "nothing"))).toBe(Code.NotFound);
   expect(await codeOf(read(runId, "../../etc/passwd"))).toBe(Code.InvalidArgument);
@@ -115,7 +115,7 @@ test("what cannot be done with files is told by its kind", async () => {
 });
 
 // Requirement: KIT-10
-test("runs of a thread share their files where their agent says so, until the thread is deleted", async () => {
+test("runs of a thread share their files if the agent is configured so, until the thread is deleted", async () => {
   await says("write a.txt shared", "sharer", "desk");
   expect((await says("read a.txt", "sharer", "desk")).output).toBe("shared");
   expect((await says("read a.txt", "clerk", "desk")).output).toContain("does not exist");
@@ -125,7 +125,7 @@ test("runs of a thread share their files where their agent says so, until the th
   expect(await records.get("acme.thread-desk", signal)).toBeUndefined();
 });
 
-/** What `reeve files` prints. */
+/** Returns the output of `reeve files`. */
 async function reeve(...args: readonly string[]): Promise<string> {
   const program = join(import.meta.dirname, "../../cli/src/main.ts");
   const where = ["--url", deployment.url, "--token", deployment.token];
@@ -133,7 +133,7 @@ async function reeve(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-test("the command line lists, reads and writes files, of any size", async () => {
+test("the command line lists, reads, and writes files of any size", async () => {
   const { runId } = await says("write a.txt hello");
   const folder = await mkdtemp(join(tmpdir(), "reeve-files-"));
   expect(await reeve("list", runId)).toMatch(/SIZE +PATH\n5 B +a\.txt\n/);
@@ -149,7 +149,7 @@ test("the command line lists, reads and writes files, of any size", async () => 
   await rm(folder, { recursive: true });
 });
 
-test("without a toolhost it is said that there is none", async () => {
+test("without a toolhost, the error says that none answers", async () => {
   const { runId } = await says("write a.txt hello");
   await deployment.end("toolhost");
   const asked = deployment.reeve.files.listFiles({ runId });

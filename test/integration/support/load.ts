@@ -1,7 +1,7 @@
 import { RunStatus } from "@reeve/contracts/run";
 import type { RunEvent } from "@reeve/contracts/run";
 import { expect } from "vitest";
-import { PatientClient } from "../../system/support/patient-client.ts";
+import { RetryingClient } from "../../system/support/retrying-client.ts";
 import { expectGapless } from "../../system/support/watching.ts";
 import type { Containers } from "./containers.ts";
 
@@ -28,7 +28,7 @@ export async function expectUnnoticed(
   const onEvent = () => happened.resolve();
   const working = Array.from({ length: clients }, (_, index) => {
     const name = `load-${load}-client-${index}`;
-    return new PatientClient({ name, agentId, gateways: () => containers.gateways, onEvent });
+    return new RetryingClient({ name, agentId, gateways: () => containers.gateways, onEvent });
   });
   const over = new AbortController();
   const isOver = () => over.abort();

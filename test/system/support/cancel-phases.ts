@@ -5,25 +5,25 @@ import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** Something that a run can be in the middle of. */
+/** A phase in which a run can be cancelled. */
 export interface CancelPhase {
   readonly name: string;
   readonly agent: keyof typeof phaseAgents;
   play(asked: Asked): Played;
-  /** Whether the event says that the run is there; it has to happen `times` times, once unless something else is said. */
+  /** Whether the event shows that the run is in the phase. It must happen `times` times (default 1). */
   isThere(event: RunEvent): boolean;
   readonly times?: number;
-  /** Processes that the run at least has in sandboxes, as the host sees them. */
+  /** The minimum number of the run's sandbox processes on the host. */
   readonly processes?: number;
-  /** What happens to the deployment before the run is started, or cancelled, and how it is mended afterwards. */
+  /** Changes the deployment before the start or the cancellation, and repairs it afterwards. */
   readonly setUp?: (deployment: Deployment) => Promise<void>;
   readonly breakDown?: (deployment: Deployment) => Promise<void>;
   readonly mend?: (deployment: Deployment) => Promise<void>;
-  /** How it is cancelled, unless once at the first gateway. */
+  /** How the run is cancelled. Default: once at the first gateway. */
   readonly cancel?: (deployment: Deployment, runId: string) => Promise<unknown>;
 }
 
-/** The agents of the phases. */
+/** The agents of the phases, by name. */
 export const phaseAgents = {
   works: { permissionClasses: ["execute"], mcpServers: ["srv"] },
   asks: { permissionClasses: ["execute"], hitlTools: ["run_command"] },
@@ -31,7 +31,7 @@ export const phaseAgents = {
   compacts: { contextPolicy: { compactAtTokens: 8_000 } },
 } satisfies Record<string, MessageInitShape<typeof AgentSpecSchema>>;
 
-/** Ignores what asks it to end, and leaves daemons in sessions and groups of their own that hold none of its pipes. */
+/** Ignores SIGTERM, and starts daemons in their own sessions and groups without the parent's pipes. */
 const stubborn = `
 import os, signal, time
 for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
@@ -49,7 +49,7 @@ print("ready", flush=True)
 time.sleep(3600)
 `;
 const command = { name: "run_command", args: { command: ["python3", "-c", stubborn] } };
-/** bwrap twice, the program, its daemons. */
+/** Two bwrap processes, the program, and its daemons. */
 const processes = 6;
 
 const call = (...calls: NonNullable<Played["calls"]>): Played => ({ calls });
@@ -71,10 +71,10 @@ const isReady = ({ event }: RunEvent) =>
 const isSummarizing = ({ event }: RunEvent) =>
   event.case === "modelCallStarted" && event.value.purpose === ModelCallPurpose.SUMMARY;
 
-/** Where a run can be when it is cancelled. */
+/** The phases in which runs are cancelled. */
 export const cancelPhases: readonly CancelPhase[] = [
   {
-    name: "before any worker has it",
+    name: "before a worker claims it",
     agent: "works",
     play: () => ({ text: "Never asked." }),
     isThere: kind("runCreated"),
@@ -82,54 +82,54 @@ export const cancelPhases: readonly CancelPhase[] = [
     mend: (deployment) => deployment.start("runtime"),
   },
   {
-    name: "before its model has said a word",
+    name: "before the first token of its model",
     agent: "works",
     play: () => ({ hangs: true }),
     isThere: kind("modelCallStarted"),
   },
   {
-    name: "while its model speaks",
+    name: "while its model streams text",
     agent: "works",
     play: () => ({ text: "I go on", hangs: true }),
     isThere: kind("text"),
   },
   {
-    name: "while its model thinks",
+    name: "while its model streams reasoning",
     agent: "works",
     play: () => ({ reasoning: "I wonder", hangs: true }),
     isThere: kind("reasoning"),
   },
   {
-    name: "while it waits to ask its model again",
+    name: "while it waits to retry a model call",
     agent: "works",
     play: () => ({ fails: { status: 503, message: "later", retryAfterMs: 60_000 } }),
     isThere: kind("modelCallFailed"),
   },
   {
-    name: "during a command that nothing but force can end",
+    name: "during a command that only SIGKILL can end",
     agent: "works",
     play: () => call(command),
     isThere: isReady,
     processes,
   },
   {
-    name: "during more calls at once than there is room for",
+    name: "during more parallel calls than the toolhost has slots",
     agent: "works",
     play: () => call(...Array.from({ length: 10 }, () => command)),
     isThere: isReady,
-    // The toolhost takes four; four more wait for it, and two in the runtime.
+    // The toolhost executes four; four more wait there, and two in the runtime.
     times: 4,
     processes: 4 * processes,
   },
   {
-    name: "during a call of an MCP server",
+    name: "during an MCP call",
     agent: "works",
     play: () => call(hang, hang),
     isThere: kind("mcpProgress"),
     times: 2,
   },
   {
-    name: "while the model of its subtask speaks",
+    name: "while its subtask's model streams text",
     agent: "works",
     play: (asked) =>
       isPart(asked) ? { text: "I go on", hangs: true } : call(subtask("part"), subtask("part")),
@@ -137,27 +137,27 @@ export const cancelPhases: readonly CancelPhase[] = [
     times: 2,
   },
   {
-    name: "during a command of its subtask",
+    name: "during a command of a subtask",
     agent: "works",
     play: (asked) => (isPart(asked) ? call(command) : call(subtask("part"))),
     isThere: isReady,
     processes,
   },
   {
-    name: "while its planner speaks",
+    name: "while its planner streams text",
     agent: "plans",
     play: () => ({ text: "1. First", hangs: true }),
     isThere: ({ event }) => event.case === "modelCallStarted",
   },
   {
-    name: "during a command of its planner",
+    name: "during a command of the planner",
     agent: "plans",
     play: (asked) => (isPlanner(asked) ? call(command) : { text: "Never asked." }),
     isThere: isReady,
     processes,
   },
   {
-    name: "while its conversation is summed up",
+    name: "during a compaction",
     agent: "compacts",
     play: (asked) =>
       isSummary(asked)
@@ -166,13 +166,13 @@ export const cancelPhases: readonly CancelPhase[] = [
     isThere: isSummarizing,
   },
   {
-    name: "while it waits for a person",
+    name: "while it waits for an approval",
     agent: "asks",
     play: () => call(command, command),
     isThere: kind("runParked"),
   },
   {
-    name: "during a command, when no worker is left",
+    name: "during a command, after the last worker died",
     agent: "works",
     play: () => call(command),
     isThere: isReady,
@@ -181,7 +181,7 @@ export const cancelPhases: readonly CancelPhase[] = [
     mend: (deployment) => deployment.start("runtime"),
   },
   {
-    name: "during a command, when no toolhost is left",
+    name: "during a command, after the last toolhost died",
     agent: "works",
     play: () => call(command),
     isThere: isReady,
@@ -190,7 +190,7 @@ export const cancelPhases: readonly CancelPhase[] = [
     mend: (deployment) => deployment.start("toolhost"),
   },
   {
-    name: "during a command, several times at once, at two gateways",
+    name: "during a command, with concurrent requests at two gateways",
     agent: "works",
     play: () => call(command),
     isThere: isReady,

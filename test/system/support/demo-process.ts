@@ -5,21 +5,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
-/** How a demo ended and what it left. */
+/** The result of a demo and the files and processes that it left. */
 export interface DemoOutcome {
   readonly code: number;
   readonly said: string;
-  /** Text of the report; undefined when there is none. */
+  /** The text of the report; undefined if there is none. */
   readonly report: string | undefined;
-  /** Processes that it started and that still run. */
+  /** Processes that the demo started and that still run. */
   readonly left: readonly string[];
 }
 
 const bootstrap = join(import.meta.dirname, "../../../scripts/bootstrap.mjs");
 
 /**
- * Plays the demo as `npm run demo` does, in a new folder that holds `files`. Every process that it starts bears a mark in
- * its environment, by which those that are left are found.
+ * Runs the demo as `npm run demo` does, in a new folder that contains `files`. All its processes have a mark in their
+ * environment, by which the test finds the processes that are left.
  */
 export async function playDemo(
   args: readonly string[],
@@ -49,7 +49,7 @@ export async function playDemo(
   return { code, said, report: readIfThere(join(folder, "report.md")), left: marked(mark) };
 }
 
-/** The demo of these tests plays the script, whatever keys the machine has. */
+/** The demo must play its script, even if the machine has model keys. */
 function withoutModels(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const of = /^(OPENAI_|ANTHROPIC_|REEVE_MODELS$|REEVE_SCRIPTS$|REEVE_DATA_DIR$)/;
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !of.test(name)));

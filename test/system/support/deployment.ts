@@ -24,12 +24,12 @@ const log = createLogger("test", "silent");
 const never = new AbortController().signal;
 
 export type ServiceName = "gateway" | "runtime" | "toolhost" | "approvals";
-/** A process: of a service, or another one of the same service. */
+/** A service process: the first or the second of its service. */
 export type Instance = ServiceName | `${ServiceName}-2`;
 
 type Settings = Readonly<Record<string, string>>;
 
-/** How each service says that it is ready. */
+/** The log message with which each service reports that it is ready. */
 const ready: Readonly<Record<ServiceName, string>> = {
   gateway: "gateway listens",
   runtime: "runtime works",
@@ -38,19 +38,19 @@ const ready: Readonly<Record<ServiceName, string>> = {
 };
 
 function serviceOf(instance: Instance): ServiceName {
-  // Without its suffix an instance is the name of its service.
+  // An instance name without its suffix is the name of its service.
   return instance.replace(/-2$/, "") as ServiceName;
 }
 
-/** Where a process answers probes; it may not have said so yet. */
+/** The address of a process's probes, once it is known. */
 interface Probes {
   readonly url: Promise<string>;
 }
 
-/** The four services as processes of their own, beside a NATS server, with scripts instead of models. */
+/** The four services as separate processes, with a NATS server and scripted models. */
 export class Deployment implements AsyncDisposable {
   readonly reeve: Connection;
-  /** A client of the second gateway, which is there once it is started. */
+  /** A client of the second gateway, which works once that gateway is started. */
   readonly second: Connection;
   readonly secondUrl: string;
   readonly nats: Nats;
@@ -98,8 +98,8 @@ export class Deployment implements AsyncDisposable {
   }
 
   /**
-   * With further settings of the services, by the names of their environment variables. Of `files` the contents are given,
-   * and the settings name where they then are.
+   * `settings` are further environment variables of the services. The contents of `files` are written to files, and the
+   * settings of the same names contain their paths.
    */
   static async start(settings: Settings = {}, files: Settings = {}): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
@@ -113,20 +113,20 @@ export class Deployment implements AsyncDisposable {
       ports,
       settings: { ...settings, ...written(folder, files) },
     });
-    // Each makes what it needs of the store, in whatever order they come.
+    // Each service creates what it needs in the store, so they can start in any order.
     try {
       await Promise.all(
         (Object.keys(ready) as ServiceName[]).map((name) => deployment.start(name)),
       );
     } catch (error) {
-      // The others would keep the process of the tests.
+      // The other processes would keep the test process alive.
       await deployment[Symbol.asyncDispose]();
       throw error;
     }
     return deployment;
   }
 
-  /** Starts a service as a process, with further settings of its own, and resolves when it says that it is ready. */
+  /** Starts a service as a process with further settings. Resolves when it reports that it is ready. */
   async start(instance: Instance, settings: Settings = {}): Promise<void> {
     const name = serviceOf(instance);
     const child = spawn(process.execPath, [join(root, `services/${name}/src/main.ts`)], {
@@ -149,12 +149,12 @@ export class Deployment implements AsyncDisposable {
     await promise;
   }
 
-  /** Where a service that was started answers probes, as soon as it does. */
+  /** Resolves with the address of a started service's probes. */
   async probesOf(instance: Instance): Promise<string> {
     return (await this.#probes.get(instance)?.url) ?? "";
   }
 
-  /** The id of the process that a service is at present. */
+  /** Returns the id of a service's current process. */
   pidOf(instance: Instance): number {
     return this.#processes.get(instance)?.pid ?? 0;
   }
@@ -163,7 +163,7 @@ export class Deployment implements AsyncDisposable {
     this.#processes.get(instance)?.kill(signal);
   }
 
-  /** Has a service end in order, and resolves with its exit code. */
+  /** Ends a service gracefully. Resolves with its exit code. */
   async end(instance: Instance): Promise<number | null> {
     const child = this.#processes.get(instance);
     if (child === undefined) throw new Error(`${instance} was never started`);
@@ -173,7 +173,7 @@ export class Deployment implements AsyncDisposable {
     return child.exitCode;
   }
 
-  /** Ends a service at once, as a power cut would. */
+  /** Kills a service, as a power failure would. */
   async kill(instance: Instance): Promise<void> {
     const child = this.#processes.get(instance);
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -182,13 +182,13 @@ export class Deployment implements AsyncDisposable {
     await ended;
   }
 
-  /** Ends the NATS server at once, as a power cut would. */
+  /** Kills the NATS server, as a power failure would. */
   async killNats(): Promise<void> {
     process.kill(this.#server.pid, "SIGKILL");
     await this.#server[Symbol.asyncDispose]();
   }
 
-  /** Starts the NATS server again, where it was and with what it had. */
+  /** Restarts the NATS server with its port and data. */
   async startNats(): Promise<void> {
     const { port } = this.#server;
     this.#server = await startNatsServer(
@@ -197,7 +197,7 @@ export class Deployment implements AsyncDisposable {
     );
   }
 
-  /** Stores an agent that plays a script of the folder beside this file. */
+  /** Creates an agent that plays a script from the folder beside this file. */
   async agent(id: string, spec: MessageInitShape<typeof AgentSpecSchema> = {}): Promise<void> {
     await this.reeve.agents.createAgent({
       spec: create(AgentSpecSchema, { id, name: id, model: `scripted:${id}`, ...spec }),
@@ -218,7 +218,7 @@ function urlIn(line: string): string {
   return (JSON.parse(line) as { readonly url: string }).url;
 }
 
-/** Where each file is, once it is written. */
+/** Writes the files and returns their paths. */
 function written(folder: string, files: Settings): Settings {
   return Object.fromEntries(
     Object.entries(files).map(([setting, content]) => {

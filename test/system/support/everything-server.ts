@@ -10,15 +10,15 @@ const maxAttempts = 5;
 
 const require = createRequire(import.meta.url);
 
-/** The program of the public server that shows everything of the protocol. */
+/** The public MCP server that demonstrates all features of the protocol. */
 export const everythingProgram =
   require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
 
-/** The program of the public server that serves the files of folders. */
+/** The public MCP server that serves the files of folders. */
 export const filesystemProgram =
   require.resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
 
-/** That server as a process of its own, over streamable HTTP on loopback. */
+/** Starts that server as a process, over streamable HTTP on loopback. */
 export async function startEverythingServer(): Promise<AsyncDisposable & { readonly url: string }> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
@@ -26,7 +26,7 @@ export async function startEverythingServer(): Promise<AsyncDisposable & { reado
       env: { PORT: String(port) },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    // Somebody else may have taken the port meanwhile.
+    // Another process may take the port in the meantime.
     if (await listens(child)) {
       return {
         url: `http://127.0.0.1:${port}/mcp`,

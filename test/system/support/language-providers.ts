@@ -15,21 +15,21 @@ const examples = join(root, "examples");
 const proto = join(root, "proto/reeve/tool/v1/tool_provider.proto");
 const buildMs = 240_000;
 
-/** Where what was made for other languages is kept from one run of the tests to the next. */
+/** Where artifacts for other languages are cached between test runs. */
 export const cachesFolder = join(
   process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
   "reeve",
 );
 
-/** How a provider of the examples is started, or why it is not. */
+/** How to start an example provider, or why that is not possible. */
 export type Prepared =
   | { readonly kind: "ready"; readonly command: readonly string[]; readonly env: NodeJS.ProcessEnv }
   | { readonly kind: "missing"; readonly reason: string };
 
-/** Whether the tests of other languages are asked for. */
+/** Whether the tests of other languages are enabled. */
 export const isAskedFor = process.env["REEVE_LANGUAGES"] === "all";
 
-/** The provider in Python, in an environment of its own in a folder of caches, with its generated code. */
+/** Prepares the Python provider: a virtual environment with generated code, in a cache folder. */
 export async function preparePython(): Promise<Prepared> {
   return await prepared(async () => {
     const source = join(examples, "tool-provider-python");
@@ -61,7 +61,7 @@ export async function preparePython(): Promise<Prepared> {
   });
 }
 
-/** The provider in Go, built into a folder of caches. */
+/** Builds the Go provider into a cache folder. */
 export async function prepareGo(): Promise<Prepared> {
   return await prepared(async () => {
     const source = join(examples, "tool-provider-go");
@@ -80,7 +80,7 @@ export async function prepareGo(): Promise<Prepared> {
   });
 }
 
-/** A provider of the examples as a process, which asks for a token. */
+/** An example provider as a process. It requires a token. */
 export class LanguageProvider implements AsyncDisposable {
   readonly address: string;
   readonly #child: ChildProcess;
@@ -108,7 +108,7 @@ export class LanguageProvider implements AsyncDisposable {
     return new LanguageProvider(await promise, child);
   }
 
-  /** Ends it at once, as a power cut would. */
+  /** Kills it, as a power failure would. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, "exit");
@@ -117,7 +117,7 @@ export class LanguageProvider implements AsyncDisposable {
   }
 }
 
-/** Skips a language whose toolchain is not installed. A build that fails is an error. */
+/** Skips a language if its toolchain is not installed. A failing build is an error. */
 export async function prepared<Made>(
   prepare: () => Promise<Made>,
 ): Promise<(Made & { readonly kind: "ready" }) | Extract<Prepared, { kind: "missing" }>> {
@@ -132,11 +132,11 @@ export async function prepared<Made>(
 
 function isMissingProgram(error: unknown): error is Error {
   if (!(error instanceof Error) || !("code" in error) || error.code !== "ENOENT") return false;
-  // A program that was looked for on the PATH, and not a file that a build lacks.
+  // The program is missing from the PATH; a file that a build lacks has a path with a slash.
   return "path" in error && typeof error.path === "string" && !error.path.includes("/");
 }
 
-/** A folder that is made once for the contents of some files, and whole or not at all. */
+/** Returns a folder that is built once for the contents of some files, completely or not at all. */
 export async function cached(
   name: string,
   files: readonly string[],
@@ -154,7 +154,7 @@ export async function cached(
   return folder;
 }
 
-/** Runs what makes something, and throws what it complained about when it ends otherwise than well. */
+/** Runs a build command. Throws with its error output if it fails. */
 export async function build(
   program: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** The rows of all tables of a Markdown text, by their first cell; each row by the heads of its columns. */
+/** Returns the rows of all tables in a Markdown text, by their first cell. Each row maps column headings to cells. */
 export function markdownRows(text: string): ReadonlyMap<string, Readonly<Record<string, string>>> {
   const rows = new Map<string, Record<string, string>>();
   let head: readonly string[] | undefined;

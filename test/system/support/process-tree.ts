@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** A process as the host sees it. Ids are used again; together with its start it is one process for ever. */
+/** A process of the host. Ids are reused; id and start time together are unique. */
 export interface HostProcess {
   readonly pid: number;
   readonly startedAt: string;
@@ -12,11 +12,11 @@ interface Entry extends HostProcess {
   readonly isDead: boolean;
 }
 
-const lookAgainMs = 5;
+const pollMs = 5;
 
 /**
- * The processes whose command lines hold `text`, and all that come from them. What daemonizes in a sandbox becomes a child
- * of the sandbox's first process, and so stays among them.
+ * Returns the processes whose command lines contain `text`, and all their descendants. A daemon in a sandbox becomes a child of
+ * the sandbox's first process, and so stays among them.
  */
 export function processTree(text: string): readonly HostProcess[] {
   const all = readdirSync("/proc").flatMap((name) => entryOf(Number(name)) ?? []);
@@ -29,19 +29,19 @@ export function processTree(text: string): readonly HostProcess[] {
   }
 }
 
-/** Resolves when all of them have ended. */
+/** Resolves when all processes have ended. */
 export async function ended(processes: readonly HostProcess[]): Promise<void> {
   const isAlive = ({ pid, startedAt }: HostProcess) => {
     const entry = entryOf(pid);
     return entry !== undefined && entry.startedAt === startedAt && !entry.isDead;
   };
-  while (processes.some(isAlive)) await wait(lookAgainMs);
+  while (processes.some(isAlive)) await wait(pollMs);
 }
 
 function entryOf(pid: number): Entry | undefined {
   const stat = contentOf(`/proc/${pid}/stat`);
   if (stat === "") return undefined;
-  // The name of the program, in brackets, may hold anything.
+  // The program's name, in brackets, may contain any character.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state = "", parent = ""] = fields;
   return {
@@ -56,7 +56,7 @@ function commandLine(pid: number): string {
   return contentOf(`/proc/${pid}/cmdline`);
 }
 
-/** Empty when the process is gone, or is none. */
+/** Empty if the process does not exist. */
 function contentOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -1,13 +1,13 @@
 import type { SyntaxNode, Tree } from "@lezer/common";
 import { parser } from "@prometheus-io/lezer-promql";
 
-/** The metrics that there are, with the labels that each was seen with. */
+/** The exposed metrics, with the labels of each. */
 export type Exposed = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Labels that Prometheus gives to whatever it reads from a pod. */
+/** Labels that Prometheus adds to all metrics of a pod. */
 const ofTargets = ["namespace", "pod", "container", "job", "instance", "endpoint"];
 
-/** The metrics in the text that a service answers at /metrics. */
+/** Returns the metrics in the text that a service serves at /metrics. */
 export function exposedIn(texts: readonly string[]): Exposed {
   const exposed = new Map<string, Set<string>>();
   for (const line of texts.flatMap((text) => text.split("\n"))) {
@@ -20,9 +20,9 @@ export function exposedIn(texts: readonly string[]): Exposed {
   return exposed;
 }
 
-/** What is wrong with a query: it cannot be read, or it asks for a metric or a label that there is not. */
+/** Returns the problems of a query: it cannot be parsed, or it uses a metric or a label that does not exist. */
 export function queryProblems(query: string, exposed: Exposed): readonly string[] {
-  // What Grafana puts in before it asks.
+  // Grafana's variables.
   const text = query.replaceAll("$__rate_interval", "5m").replaceAll("$namespace", "reeve");
   const tree = parser.parse(text);
   const problems: string[] = [];
@@ -35,20 +35,20 @@ export function queryProblems(query: string, exposed: Exposed): readonly string[
   return problems;
 }
 
-/** What is wrong with a legend: it shows a label by which the query does not group. */
+/** Returns the labels of a legend by which the query does not group, as problems. */
 export function legendProblems(legend: string, query: string): readonly string[] {
   const [, grouping = ""] = /by \(([^)]*)\)/.exec(query) ?? [];
   const groups = grouping.split(",").map((label) => label.trim());
   return [...legend.matchAll(/\{\{(\w+)\}\}/g)]
     .map(([, label = ""]) => label)
     .filter((label) => !groups.includes(label))
-    .map((label) => `the legend shows ${label}, which ${query} does not give`);
+    .map((label) => `the legend shows ${label}, which ${query} does not return`);
 }
 
 function selectorProblems(node: SyntaxNode, text: string, exposed: Exposed): readonly string[] {
   const metric = textOf(node.getChild("Identifier"), text);
   const labels = exposed.get(metric);
-  if (labels === undefined) return [`there is no metric ${metric}`];
+  if (labels === undefined) return [`no metric ${metric} exists`];
   return within(node, "LabelName")
     .map((label) => textOf(label, text))
     .filter((label) => !labels.has(label))
@@ -74,7 +74,7 @@ function has(tree: Tree, name: string): boolean {
   return within(tree.topNode, name).length > 0;
 }
 
-/** The nodes of this name below `node`. */
+/** Returns the nodes of this name below `node`. */
 function within(node: SyntaxNode, name: string): readonly SyntaxNode[] {
   const found: SyntaxNode[] = [];
   node.cursor().iterate((one) => {

@@ -3,39 +3,39 @@ import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import type { Clients } from "@reeve/gateway/test/support/clients";
 
-/** What one connection of a client gave before it was given up, or ended by itself. */
+/** The events of one connection, until the client or the server ended it. */
 export interface Connection {
   readonly after: number;
   readonly events: readonly RunEvent[];
-  /** Up to where the server said that nothing is missing; undefined: it said nothing. */
+  /** The sequence up to which the server reported completeness; undefined: none. */
   readonly throughSequence: number | undefined;
-  /** Whether the server said that the run has ended, and then ended the stream. */
+  /** Whether the server reported the run's end and then ended the stream. */
   readonly isWhole: boolean;
 }
 
-/** Watches a run after a sequence until `most` events have come, or to its end, and goes away without a word. */
+/** Watches a run from a sequence until `max` events have arrived, or to its end, and then disconnects without notice. */
 export async function connection(
   { runs }: Pick<Clients, "runs">,
   request: Pick<WatchRunRequest, "runId" | "afterSequence" | "selection">,
-  most: number,
+  max: number,
 ): Promise<Connection> {
   const events: RunEvent[] = [];
   let throughSequence: number | undefined;
   let isWhole = false;
   const leaving = new AbortController();
   const watched = runs.watchRun(request, { signal: leaving.signal });
-  // One who wants nothing leaves while the request is on its way.
-  if (most === 0) setImmediate(() => leaving.abort());
+  // With `max` 0, the client leaves while the request is in flight.
+  if (max === 0) setImmediate(() => leaving.abort());
   try {
     for await (const message of watched) {
-      const taken = message.events.slice(0, most - events.length);
+      const taken = message.events.slice(0, max - events.length);
       events.push(...taken);
-      // Whoever leaves in the middle of a message has not come to the place that it names.
+      // A client that leaves in the middle of a message has not reached the sequence that it reports.
       if (taken.length === message.events.length) {
         ({ throughSequence } = message);
         isWhole = message.endStatus !== RunStatus.UNSPECIFIED;
       }
-      if (events.length >= most) break;
+      if (events.length >= max) break;
     }
   } catch (error) {
     if (ConnectError.from(error).code !== Code.Canceled) throw error;

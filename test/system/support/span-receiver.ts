@@ -5,17 +5,17 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { parse } from "protobufjs";
 
-/** A span as its process exported it. */
+/** An exported span. */
 export interface ReceivedSpan {
   readonly service: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it is a root. */
+  /** Empty for a root. */
   readonly parentId: string;
   readonly name: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly events: readonly string[];
-  /** The spans that it is linked to, as `<trace id>-<span id>`. */
+  /** The linked spans, as `<trace id>-<span id>`. */
   readonly links: readonly string[];
   readonly isError: boolean;
 }
@@ -24,15 +24,15 @@ export interface ReceivedSpan {
 export interface SpanReceiver extends AsyncDisposable {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** Everything that was received, as it came, to look for what must not be in it. */
+  /** The raw bytes of all requests, to search for text that they must not contain. */
   readonly raw: readonly Buffer[];
-  /** Resolves with the spans as soon as `isEnough` says so. */
+  /** Resolves with the spans as soon as `isEnough` returns true. */
   until(isEnough: (spans: readonly ReceivedSpan[]) => boolean): Promise<readonly ReceivedSpan[]>;
-  /** From now on what comes is taken and never answered. Resolves when something has come. */
+  /** Accepts all further requests without answering them. Resolves when one has arrived. */
   hang(): Promise<void>;
 }
 
-/** What is read of OTLP, by the numbers of its contract. */
+/** The fields of OTLP that the receiver reads, by their numbers. */
 const { root } = parse(`
   syntax = "proto3";
   message Request { repeated ResourceSpans resource_spans = 1; }
@@ -141,7 +141,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
 
 function spansIn(body: Buffer): readonly ReceivedSpan[] {
   const decoded = request.toObject(request.decode(body), { arrays: true, longs: Number });
-  // The type that decoded it says what is in it.
+  // The type that decoded the message determines its content.
   const { resourceSpans } = decoded as Exported;
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = String(recordOf(resource.attributes)["service.name"]);
@@ -167,7 +167,7 @@ function recordOf(values: readonly Values[]): Readonly<Record<string, unknown>> 
   return Object.fromEntries(values.map(({ key, value = {} }) => [key, plain(value)]));
 }
 
-/** The one member that a value has; of a list, those of its values. */
+/** Returns the single member of a value; for a list, those of its values. */
 function plain(value: Readonly<Record<string, unknown>>): unknown {
   const [member] = Object.values(value);
   if (typeof member !== "object" || member === null || !("values" in member)) return member;

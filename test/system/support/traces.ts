@@ -1,7 +1,7 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import { EventFamily, RunStatusSchema, StepState } from "@reeve/contracts/run";
 
-/** The families of the canonical trace of a run with one tool call. */
+/** The event families of the canonical trace of a run with one tool call. */
 export const canonicalFamilies = [
   EventFamily.STATUS,
   EventFamily.STEP,
@@ -12,7 +12,7 @@ export const canonicalFamilies = [
   EventFamily.USAGE,
 ] as const;
 
-/** What a client saw, in short, with adjacent text as one. */
+/** Returns the events in short form, with adjacent text joined. */
 export function traceOf(events: readonly RunEvent[]): readonly string[] {
   const trace: string[] = [];
   let text = "";
@@ -46,7 +46,7 @@ function inShort({ event, stepNumber }: RunEvent): string {
   }
 }
 
-/** The canonical trace: one MCP call with two reports of progress, then the answer. */
+/** The canonical trace: one MCP call with two progress notifications, then the answer. */
 export const canonicalTrace = [
   "status starting",
   "step 1 started",

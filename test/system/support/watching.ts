@@ -9,7 +9,7 @@ const never = new AbortController().signal;
 /** The tenant of the deployment's token. */
 const tenant = "acme";
 
-/** The next event of a kind in the log of a run, whoever writes it. */
+/** Returns the next event of a kind in a run's log, from any writer. */
 export async function eventOf(
   { nats }: Deployment,
   runId: string,
@@ -23,7 +23,7 @@ export async function eventOf(
   throw new Error(`the log of ${runId} ended`);
 }
 
-/** Resolves when a toolhost has begun to execute the call. */
+/** Resolves when a toolhost has started to execute the call. */
 export async function started({ nats }: Deployment, runId: string, callId: string): Promise<void> {
   const journal = await openCallJournal(nats);
   for await (const { events } of journal.follow({ tenant, run: runId, call: callId }, 0, never)) {
@@ -31,20 +31,20 @@ export async function started({ nats }: Deployment, runId: string, callId: strin
   }
 }
 
-/** The id of the first call of a run, once its model has made it. */
+/** Returns the id of a run's first call, once its model has requested it. */
 export async function firstCall(deployment: Deployment, runId: string): Promise<string> {
   const { event } = await eventOf(deployment, runId, "toolCall");
   return event.case === "toolCall" ? event.value.callId : "";
 }
 
-/** Approves what a run asks for. */
+/** Approves the run's pending approval. */
 export async function approve(deployment: Deployment, runId: string): Promise<void> {
   const { event } = await eventOf(deployment, runId, "approval");
   const approvalId = event.case === "approval" ? (event.value.approval?.approvalId ?? "") : "";
   await deployment.reeve.approvals.decideApproval({ approvalId, approved: true });
 }
 
-/** Everything in the log of a run to its end, watched as a patient client does: again from where it was cut off. */
+/** Returns all events of a run to its end. Resumes after interruptions. */
 export async function watchToEnd(
   { reeve }: Deployment,
   runId: string,
@@ -70,7 +70,7 @@ export async function watchToEnd(
   throw new Error(`run ${runId} did not end`);
 }
 
-/** Nothing is missing, nothing comes twice, and exactly one terminal status comes last. */
+/** Checks that no event is missing or repeated, and that exactly one terminal status comes last. */
 export function expectGapless(events: readonly RunEvent[]): void {
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
   const ends = events.filter(({ event }) => event.case === "status" && event.value.status >= 5);

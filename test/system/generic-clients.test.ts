@@ -33,7 +33,7 @@ afterAll(async () => {
   await deployment[Symbol.asyncDispose]();
 });
 
-/** A client of a service that is known by its name alone. */
+/** Creates a client of a service from its name. */
 function clientOf(definition: Parameters<typeof loadPackageDefinition>[0], name: string): Client {
   let found: unknown = loadPackageDefinition(definition);
   for (const part of name.split(".")) found = (found as Record<string, unknown>)[part];
@@ -52,7 +52,7 @@ interface Watched {
 async function startAndWatch(client: Client): Promise<readonly Watched[]> {
   const metadata = new Metadata();
   metadata.set("authorization", `Bearer ${deployment.token}`);
-  // Methods of a client that is made at run time have no types.
+  // Methods of a client that is generated at run time have no types.
   const methods = client as unknown as {
     StartRun(
       request: object,
@@ -83,14 +83,14 @@ function expectWhole(watched: readonly Watched[]): void {
   expect(events.filter(({ event }) => event === "text").length).toBeGreaterThan(1);
 }
 
-/** The files that describe a symbol, asked of the server itself. */
+/** Returns the descriptors of a symbol's files, from the server's reflection service. */
 async function reflected(
   version: "v1" | "v1alpha",
   symbol: string,
 ): Promise<readonly FileDescriptorProto[]> {
   const file = join(root, `packages/platform/proto/grpc/reflection/${version}/reflection.proto`);
   const client = clientOf(loadSync(file, options), `grpc.reflection.${version}.ServerReflection`);
-  // Methods of a client that is made at run time have no types.
+  // Methods of a client that is generated at run time have no types.
   const { ServerReflectionInfo: ask } = client as unknown as {
     ServerReflectionInfo(): NodeJS.ReadWriteStream &
       AsyncIterable<{
@@ -113,7 +113,7 @@ async function reflected(
 }
 
 test.each(["v1", "v1alpha"] as const)(
-  "a generic gRPC client that knows nothing starts and watches a run by reflection %s",
+  "a gRPC client without generated code starts and watches a run through reflection %s",
   async (version) => {
     const files = await reflected(version, "reeve.run.v1.RunService");
     const set = toBinary(
@@ -125,7 +125,7 @@ test.each(["v1", "v1alpha"] as const)(
   },
 );
 
-test("a browser's gRPC-Web starts and watches a run", async () => {
+test("a gRPC-Web client, as in browsers, starts and watches a run", async () => {
   const transport = createGrpcWebTransport({ baseUrl: deployment.url });
   const runs = createClient(RunService, transport);
   const headers = { authorization: `Bearer ${deployment.token}` };
@@ -138,7 +138,7 @@ test("a browser's gRPC-Web starts and watches a run", async () => {
   expect(sequences).toEqual([...new Set(sequences)].toSorted((a, b) => a - b));
 });
 
-/** Calls a method as any HTTP client can. */
+/** Calls a method over plain HTTP. */
 async function call(method: string, body: object) {
   const response = await fetch(`${deployment.url}/reeve.run.v1.RunService/${method}`, {
     method: "POST",

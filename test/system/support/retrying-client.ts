@@ -6,12 +6,12 @@ import { EventFamily } from "@reeve/contracts/run";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import type { Connection } from "@reeve/client";
 
-/** At most so many connections of all watches of one client are cut. */
-const maxCuts = 100;
-/** A request is sent again while no gateway can be reached, about half a minute in all. */
+/** The maximum number of interrupted connections over all watches of one client. */
+const maxInterruptions = 100;
+/** Requests are retried for about half a minute while no gateway is reachable. */
 const maxFailures = 10;
 const firstDelayMs = 100;
-/** Everything in the log of a run. */
+/** Selects all events in a run's log. */
 export const everything = {
   case: "families",
   value: {
@@ -19,37 +19,37 @@ export const everything = {
   },
 } as const;
 
-export interface PatientClientOptions {
-  /** Distinguishes its requests from those of others. */
+export interface RetryingClientOptions {
+  /** Distinguishes its request ids from those of other clients. */
   readonly name: string;
   readonly agentId: string;
-  /** What its runs find in their workspaces. */
+  /** The initial files of its runs' workspaces. */
   readonly files?: MessageInitShape<typeof StartRunRequestSchema>["files"];
-  /** The gateways that there are at the moment, at least one. */
+  /** The current gateways, at least one. */
   gateways(): readonly Connection[];
   onEvent?(): void;
 }
 
-/** A client that knows several gateways, and asks another one when one does not answer. */
-export class PatientClient {
-  readonly #options: PatientClientOptions;
+/** A client of several gateways that retries with another one when a gateway does not answer. */
+export class RetryingClient {
+  readonly #options: RetryingClientOptions;
   #turn = 0;
   #runs = 0;
-  /** How often its streams were cut. */
-  #cuts = 0;
+  /** The number of interrupted streams. */
+  #interruptions = 0;
 
-  constructor(options: PatientClientOptions) {
+  constructor(options: RetryingClientOptions) {
     this.#options = options;
   }
 
   get #gateway(): Connection {
     const gateways = this.#options.gateways();
     const chosen = gateways[this.#turn % gateways.length];
-    if (chosen === undefined) throw new Error("there is no gateway");
+    if (chosen === undefined) throw new Error("no gateway is running");
     return chosen;
   }
 
-  async #persistently<Result>(request: () => Promise<Result>): Promise<Result> {
+  async #retry<Result>(request: () => Promise<Result>): Promise<Result> {
     for (let failures = 1; ; failures++) {
       try {
         return await request();
@@ -61,28 +61,28 @@ export class PatientClient {
     }
   }
 
-  /** Starts a run, watches it to its end and approves what it asks for. Gives what it saw. */
+  /** Starts a run, watches it to its end, and approves its calls. Returns the events. */
   async run(): Promise<readonly RunEvent[]> {
     const { name, agentId, files = [] } = this.#options;
     const started = { agentId, input: "go", files, requestId: `${name}-${this.#runs++}` };
-    const { run } = await this.#persistently(() => this.#gateway.runs.startRun(started));
+    const { run } = await this.#retry(() => this.#gateway.runs.startRun(started));
     const seen: RunEvent[] = [];
-    while (this.#cuts < maxCuts) {
+    while (this.#interruptions < maxInterruptions) {
       try {
         await this.#watch(run?.runId ?? "", seen);
         return seen;
       } catch (error) {
         const failure = failureFrom(error);
         if (failure.kind !== "unavailable") throw error;
-        this.#cuts++;
+        this.#interruptions++;
         this.#turn++;
         await wait(failure.retryAfterMs ?? firstDelayMs);
       }
     }
-    throw new Error(`${name} was cut off too often`);
+    throw new Error(`${name} was interrupted too often`);
   }
 
-  /** One run after the other, until `over` aborts; the last one is watched to its end. Gives what it saw of each. */
+  /** Executes one run after another until `over` aborts, and watches the last one to its end. Returns the events of each. */
   async runsUntil(over: AbortSignal): Promise<readonly (readonly RunEvent[])[]> {
     const done: (readonly RunEvent[])[] = [];
     while (!over.aborted) done.push(await this.run());
@@ -106,6 +106,6 @@ export class PatientClient {
     if (approval?.state !== ApprovalState.PENDING) return;
     const { approvalId } = approval;
     const decision = { approvalId, approved: true, decisionId: approvalId };
-    await this.#persistently(() => this.#gateway.approvals.decideApproval(decision));
+    await this.#retry(() => this.#gateway.approvals.decideApproval(decision));
   }
 }
