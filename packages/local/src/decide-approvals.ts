@@ -17,7 +17,7 @@ export interface LocalDecision {
   readonly answer?: JsonObject;
 }
 
-/** Decides an approval, for example by waiting a person. `signal` aborts when the approval expires first. */
+/** Decides an approval, for example by asking a person. `signal` aborts when the approval expires first. */
 export type Decide = (approval: Approval, signal: AbortSignal) => Promise<LocalDecision>;
 
 type Ports = Pick<RunPorts, "log" | "dispatch" | "clock">;

@@ -35,7 +35,7 @@ export interface MemoryOrigin {
 export interface MemorySearch {
   /** Ordered by relevance, best first. */
   readonly memories: readonly Memory[];
-  /** At most three, the latest first. Empty when any memory matches. */
+  /** The three latest memories or fewer, latest first, when `memories` is empty; otherwise empty. */
   readonly latest: readonly Memory[];
 }
 

@@ -57,12 +57,12 @@ export function updatedAtMs({ updatedAt }: Memory): number {
   return updatedAt === undefined ? 0 : timestampMs(updatedAt);
 }
 
-/** How often a memory has the words of a query. */
+/** How many times a memory has the words of a query. */
 interface WordCounts {
   readonly memory: Memory;
   /** How many words the memory has. */
   readonly length: number;
-  /** How often it has each word of the query. Words that it does not have are absent. */
+  /** How many times it has each word of the query. Words that it does not have are absent. */
   readonly counts: ReadonlyMap<string, number>;
 }
 

@@ -46,7 +46,7 @@ describe("an address to listen on", () => {
   });
 
   test.each(["", "80", "host", "host:", "host:65536", "::1:80", "a:b:1", "host:-1", "host:1x"])(
-    "is not %j",
+    "may not be %j",
     (text) => {
       expect(parseListenAddress(text)).toBeUndefined();
     },

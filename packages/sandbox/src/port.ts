@@ -9,7 +9,7 @@ export interface SandboxDriver {
   readonly keepsWorkspace?: "host" | "session";
   /** Checks whether the driver works on this machine, and what it can limit. */
   probe(signal: AbortSignal): Promise<ProbeReport>;
-  /** Starts a sandbox over a workspace. Throws a Failure if that is not possible. */
+  /** Starts a sandbox with a workspace. Throws a Failure if that is not possible. */
   open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession>;
   /** Returns all sandboxes of this deployment on this machine, including those of dead toolhosts. */
   list(signal: AbortSignal): Promise<readonly SessionRecord[]>;
@@ -70,7 +70,7 @@ export interface SandboxSession extends AsyncDisposable {
   settled(): Promise<boolean>;
 }
 
-/** Runs untrusted code over one workspace at `/workspace`, any number of commands at a time. */
+/** Runs untrusted code with one workspace, mounted at `/workspace`. Runs any number of commands at a time. */
 export interface Sandbox extends Pick<SandboxSession, "exec"> {
   readonly isolation: string;
 }

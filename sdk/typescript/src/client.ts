@@ -31,7 +31,7 @@ import { Watch } from "./watch.ts";
 /** The time limit of a stream that has none. */
 const noTimeout = 0;
 
-/** Returns a client of a server. It connects with its first request. */
+/** Creates a client of a server. The client connects when it sends its first request. */
 export function connect(options: ClientOptions): Client {
   return new Client(settingsFrom(options));
 }

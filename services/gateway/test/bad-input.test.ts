@@ -25,7 +25,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     const refusal = {
       kind: "not_found",
       reason: "RUN_NOT_FOUND",
-      message: `run ${unknownRun} not found`,
+      message: `run ${unknownRun} not found; list the runs for their ids`,
       metadata: { run_id: unknownRun },
       fields: [],
     };

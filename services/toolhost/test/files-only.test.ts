@@ -41,7 +41,7 @@ describe("a toolhost on which no sandbox works", () => {
     const [row] = await table.list("default", signal);
     expect(row?.record.isolation).toBe("files-only");
     expect(row?.record.tools.map(({ name }) => name)).toContain("grep");
-    const warned = toolhost.logged.find(({ msg }) => msg.startsWith("no sandbox works"));
+    const warned = toolhost.logged.find(({ msg }) => msg.startsWith("no sandbox is available"));
     expect(warned?.refusal).toMatch(/docker: the container engine at .* does not answer/);
   });
 

@@ -8,7 +8,7 @@ export class WorkBudget {
     this.#remaining = max;
   }
 
-  /** Starts a new validation. */
+  /** Makes the whole budget available to the next validation. */
   reset(): void {
     this.#remaining = this.#max;
   }
@@ -21,5 +21,5 @@ export class WorkBudget {
 }
 
 export class WorkBudgetExceeded extends Error {
-  override readonly name = "TooMuchWork";
+  override readonly name = "WorkBudgetExceeded";
 }

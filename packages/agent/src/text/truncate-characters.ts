@@ -1,10 +1,10 @@
-/** Returns the beginning of a text, at maxLength `maxLength` UTF-16 units long, without splitting a character. */
+/** Returns the beginning of a text, at most `maxLength` UTF-16 units long, without splitting a character. */
 export function firstCharacters(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   return text.slice(0, isLowSurrogate(text, maxLength) ? maxLength - 1 : maxLength);
 }
 
-/** Returns the end of a text, at maxLength `maxLength` UTF-16 units long, without splitting a character. */
+/** Returns the end of a text, at most `maxLength` UTF-16 units long, without splitting a character. */
 export function lastCharacters(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const from = text.length - maxLength;

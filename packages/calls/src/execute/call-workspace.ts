@@ -25,7 +25,7 @@ export class CallWorkspace implements AsyncDisposable {
     this.#workspaces = workspaces;
   }
 
-  /** Returns the sandbox over the workspace, which is opened once. A workspace that did not open is tried again. */
+  /** Returns the sandbox of the workspace, which is opened once. A workspace that did not open is tried again. */
   async sandbox(signal: AbortSignal): Promise<Sandbox> {
     this.#opening ??= this.#openOnce(signal).catch((error: unknown) => {
       this.#opening = undefined;

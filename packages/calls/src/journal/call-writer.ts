@@ -4,7 +4,7 @@ import type { Tail } from "@reeve/jetstream/log/port";
 import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure, isRetryable } from "@reeve/platform/failure";
 
-/** How often a fact that must not be lost is written again. */
+/** How many times a fact that must not be lost is written again. */
 const writeRetry = {
   maxAttempts: 8,
   backoff: { firstDelayMs: 100, maxDelayMs: 3_000 },

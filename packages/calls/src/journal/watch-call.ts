@@ -45,7 +45,7 @@ export async function watchCall(
       if (!signal.aborted) {
         log.warn(
           { err: error, callId: key.call },
-          "following the journal of the call broke off; following it again",
+          "cannot follow the journal of the call; trying again",
         );
       }
     }

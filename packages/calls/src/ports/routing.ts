@@ -37,7 +37,7 @@ export interface Routing {
   readonly pool: string;
   readonly peers: Peers;
   readonly holders: WorkspaceHolders;
-  /** The queues of calls that were forwarded to single hosts, this one included. */
+  /** The queues of calls that were forwarded to single hosts, including this one. */
   readonly calls: HostQueues;
   /** The queue of the pool, to which calls are returned. */
   readonly requests: Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">;

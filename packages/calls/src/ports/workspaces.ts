@@ -32,7 +32,7 @@ export interface Workspaces {
 
 /** A workspace in use by one call. */
 export interface OpenWorkspace extends AsyncDisposable {
-  /** The sandbox over the workspace. A command that may write ends only after the record of the workspace names the call. */
+  /** The sandbox of the workspace. A command that may write ends only after the record of the workspace names the call. */
   readonly sandbox: Sandbox;
   /** The revision that the call made. 0: it has only read. */
   readonly revision: number;

@@ -26,7 +26,7 @@ export interface Adopter {
 
 /**
  * Adopts the calls that were forwarded to hosts of the pool that are gone, until no more may be taken. Several adopters share
- * them. The queue of a gone host is deleted by the second search in a row that finds it empty.
+ * them. The second search in a row that finds such a queue empty deletes it.
  */
 export async function adoptCalls(adopter: Adopter, signals: WorkSignals): Promise<void> {
   const { routing, host: self } = adopter.ports;
@@ -48,7 +48,7 @@ export async function adoptCalls(adopter: Adopter, signals: WorkSignals): Promis
   }
 }
 
-/** Takes calls from the queue of a gone host for a while. Returns whether any are left. */
+/** Takes calls from the queue of a host that is gone, for a while. Returns whether any are left. */
 async function adoptFrom(
   host: string,
   { ports, slots }: Adopter,
@@ -75,7 +75,7 @@ async function isLeft(host: string, { calls }: Routing, signal: AbortSignal): Pr
   return waiting + delivered > 0;
 }
 
-/** Settles the calls of a gone host as they are taken. */
+/** Settles the calls of a host that is gone, as they are taken. */
 export async function adoptEach(
   calls: AsyncIterable<CallDelivery>,
   { ports, slots }: Pick<Adopter, "ports" | "slots">,
@@ -88,8 +88,8 @@ export async function adoptEach(
 }
 
 /**
- * Settles one call of a gone host. A call that has not started returns to the pool, where it gets a holder. A call that has
- * started is decided by its journal, because this is a redelivery of the message that started it.
+ * Settles one call of a host that is gone. A call that has not started returns to the pool, where it gets a holder. The journal
+ * decides about a call that has started, because this is a redelivery of the message that started it.
  */
 async function adopt(
   delivery: CallDelivery,
@@ -102,7 +102,10 @@ async function adopt(
     if (await returnCall(delivery, key, { journal: own.journal, requests }, running)) return;
   } catch (error) {
     if (!running.aborted) {
-      own.log.warn({ err: error, callId: key.call }, "call not returned to its pool; trying again");
+      own.log.warn(
+        { err: error, callId: key.call },
+        "call was not returned to its pool; trying again",
+      );
     }
     return delivery.returnToQueue(retryMs);
   }

@@ -14,7 +14,7 @@ const retryMs = 500;
 
 /** A call that this host has taken from a queue. */
 export interface CallDelivery extends Delivery<ToolCallRequest> {
-  /** How often it was forwarded. Absent: it came from the pool. */
+  /** How many times it was forwarded. Absent: it came from the pool. */
   readonly hops?: number;
 }
 

@@ -10,7 +10,7 @@ export type Route =
   | { readonly kind: "there"; readonly host: string }
   | { readonly kind: "later" };
 
-/** How often a call is forwarded. Hosts that disagree about its place must not forward it forever. */
+/** How many times a call is forwarded. Hosts that disagree about its place must not forward it forever. */
 const maxHops = 3;
 
 const here: Route = { kind: "here" };

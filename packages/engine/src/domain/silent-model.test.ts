@@ -47,7 +47,7 @@ describe("a model that does not answer", () => {
     expect(run.all("error")[0]?.message).toContain("after 4 attempts");
   });
 
-  test("has as many retries left after attempts that were lost with their workers", () => {
+  test("keeps all its retries when workers die during its attempts", () => {
     const run = new PlayedRun().claimedAnew().claimedAnew().claimedAnew().claimedAnew();
     run.fails("unavailable", { retryable: true });
     expect(nextEffects(run.state)).toMatchObject([{ kind: "wait_to_retry", delayMs: 500 }]);

@@ -14,7 +14,7 @@
  *     Test: claim-run.test.ts, "succeeds when the owner's message is gone from the queue"
  * C6. A parked run is claimed only if a fact came after the park, and never by the message that brought it to the park.
  *     Test: claim-run.test.ts, "is refused for a message that the run has spent"
- * C7. Claims without progress are counted in the log, those of workers that die while they prepare the run included. The
+ * C7. The log counts claims without progress, including those of workers that die while they prepare the run. The
  *     run ends with `worker_lost` after ten in a row.
  *     Test: claim-run.test.ts, "ends with an error after ten claims without progress"
  *     Test: claim-run.test.ts, "ends with an error also when each worker dies before it has prepared the run"
@@ -49,7 +49,7 @@ export type Claim =
   | { readonly kind: "claimed"; readonly claimed: ClaimedRun }
   | { readonly kind: "ended" | "absent" | "owned" | "spent" | "lost"; readonly state: RunState };
 
-/** How often a claim is repeated when other writers are first. */
+/** How many times a claim is attempted while other writers are first. */
 const maxAttempts = 20;
 /** After so many deliveries of its message, a run is claimed before it is prepared, so that the attempt is counted. */
 const maxUncountedDeliveries = 5;
@@ -94,7 +94,7 @@ export async function claimRun(
     return { kind: "claimed", claimed: { ...outcome, key, epoch: state.head.claim?.epoch ?? 0 } };
   }
   throw new Error(
-    `run ${key.run} was not claimed: other writers were first in ${maxAttempts} attempts`,
+    `run ${key.run} was not claimed: other writers were first in all ${maxAttempts} attempts`,
   );
 }
 

@@ -20,7 +20,7 @@ export async function releaseEndedRun(
   await leaveThread(state, ports, signal);
 }
 
-/** A call that waits never starts, and one in progress is ended. */
+/** Cancels the calls without a result. One that waits never starts; the toolhost ends one in progress. */
 async function cancelOpenCalls(
   state: RunState,
   { journal, clock }: RunPorts,

@@ -9,7 +9,7 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { callKey } from "./call-tool.ts";
 
-/** How often the append is repeated when the toolhost is first. */
+/** How many times the append is repeated when the toolhost is first. */
 const maxAttempts = 50;
 
 /** Appends the answer to a question of a call to the journal of the call, once. Does nothing when the call has ended. */
@@ -40,6 +40,6 @@ export async function* answerQuestion(
     if (outcome.kind === "appended") return yield [];
   }
   throw new Error(
-    `call ${key.call} got no answer to its question: its toolhost was first in ${maxAttempts} attempts`,
+    `call ${key.call} got no answer to its question: its toolhost wrote to the journal first in all ${maxAttempts} attempts`,
   );
 }

@@ -23,7 +23,7 @@ import { SubjectReader } from "./subject-reader.ts";
 
 /** How much a follower reads at a time of a log that is far ahead: it may be slow, and there may be many followers. */
 const followReadBytes = 4 * 1024 * 1024;
-/** How often an append is attempted while its outcome is unknown. */
+/** How many times an append is attempted while its outcome is unknown. */
 const maxAppendAttempts = 4;
 
 export interface NatsLogOptions {
@@ -194,7 +194,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
         throw new Failure(
           "internal",
           ErrorReason.INTERNAL,
-          `the log ${subject} has a gap: sequence ${sequence} is followed by ${batch.first}`,
+          `the log ${subject} has a gap: sequence ${sequence} is followed by ${batch.first}; check whether messages of its stream were deleted`,
         );
       }
       if (batch.last > sequence) {

@@ -47,7 +47,7 @@ export function artifactOf(
 }
 
 export function artifactNotFound(artifactId: string): Failure {
-  const message = `artifact ${artifactId} does not exist`;
+  const message = `artifact ${artifactId} not found; list the artifacts for their ids`;
   return new Failure("not_found", ErrorReason.ARTIFACT_NOT_FOUND, message, {
     metadata: { artifact_id: artifactId },
   });

@@ -69,8 +69,8 @@ export function openToolCallQueue(
 }
 
 /**
- * Opens the queue of the calls that were forwarded to one host of a pool. A host that opens the queue of a gone host receives
- * what that host had taken, as another delivery of the same message.
+ * Opens the queue of the calls that were forwarded to one host of a pool. A host that opens the queue of a dead host
+ * receives the calls that the dead host had taken, as further deliveries of the same messages.
  */
 export function openHostQueue(
   { connection }: { readonly connection: NatsConnection },

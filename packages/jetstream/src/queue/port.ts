@@ -42,7 +42,7 @@ export interface Delivery<Message> {
   readonly message: Message;
   /** The sequence of the message in its stream. It identifies the message, and is the same for every redelivery. */
   readonly sequence: number;
-  /** How often the message was delivered, this time included. */
+  /** How many times the message was delivered, including this time. */
   readonly attempt: number;
   /** W3C trace context of the publication. Absent or empty when that was not traced. */
   readonly traceparent?: string;

@@ -12,10 +12,10 @@ import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { isNotFound } from "./errors.ts";
 
-/** How often JetStream is asked while it is not ready yet. */
+/** How many times JetStream is asked while it is not ready yet. */
 const maxOpenAttempts = 40;
 const retryMs = 250;
-/** How often a stream is changed while other processes change it too. */
+/** How many times a stream is changed while other processes change it too. */
 const maxChanges = 5;
 
 /** Opens the manager of a connection whose server may still be starting: retries for about 10 s. */

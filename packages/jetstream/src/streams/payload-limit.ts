@@ -2,20 +2,20 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
-/** The largest message of a server with default settings, headers included. */
+/** The largest message, including headers, that a server with default settings accepts. */
 const defaultPayloadBytes = 1024 * 1024;
 /** Room for headers: they count toward the size of a message, and are far below a kilobyte. */
 const headerBytes = 1024;
 
-/** The largest payload of one message on a server with default settings. */
+/** How many bytes of data fit into one message on a server with default settings. */
 export const defaultMaxDataBytes = defaultPayloadBytes - headerBytes;
 
-/** Returns the largest message that the server of a connection accepts, headers included. */
+/** Returns the size of the largest message, including headers, that the server of a connection accepts. */
 export function maxPayloadBytes({ info }: NatsConnection): number {
   return info?.max_payload ?? defaultPayloadBytes;
 }
 
-/** Returns the largest payload of one message that the server of a connection accepts. */
+/** Returns how many bytes of data fit into one message on the server of a connection. */
 export function maxDataBytes(connection: NatsConnection): number {
   return maxPayloadBytes(connection) - headerBytes;
 }

@@ -18,7 +18,7 @@ import { storeFailure } from "../streams/errors.ts";
 import type { Change, Row, Table } from "./port.ts";
 
 /**
- * How often a list checks whether more was written while it was read. Each check follows a read of everything that the one
+ * How many times a list checks whether more was written while it was read. Each check follows a read of everything that the one
  * before saw. Without a limit, steady writers could keep a list from ending.
  */
 const maxChecks = 10;

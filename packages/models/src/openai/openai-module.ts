@@ -31,8 +31,8 @@ export const openaiModule = providerModule({
 });
 
 /**
- * The newer models of OpenAI accept tools only over the Responses API. Most compatible servers support chat completions, and
- * few the Responses API.
+ * Returns the provider for the API in the settings. By default, OpenAI itself is called over the Responses API, because its
+ * newer models accept tools only there, and compatible servers over chat completions, because few support anything else.
  */
 function providerFor(apiKey: string, settings: Settings): ModelProvider {
   const { OPENAI_BASE_URL: baseUrl, OPENAI_REASONING_SUMMARY: reasoningSummary } = settings;

@@ -4,7 +4,7 @@ import type { ModelRequest } from "@reeve/engine/ports/model-provider";
 /** How many prompts are counted at a time. */
 const maxPrompts = 1_000;
 
-/** Counts how often each prompt has failed, until it is answered. */
+/** Counts how many times each prompt has failed, until it is answered. */
 export class FailureCounts {
   readonly #counts = new Map<string, number>();
 

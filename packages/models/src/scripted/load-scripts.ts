@@ -37,7 +37,7 @@ export async function loadScripts(folder: string, signal: AbortSignal): Promise<
 function nameTaken({ name, file }: Script, twin: Script): Violation {
   return {
     field: `${file}: name`,
-    description: `${name} is also the name of ${twin.file}`,
+    description: `the name ${name} is already used by ${twin.file}; choose another`,
     reason: "DUPLICATE_NAME",
   };
 }

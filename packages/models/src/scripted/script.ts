@@ -48,7 +48,7 @@ export interface ScriptFailure {
   /** Undefined: follows from the reason. */
   readonly retryable: boolean | undefined;
   readonly retryAfterMs: number | undefined;
-  /** How often the turn fails before it is answered. Undefined: always. */
+  /** How many times the turn fails before it is answered. Undefined: it always fails. */
   readonly times: number | undefined;
   /** The number of words that are streamed before the failure. */
   readonly afterWords: number;

@@ -84,7 +84,7 @@ export async function appendExternal(
   throw new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
-    `run ${key.run} was not written: other writers were first in ${maxAttempts} attempts; try again`,
+    `run ${key.run} was not changed: other writers were first in all ${maxAttempts} attempts; try again`,
   );
 }
 

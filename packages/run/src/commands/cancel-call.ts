@@ -6,7 +6,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 
-/** Appends that may lose to the toolhost before the command fails. */
+/** How many times the toolhost may append first before the command fails. */
 const maxAttempts = 50;
 
 /**
@@ -35,6 +35,6 @@ export async function cancelCall(
   throw new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
-    `call ${key.call} was not cancelled: its toolhost was first in ${maxAttempts} attempts; try again`,
+    `call ${key.call} was not cancelled: its toolhost wrote to the journal first in all ${maxAttempts} attempts; try again`,
   );
 }

@@ -3,7 +3,7 @@ import type { CostSummarySchema, RunEvent, Usage } from "@reeve/contracts/run";
 
 /** What a run has used so far, all its frames together. Never changed in place. */
 export interface Ledger {
-  /** Attempts to call a model, those without an answer included. */
+  /** Attempts to call a model, including those that got no answer. */
   readonly llmCalls: number;
   readonly toolCalls: number;
   readonly subtasks: number;

@@ -78,6 +78,6 @@ export async function appendThread(
   throw new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
-    `thread ${key.thread} was not written: other writers were first in ${maxAttempts} attempts; try again`,
+    `thread ${key.thread} was not changed: other writers were first in all ${maxAttempts} attempts; try again`,
   );
 }

@@ -157,7 +157,7 @@ function groupsIn(parent: string): readonly string[] {
 }
 
 function notRemoved(folders: readonly string[]): Failure {
-  const problem = `cannot remove the control group ${folders.join(", ")}; the next sweep retries`;
+  const problem = `cannot remove the control groups ${folders.join(", ")}; the next sweep retries`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 

@@ -125,7 +125,7 @@ async function endOf(child: ChildProcess, exited: Promise<unknown[]>): Promise<s
   return complaint();
 }
 
-/** Collects the beginning of standard error, to which only bwrap writes, before the agent starts. */
+/** Collects the error message of bwrap. Nothing else writes to standard error: bwrap does so only before it starts the agent. */
 function collectText(stderr: Readable): () => string {
   let text = "";
   stderr.on("data", (chunk: Buffer) => {

@@ -22,5 +22,7 @@ test("a client gets the error message of the program, but not its traceback", as
   const complaining = listEntries(ending(2, "in is not a folder\n"), list, never);
   await expect(complaining).rejects.toThrow("in is not a folder");
   const breaking = listEntries(ending(1, "Traceback: /srv/agent.py\n"), list, never);
-  await expect(breaking).rejects.toThrow(/^cannot read the files: exit code 1$/);
+  await expect(breaking).rejects.toThrow(
+    /^cannot read the files of the workspace \(exit code 1\); try again$/,
+  );
 });

@@ -64,7 +64,7 @@ async function output(
   if (end.code === refusedCode && complaint !== "") throw refusalOf(complaint);
   // Other error output is useless to a client and may reveal internals of the toolhost.
   const how = end.reason === "exit" ? `exit code ${end.code ?? "unknown"}` : end.reason;
-  const problem = `cannot read the files: ${how}`;
+  const problem = `cannot read the files of the workspace (${how}); try again`;
   throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 

@@ -64,7 +64,10 @@ export class OwnerLease {
     }
   }
 
-  /** Returns those of `owners` that are gone. Call it after listing their sandboxes. Deletes expired leases without sandboxes. */
+  /**
+   * Returns the members of `owners`, the owners of all listed sandboxes, that are gone. List the sandboxes first: each of their
+   * owners then has had a lease. Also deletes the expired leases of owners without sandboxes.
+   */
   async goneOwners(owners: ReadonlySet<string>, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const selector = encodeURIComponent(`${labels.name}=${name}`);
     const path = `${this.#path()}?labelSelector=${selector}`;

@@ -51,7 +51,7 @@ export async function chooseDriver(
     } else if (!report.bounds.memory) {
       log.info(
         { driver: driver.name },
-        "the memory limit holds for each process, not for all processes of a sandbox together",
+        "the memory limit applies to each process, not to all processes of a sandbox together; let the toolhost create control groups for a limit on all",
       );
     }
     for (const note of report.notes ?? []) {
@@ -73,9 +73,9 @@ async function chooseFilesOnly(
   if (driver === undefined || report === undefined) return refuseAll(failures, log);
   if (!report.works) return refuseAll([...failures, failureOf(driver.name, report)], log);
   const summary =
-    "this toolhost runs no code and no commands, because no sandbox works; file tools work";
+    "this toolhost runs no code and no commands, because no sandbox is available; file tools work";
   const refusal = [summary, ...failures].join("\n");
-  log.warn({ refusal }, "no sandbox works; code does not run, file tools do");
+  log.warn({ refusal }, "no sandbox is available; only file tools work");
   return { driver, report, refusal };
 }
 
@@ -85,9 +85,9 @@ function failureOf(name: string, { reason, fixes }: Extract<ProbeReport, { works
 
 function refuseAll(failures: readonly string[], log: Log): DriverChoice {
   const refusal = [
-    "this toolhost runs no code and no file tools, because no sandbox works",
+    "this toolhost runs no code and no file tools, because no sandbox is available",
     ...failures,
   ].join("\n");
-  log.warn({ refusal }, "no sandbox works; all built-in tools are off");
+  log.warn({ refusal }, "no sandbox is available; all built-in tools are off");
   return { driver: undefined, refusal };
 }

@@ -50,7 +50,7 @@ export class WarmSandboxes implements AsyncDisposable {
     return this.#driver.name;
   }
 
-  /** Returns a sandbox over a folder. Starts nothing yet. */
+  /** Returns a sandbox whose workspace is a folder. Starts no process yet. */
   sandboxFor(workspaceDir: string): Sandbox {
     return {
       isolation: this.#driver.name,
@@ -58,7 +58,7 @@ export class WarmSandboxes implements AsyncDisposable {
     };
   }
 
-  /** Ends the idle sandboxes over a folder. */
+  /** Ends the idle sandboxes that use a folder. */
   async endIdle(workspaceDir: string): Promise<void> {
     const over = [...this.#idle].filter((idle) => idle.workspaceDir === workspaceDir);
     const taken = over.filter((idle) => this.#take(idle));

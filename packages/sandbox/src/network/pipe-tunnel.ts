@@ -10,8 +10,8 @@ interface Tunnel {
 }
 
 /**
- * Pipes a tunnel in both directions until both sockets are closed. Bytes of one end reach the other before it closes. Both
- * sockets must be attached to the connection.
+ * Pipes a tunnel in both directions until both sockets are closed. When one socket ends, the other gets all its bytes before
+ * it closes as well. Call `connection.attach` with both sockets first.
  */
 export function pipeTunnel(connection: Connection, { client, head, socket }: Tunnel): void {
   if (client.destroyed) return connection.end("closed");

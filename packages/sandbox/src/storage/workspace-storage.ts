@@ -11,9 +11,9 @@ export interface WorkspaceStorage {
   has(tenant: string, folder: string): boolean;
   /** Returns whether a folder is known to be empty. Starts no sandbox. */
   isEmpty(tenant: string, folder: string): Promise<boolean>;
-  /** Returns a sandbox over a folder, and creates the folder if it is missing. Starts nothing yet. */
+  /** Returns a sandbox whose workspace is a folder, and creates the folder if it is missing. Starts no process yet. */
   sandbox(tenant: string, folder: string): Sandbox;
-  /** Deletes a folder with its content and ends the sandboxes over it. A missing folder is not an error. */
+  /** Deletes a folder with its content and ends the sandboxes that use it. A missing folder is not an error. */
   remove(tenant: string, folder: string, signal: AbortSignal): Promise<void>;
   /** Returns all folders, including those that other toolhosts created. */
   list(): Promise<readonly StoredWorkspace[]>;

@@ -812,8 +812,8 @@ pub struct ProvidedResult {
     /// Structured form of the result, if the tool provides one.
     #[prost(message, optional, tag = "3")]
     pub structured: ::core::option::Option<::prost_types::Struct>,
-    /// Images, audio, and other files. They are stored as artifacts, and the model is informed of
-    /// them.
+    /// Images, audio, and other files. Each is stored as an artifact, and the text that the model reads
+    /// names it.
     #[prost(message, repeated, tag = "4")]
     pub files: ::prost::alloc::vec::Vec<ProvidedFile>,
 }
@@ -1045,7 +1045,7 @@ pub struct WorkspaceRecord {
     /// before the result of that call.
     #[prost(uint32, tag = "6")]
     pub revision: u32,
-    /// Revision up to which all changes are in the snapshot.
+    /// Last revision whose changes are in the snapshot.
     #[prost(uint32, tag = "7")]
     pub saved_revision: u32,
     /// Name of the snapshot in the object store. Empty if there is none.

@@ -12,7 +12,7 @@ export function approvalNotFound(approvalId: string): Failure {
   return new Failure(
     "not_found",
     ErrorReason.APPROVAL_NOT_FOUND,
-    `approval ${approvalId} not found`,
+    `approval ${approvalId} not found; list the approvals for their ids`,
     { metadata: { approval_id: approvalId } },
   );
 }

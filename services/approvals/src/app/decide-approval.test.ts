@@ -192,6 +192,12 @@ describe("a decision", () => {
     await expect(late).rejects.toThrow("its run has ended");
   });
 
+  test("is too late once the call has withdrawn its question", async () => {
+    const ports = await parkedRun({ state: ApprovalState.WITHDRAWN });
+    const late = decideApproval(ports, ada, request(true), never);
+    await expect(late).rejects.toThrow("its call has ended");
+  });
+
   test.each(["nonsense", "run_abcdefgh-9-9", "run_other123-3-0"])(
     "on %s is not found",
     async (id) => {

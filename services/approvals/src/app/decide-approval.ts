@@ -107,6 +107,8 @@ function closedBecause(state: ApprovalState, { decision, expiresAt }: Approval):
       const at = expiresAt && ` at ${new Date(timestampMs(expiresAt)).toISOString()}`;
       return `it expired${at ?? ""}`;
     }
+    case ApprovalState.WITHDRAWN:
+      return "its call has ended";
     default:
       return "its run has ended";
   }

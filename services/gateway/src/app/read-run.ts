@@ -22,7 +22,12 @@ export async function readRun(log: RunLog, key: RunKey, signal: AbortSignal): Pr
 }
 
 export function runNotFound(run: string): Failure {
-  return new Failure("not_found", ErrorReason.RUN_NOT_FOUND, `run ${run} not found`, {
-    metadata: { run_id: run },
-  });
+  return new Failure(
+    "not_found",
+    ErrorReason.RUN_NOT_FOUND,
+    `run ${run} not found; list the runs for their ids`,
+    {
+      metadata: { run_id: run },
+    },
+  );
 }

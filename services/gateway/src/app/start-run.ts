@@ -143,7 +143,10 @@ function assertResolvable(
   resolveAgent(spec, offered, toolContextOf(request));
 }
 
-/** Returns a run id with 130 bits of a digest in lower-case base32, which is valid in a NATS subject. */
+/**
+ * Returns the run id that belongs to a request id of a tenant, so that a repeated request starts no second run: 130 bits of a
+ * digest in lower-case base32, which is valid in a NATS subject.
+ */
 function runIdOf(tenant: string, requestId: string): string {
   const digest = createHash("sha256").update(`${tenant}\n${requestId}`).digest();
   const alphabet = "abcdefghijklmnopqrstuvwxyz234567";

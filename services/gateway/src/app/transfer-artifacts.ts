@@ -66,7 +66,7 @@ export async function* downloadArtifact(
     ? await artifacts.get(tenant, artifactId, signal)
     : undefined;
   if (artifact === undefined) {
-    const message = `artifact ${artifactId} not found`;
+    const message = `artifact ${artifactId} not found; list the artifacts for their ids`;
     throw new Failure("not_found", ErrorReason.ARTIFACT_NOT_FOUND, message, {
       metadata: { artifact_id: artifactId },
     });

@@ -74,7 +74,7 @@ async function indexBatch(
     recent.forget(rowKey);
   }
   throw new Error(
-    `row of run ${run} was not written: others were first in ${maxAttempts} attempts`,
+    `the row of run ${run} was not written: other writers were first in all ${maxAttempts} attempts`,
   );
 }
 

@@ -78,6 +78,6 @@ async function indexBatch(
     if (written !== undefined) return;
   }
   throw new Error(
-    `row of thread ${key.thread} was not written: others were first in ${maxAttempts} attempts`,
+    `the row of thread ${key.thread} was not written: other writers were first in all ${maxAttempts} attempts`,
   );
 }

@@ -81,7 +81,7 @@ export class LivePeers implements Peers {
         }
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ err: error }, "watch of the other toolhosts broke off; opening it again");
+        log.warn({ err: error }, "cannot watch the other toolhosts; trying again");
         await sleep(retryMs, signal).catch(() => undefined);
       }
     }

@@ -22,8 +22,8 @@ const timeoutMs = 110_000;
 const graceMs = 10_000;
 
 /**
- * Serves file operations of clients: on workspaces that this host has and, in turn with other hosts, on those that no host has.
- * When it is disposed, it accepts no more, and those in progress end within ten seconds.
+ * Serves file operations of clients, on workspaces that this host has and on its share of the requests for workspaces that no
+ * host has. Once disposed, it accepts no more operations, and those in progress end within ten seconds.
  */
 export function serveWorkspaceFiles(
   { connection }: Pick<Nats, "connection">,
@@ -54,6 +54,6 @@ export function serveWorkspaceFiles(
 }
 
 function ending(): Failure {
-  const problem = "the toolhost is shutting down; try again, and another toolhost answers";
+  const problem = "the toolhost is shutting down; try again, so that another toolhost answers";
   return new Failure("unavailable", ErrorReason.DRAINING, problem);
 }

@@ -12,18 +12,18 @@ import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import { newRecord, withHolder, withTakeover } from "./workspace-record.ts";
 
-/** How often other hosts may be first before the call fails. */
+/** How many times another host may change the record first before the call fails. */
 const maxAttempts = 20;
-/** Delays before a host is asked again whose calls use the workspace. */
+/** Delays before the holder of a workspace in use is asked again to release it. */
 const busyBackoff = { firstDelayMs: 50, maxDelayMs: 1_000 };
-/** How long that host may be busy before the call fails. */
+/** How long the holder may use the workspace before the call fails. */
 const maxBusyMs = 600_000;
 
 /**
- * Takes a workspace to this host's storage. Files that are there already are used as they are. Another host that has the
- * workspace is asked to release it, for as long as its calls use it, but ten minutes at most; a host that does not reply loses
- * it. Changes that are not in the last snapshot are then lost, and the record lists the calls that made them. Nothing can use the
- * workspace before it is complete.
+ * Takes a workspace to this host's storage. Uses files that are already there as they are. Asks another holder to release the
+ * workspace, and waits at most ten minutes until its calls have ended. A holder that does not reply loses the workspace: changes
+ * that are not in the last snapshot are then lost, and the record lists the calls that made them. Nothing can use the workspace
+ * before it is complete.
  */
 export async function takeWorkspace(
   key: WorkspaceKey,
@@ -50,7 +50,7 @@ export async function takeWorkspace(
     const taken = await takeVersion(key, row, ports, signal);
     if (taken !== undefined) return taken;
   }
-  const problem = `the workspace ${key.id} is taken by one toolhost after another; call again`;
+  const problem = `toolhosts keep taking the workspace ${key.id} from each other; call again`;
   throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 

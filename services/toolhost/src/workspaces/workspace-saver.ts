@@ -14,7 +14,7 @@ const maxConcurrent = 2;
 const maxUnsavedMs = 30_000;
 /** Delays after a workspace was not saved. */
 const retryBackoff = { firstDelayMs: 5_000, maxDelayMs: 300_000 };
-/** How often a workspace may prove impossible to save before it is given up, once its run has ended. */
+/** How many times a workspace may prove impossible to save before it is given up, once its run has ended. */
 const maxRefusals = 8;
 /** The share of the time of a workspace that saving may take. */
 const maxTimeShare = 0.2;

@@ -258,7 +258,7 @@ describe("a limit on cost", () => {
 });
 
 // Requirement: CHAT-5
-test("one summary before the end includes the costs of all depths", () => {
+test("one cost summary covers the model calls, tool calls, and subtasks of all depths", () => {
   const [run, a, b] = pair({}, { prepared: { model: priced } });
   for (const id of [a, b]) run.says("ok", id).turnIn(id);
   run.says("done").turn();

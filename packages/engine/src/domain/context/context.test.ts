@@ -188,7 +188,7 @@ describe("with budget_awareness limit:50", () => {
 });
 
 // Requirement: BUD-4
-test("limit:0 completes the run without a model call", () => {
+test("budget_awareness limit:0 completes the run without a model call", () => {
   const run = new PlayedRun({ budgetAwareness: "limit:0" }, small);
   expect(run.end).toBe("completed");
   expect(purposes(run)).toEqual([]);

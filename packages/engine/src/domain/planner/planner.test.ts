@@ -124,7 +124,7 @@ describe("a run that plans", () => {
     expect(first?.error).toContain('there is no tool "run_subtask"');
   });
 
-  test("injects a message that arrived during planning in its first step", () => {
+  test("injects a message that arrives during planning into the first step after the plan", () => {
     const run = new PlayedRun(planning).receivesMessage("and quickly").says(plan("look")).turn();
     expect(run.prompt()).toMatchObject([{ text: "go" }, { text: "and quickly" }]);
     expectOrder(run.says("done").turn().events);

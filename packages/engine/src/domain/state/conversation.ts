@@ -11,7 +11,7 @@ export function initialUnits(created: RunCreated, { history }: RunPrepared): rea
   return [...pastUnits(history), ...given, { kind: "user", text: created.input, isInput: true }];
 }
 
-/** Returns the units of earlier turns; the results of calls are in the unit of their turn. */
+/** Returns earlier turns as units: one for each user message, and one for each answer with the results of its tool calls. */
 function pastUnits(history: readonly HistoryMessage[]): readonly Unit[] {
   const units: Unit[] = [];
   for (const message of history) {

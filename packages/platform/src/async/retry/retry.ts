@@ -5,7 +5,7 @@ import { steadyClock } from "../clock.ts";
 
 export interface RetryOptions {
   readonly backoff: BackoffOptions;
-  /** How many attempts there are, the first included. Default: no limit. */
+  /** The maximum number of attempts, including the first. Default: no limit. */
   readonly maxAttempts?: number;
   /** No attempt starts later than this after the first one; a running attempt is not interrupted. Default: no limit. */
   readonly maxElapsedMs?: number;

@@ -20,7 +20,7 @@ export const editFile: Tool = {
       expected_occurrences: {
         type: "integer",
         minimum: 1,
-        description: "How often old_text must occur. If it does not, nothing is changed.",
+        description: "How many times old_text must occur. If it does not, nothing is changed.",
       },
     },
     required: ["path", "old_text", "new_text"],

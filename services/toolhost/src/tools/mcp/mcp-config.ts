@@ -85,7 +85,7 @@ export async function readMcpConfig(
   }
 }
 
-/** Returns the settings of a server, with defaults for those that are missing; for tests and programs. */
+/** Returns the settings of an MCP server that come from code instead of a file, with defaults for missing ones. */
 export function mcpServerConfig(
   settings: z.input<typeof stdio> | z.input<typeof http>,
 ): McpServerConfig {

@@ -28,7 +28,7 @@ const maxPages = 64;
 /** Interval at which a server is asked for its tools that does not notify of changes, or of its end. */
 const listIntervalMs = 30_000;
 
-/** How often a server may request input for one call. */
+/** How many times a server may request input for one call. */
 const maxInputRequests = 10;
 
 /** The input with which a call is repeated because the server requested it. */

@@ -283,8 +283,8 @@ export type ProvidedResult = Message<"reeve.tool.v1.ProvidedResult"> & {
   structured?: JsonObject | undefined;
 
   /**
-   * Images, audio, and other files. They are stored as artifacts, and the model is informed of
-   * them.
+   * Images, audio, and other files. Each is stored as an artifact, and the text that the model reads
+   * names it.
    *
    * @generated from field: repeated reeve.tool.v1.ProvidedFile files = 4;
    */

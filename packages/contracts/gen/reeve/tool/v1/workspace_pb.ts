@@ -74,7 +74,7 @@ export type WorkspaceRecord = Message<"reeve.tool.v1.WorkspaceRecord"> & {
   revision: number;
 
   /**
-   * Revision up to which all changes are in the snapshot.
+   * Last revision whose changes are in the snapshot.
    *
    * @generated from field: uint32 saved_revision = 7;
    */

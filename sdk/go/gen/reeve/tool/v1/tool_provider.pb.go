@@ -473,8 +473,8 @@ type ProvidedResult struct {
 	IsError bool `protobuf:"varint,2,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
 	// Structured form of the result, if the tool provides one.
 	Structured *structpb.Struct `protobuf:"bytes,3,opt,name=structured,proto3" json:"structured,omitempty"`
-	// Images, audio, and other files. They are stored as artifacts, and the model is informed of
-	// them.
+	// Images, audio, and other files. Each is stored as an artifact, and the text that the model reads
+	// names it.
 	Files         []*ProvidedFile `protobuf:"bytes,4,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -105,7 +105,7 @@ type WorkspaceRecord struct {
 	// Revision of the workspace. Increases by one for each call that may have changed files; written
 	// before the result of that call.
 	Revision uint32 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Revision up to which all changes are in the snapshot.
+	// Last revision whose changes are in the snapshot.
 	SavedRevision uint32 `protobuf:"varint,7,opt,name=saved_revision,json=savedRevision,proto3" json:"saved_revision,omitempty"`
 	// Name of the snapshot in the object store. Empty if there is none.
 	Snapshot string `protobuf:"bytes,8,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
