@@ -45,8 +45,8 @@ export const clients: Benchmark = {
       const { driver } = toolchain.client;
       const values: number[] = [];
       for (let repetition = 0; repetition < repetitions; repetition++) {
-        const { told } = await perform(driver, ["measure", runId], addressOf(system));
-        values.push(((told.count ?? 0) / (told.ms ?? 1)) * 1_000);
+        const { result } = await perform(driver, ["measure", runId], addressOf(system));
+        values.push(((result.count ?? 0) / (result.ms ?? 1)) * 1_000);
       }
       const name = `${language}, reading a run again`;
       yield { name, unit: "events/s", values, ...(floors && { floors }) };

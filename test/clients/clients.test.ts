@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "../system/support/deployment.ts";
 import { isAskedFor } from "../system/support/language-providers.ts";
 import { testCertificate } from "./support/certificate.ts";
-import type { Said, Setting } from "./support/client-process.ts";
+import type { ClientOutput, Setting } from "./support/client-process.ts";
 import { outputOf, perform } from "./support/client-process.ts";
 import { startNewerServer } from "./support/newer-server.ts";
 import { startStallingServer } from "./support/stalling-server.ts";
@@ -27,7 +27,7 @@ resources.defer(() => rmSync(folder, { recursive: true, force: true }));
 const certificate = testCertificate(folder);
 
 const typescript = resources.use(await prepareTypescript());
-// One after the other: each of them uses the whole machine.
+// One after another: each build uses all CPUs.
 const languages: readonly (readonly [string, Toolchain])[] = [
   ["typescript", typescript],
   ["python", await preparePython()],
@@ -53,7 +53,7 @@ async function startedRun(agentId = agent): Promise<string> {
   return run?.runId ?? "";
 }
 
-/** What one that was never disturbed sees. */
+/** Returns the sequences that an uninterrupted client sees. */
 async function sequencesOf(runId: string): Promise<readonly number[]> {
   const seen: number[] = [];
   for await (const { events } of deployment.reeve.runs.watchRun({ runId })) {
@@ -62,40 +62,40 @@ async function sequencesOf(runId: string): Promise<readonly number[]> {
   return seen;
 }
 
-async function expectWhole(runId: string, { events, told }: Said): Promise<void> {
-  expect(told).toMatchObject({ approved: expect.any(String), ended: RunStatus.COMPLETED });
+async function expectWhole(runId: string, { events, result }: ClientOutput): Promise<void> {
+  expect(result).toMatchObject({ approved: expect.any(String), ended: RunStatus.COMPLETED });
   expect(events.length).toBeGreaterThan(20);
   expect(events).toEqual(await sequencesOf(runId));
 }
 
 describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
-  const why = toolchain.kind === "missing" ? ` (left out: ${toolchain.reason})` : "";
+  const why = toolchain.kind === "missing" ? ` (skipped: ${toolchain.reason})` : "";
   const isReady = toolchain.kind === "ready";
 
   async function client(
     operation: readonly string[],
     setting: Partial<Setting> = {},
     onEvent?: (sequence: number) => void,
-  ): Promise<Said> {
-    if (!isReady) throw new Error("there is no client");
+  ): Promise<ClientOutput> {
+    if (!isReady) throw new Error("the client is not prepared");
     const usual = { url: deployment.url, token: deployment.token };
     return await perform(toolchain.client.driver, operation, { ...usual, ...setting }, onEvent);
   }
 
-  // Without this a language could be left out for good, and nobody would know.
-  test.skipIf(!isAskedFor)("can be built where all languages are asked for", () => {
+  // Without this test, a language could be skipped forever without notice.
+  test.skipIf(!isAskedFor)("can be built if all languages are enabled", () => {
     expect(why).toBe("");
   });
 
-  test.skipIf(!isReady)(`does what its quickstart says${why}`, async () => {
+  test.skipIf(!isReady)(`runs its quickstart${why}`, async () => {
     if (!isReady) return;
     const { url, token } = deployment;
     const output = await outputOf(toolchain.client.quickstart, url, token);
-    expect(output).toContain("Somebody has said yes, and now I say what came of it");
+    expect(output).toContain("The call was approved, and now I report the result");
     expect(output.trim()).toMatch(/COMPLETED$/i);
   });
 
-  test.skipIf(!isReady)(`sees each event once over connections that break${why}`, async () => {
+  test.skipIf(!isReady)(`sees each event once over broken connections${why}`, async () => {
     const trouble = { afterBytes: 900, times: 6, kind: "cut" } as const;
     await using proxy = await UnreliableProxy.open(deployment.url, { trouble });
     const runId = await startedRun();
@@ -104,11 +104,11 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
     await expectWhole(runId, said);
   });
 
-  test.skipIf(!isReady)(`leaves a connection that fell silent${why}`, async () => {
+  test.skipIf(!isReady)(`leaves a silent connection${why}`, async () => {
     const trouble = { afterBytes: 1_500, times: 1, kind: "silence" } as const;
     await using proxy = await UnreliableProxy.open(deployment.url, { trouble });
     const runId = await startedRun();
-    // Shorter than what a heartbeat takes would leave good connections too, and see everything all the same.
+    // With a timeout shorter than the heartbeat interval, the client would also leave healthy connections and still see all events.
     const said = await client(["watch", runId, "0"], {
       url: `http://${proxy.address}`,
       silenceMs: 2_500,
@@ -117,38 +117,38 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
     await expectWhole(runId, said);
   });
 
-  test.skipIf(!isReady)(`watches from where another one stopped${why}`, async () => {
+  test.skipIf(!isReady)(`continues where another client stopped${why}`, async () => {
     const runId = await startedRun("plain");
     const { events } = await client(["watch", runId, "0"]);
     const after = events[9] ?? 0;
     const later = await client(["watch", runId, String(after)]);
     expect(later.events).toEqual(events.slice(10));
-    const through = later.told.through ?? 0;
+    const through = later.result.through ?? 0;
     const end = await client(["watch", runId, String(through)]);
-    expect(end).toEqual({ events: [], told: { ended: RunStatus.COMPLETED, through } });
+    expect(end).toEqual({ events: [], result: { ended: RunStatus.COMPLETED, through } });
   });
 
-  test.skipIf(!isReady)(`starts a run once, however often it asks${why}`, async () => {
+  test.skipIf(!isReady)(`starts a run once for repeated requests${why}`, async () => {
     const requestId = randomUUID();
     const trouble = { afterBytes: 0, times: 2, kind: "cut" } as const;
     await using proxy = await UnreliableProxy.open(deployment.url, { trouble });
     const url = `http://${proxy.address}`;
     const first = await client(["start", agent, "go", requestId], { url });
-    expect(first.told.run).toMatch(/^run_/);
+    expect(first.result.run).toMatch(/^run_/);
     expect(await client(["start", agent, "go", requestId])).toEqual(first);
-    const { told } = await client(["start", agent, "something else", requestId]);
-    expect(told.error).toMatchObject({ code: "ALREADY_EXISTS", reason: "REQUEST_ID_REUSED" });
+    const { result } = await client(["start", agent, "something else", requestId]);
+    expect(result.error).toMatchObject({ code: "ALREADY_EXISTS", reason: "REQUEST_ID_REUSED" });
   });
 
-  test.skipIf(!isReady)(`lists what waits for a decision, and decides it${why}`, async () => {
+  test.skipIf(!isReady)(`lists pending approvals and decides one${why}`, async () => {
     const runId = await startedRun();
     const { approvals } = deployment.reeve;
     const listed = async () => (await approvals.listApprovals({ runId })).approvals;
-    // The list follows the log.
+    // The list follows the log with a delay.
     await expect.poll(listed, { timeout: 20_000 }).toHaveLength(1);
     const [waiting] = await listed();
-    const { told } = await client(["approve", runId]);
-    expect(told.approved).toBe(waiting?.approvalId);
+    const { result } = await client(["approve", runId]);
+    expect(result.approved).toBe(waiting?.approvalId);
     await sequencesOf(runId);
     const { run } = await deployment.reeve.runs.getRun({ runId });
     expect(run?.status).toBe(RunStatus.COMPLETED);
@@ -156,64 +156,64 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
 
   test.skipIf(!isReady)(`cancels a run${why}`, async () => {
     const runId = await startedRun();
-    const { told } = await client(["cancel", runId]);
-    expect(told.status).toBe(RunStatus.CANCELLED);
+    const { result } = await client(["cancel", runId]);
+    expect(result.status).toBe(RunStatus.CANCELLED);
   });
 
   test.skipIf(!isReady)(`stores a file and reads it back${why}`, async () => {
     const path = join(folder, `${randomUUID()}.txt`);
     const content = randomBytes(3_000_000);
     writeFileSync(path, content);
-    const { told } = await client(["files", path]);
+    const { result } = await client(["files", path]);
     const sha256 = createHash("sha256").update(content).digest("hex");
-    expect(told).toMatchObject({ size: content.length, sha256 });
+    expect(result).toMatchObject({ size: content.length, sha256 });
   });
 
-  // The only one whose library bounds no more than the head of an answer.
+  // Only this client's library limits just the time until the head of a response.
   test.skipIf(!isReady || language !== "rust").for(["upload", "download"] as const)(
-    `gives up on a file when a server stalls in the %s${why}`,
+    `aborts a file transfer when the server stalls in the %s${why}`,
     async (at) => {
       const path = join(folder, `${randomUUID()}.txt`);
       writeFileSync(path, "content");
       await using server = await startStallingServer(at);
-      const { told } = await client(["files", path], { url: server.url, transferMs: 1_500 });
-      expect(told.error).toMatchObject(lost);
+      const { result } = await client(["files", path], { url: server.url, transferMs: 1_500 });
+      expect(result.error).toMatchObject(lost);
     },
   );
 
-  test.skipIf(!isReady)(`says what is refused, and why${why}`, async () => {
+  test.skipIf(!isReady)(`reports a refusal with its reason${why}`, async () => {
     const watch = (setting: Partial<Setting>, runId: string) =>
-      client(["watch", runId, "0"], setting).then(({ told }) => told.error);
+      client(["watch", runId, "0"], setting).then(({ result }) => result.error);
     expect(await watch({ token: "" }, "run_x")).toMatchObject(unauthenticated);
     expect(await watch({ token: "nobody's" }, "run_x")).toMatchObject(unauthenticated);
     const unknown = { code: "NOT_FOUND", reason: "RUN_NOT_FOUND" };
     expect(await watch({}, "run_x")).toMatchObject(unknown);
-    const { told } = await client(["start", "NO AGENT", "go", randomUUID()]);
-    expect(told.error).toMatchObject({ ...invalid, fields: ["agent_id"] });
+    const { result } = await client(["start", "NO AGENT", "go", randomUUID()]);
+    expect(result.error).toMatchObject({ ...invalid, fields: ["agent_id"] });
   });
 
-  test.skipIf(!isReady)(`gives up on an address where nobody is${why}`, async () => {
+  test.skipIf(!isReady)(`gives up on an address without a server${why}`, async () => {
     const setting = { url: "http://127.0.0.1:1", patienceMs: 1_500, requestMs: 1_500 };
     const watched = await client(["watch", "run_x", "0"], setting);
-    expect(watched.told.error).toMatchObject(lost);
+    expect(watched.result.error).toMatchObject(lost);
     const started = await client(["start", agent, "go", "x"], setting);
-    expect(started.told.error).toMatchObject(lost);
+    expect(started.result.error).toMatchObject(lost);
   });
 
-  test.skipIf(!isReady)(`gives up on a server that never says anything${why}`, async () => {
+  test.skipIf(!isReady)(`gives up on a server that never answers${why}`, async () => {
     const trouble = { afterBytes: -1, times: 1_000, kind: "silence" } as const;
     await using proxy = await UnreliableProxy.open(deployment.url, { trouble });
     const url = `http://${proxy.address}`;
     const setting = { url, patienceMs: 2_500, silenceMs: 1_000, requestMs: 1_500 };
     const watched = await client(["watch", "run_x", "0"], setting);
-    expect(watched.told.error).toMatchObject(lost);
+    expect(watched.result.error).toMatchObject(lost);
     const started = await client(["start", agent, "go", "x"], setting);
-    expect(started.told.error).toMatchObject(lost);
+    expect(started.result.error).toMatchObject(lost);
   });
 
-  const noTls = certificate === undefined ? " (left out: there is no openssl)" : why;
+  const noTls = certificate === undefined ? " (skipped: openssl is not installed)" : why;
   test.skipIf(!isReady || certificate === undefined)(
-    `speaks TLS to a server that it trusts, and to no other${noTls}`,
+    `connects over TLS only to a server that it trusts${noTls}`,
     async () => {
       if (certificate === undefined) return;
       await using proxy = await UnreliableProxy.open(deployment.url, { tls: certificate });
@@ -223,7 +223,7 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
       const said = await client(["watch", runId, "0"], { url: secure, ca: certificate.authority });
       await expectWhole(runId, said);
       const watch = async (setting: Partial<Setting>) =>
-        (await client(["watch", runId, "0"], { ...brief, ...setting })).told.error;
+        (await client(["watch", runId, "0"], { ...brief, ...setting })).result.error;
       expect(await watch({ url: secure })).toMatchObject(lost);
       expect(await watch({ url: `http://${proxy.address}` })).toMatchObject(lost);
       const mismatched = {
@@ -235,14 +235,14 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
   );
 
   // Requirement: EVT-7
-  test.skipIf(!isReady)(`goes along with a server of newer contracts${why}`, async () => {
+  test.skipIf(!isReady)(`works with a server of newer contracts${why}`, async () => {
     await using server = await startNewerServer();
-    const { told } = await client(["start", agent, "go", randomUUID()], { url: server.url });
-    expect(told.run).toBe("run_newer");
+    const { result } = await client(["start", agent, "go", randomUUID()], { url: server.url });
+    expect(result.run).toBe("run_newer");
     const said = await client(["watch", "run_newer", "0"], { url: server.url });
     expect(said).toEqual({
       events: [1, 2, 3, 4],
-      told: { ended: RunStatus.COMPLETED, through: 4 },
+      result: { ended: RunStatus.COMPLETED, through: 4 },
     });
   });
 });
@@ -251,26 +251,26 @@ const lost = { code: "UNAVAILABLE", reason: "CONNECTION_LOST" };
 const unauthenticated = { code: "UNAUTHENTICATED", reason: "UNAUTHENTICATED" };
 const invalid = { code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST" };
 
-test("clients in all languages see each event once while the gateway is killed and started again", async () => {
+test("clients in all languages see each event once while the gateway is killed and restarted", async () => {
   const ready = languages.flatMap(([, toolchain]) =>
     toolchain.kind === "ready" ? [toolchain.client.driver] : [],
   );
   const { url, token } = deployment;
   let seen = 0;
-  const everybodySees = Promise.withResolvers<void>();
+  const allAreWatching = Promise.withResolvers<void>();
   const watching = ready.map(async (driver) => {
     const runId = await startedRun();
     let isSeen = false;
-    // However long a busy machine takes to start a gateway.
+    // No timeout: a busy machine may need long to start a gateway.
     const setting = { url, token, patienceMs: 60_000, requestMs: 60_000 };
     const said = await perform(driver, ["watch", runId, "0"], setting, () => {
       if (isSeen) return;
       isSeen = true;
-      if (++seen === ready.length) everybodySees.resolve();
+      if (++seen === ready.length) allAreWatching.resolve();
     });
     return { runId, said };
   });
-  await Promise.race([everybodySees.promise, Promise.all(watching)]);
+  await Promise.race([allAreWatching.promise, Promise.all(watching)]);
   await deployment.kill("gateway");
   await deployment.start("gateway");
   for (const { runId, said } of await Promise.all(watching)) await expectWhole(runId, said);

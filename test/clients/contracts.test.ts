@@ -24,15 +24,15 @@ afterAll(() => deployment[Symbol.asyncDispose]());
 
 type Change = (message: DescriptorProto, file: FileDescriptorProto) => void;
 
-/** Starts and watches a run as a client whose code was generated from changed contracts. Gives what it read, as JSON. */
+/** Starts and watches a run as a client with code generated from changed contracts. Returns the events that it read, as JSON. */
 async function seenBy(change: Change, request: object = {}): Promise<readonly Event[]> {
   const set = fromBinary(FileDescriptorSetSchema, clientContracts({ comments: false }));
   for (const file of set.file) for (const message of file.messageType) change(message, file);
   const registry = createFileRegistry(set);
   const service = registry.getService("reeve.run.v1.RunService");
-  if (service === undefined) throw new Error("the contracts have no runs");
+  if (service === undefined) throw new Error("the contracts have no RunService");
   const transport = createGrpcTransport({ baseUrl: deployment.url });
-  // What is made at run time has no types.
+  // Types generated at run time have no static types.
   const runs = createClient(service, transport) as unknown as Methods;
   const headers = { authorization: `Bearer ${deployment.token}` };
   const start = registry.getMessage("reeve.run.v1.StartRunRequest") as DescMessage;
@@ -55,7 +55,7 @@ interface Methods {
 type Event = Readonly<Record<string, unknown>> & { readonly sequence: number };
 
 // Requirement: EVT-7
-test("a client of older contracts, without fields and events that are new, works with the gateway", async () => {
+test("a client of older contracts, without newer fields and events, works with the gateway", async () => {
   const newer = new Set(["cost_summary", "usage", "end_status", "memory_enabled", "depth"]);
   const events = await seenBy((message) => {
     message.field = message.field.filter(({ name }) => !newer.has(name));
@@ -63,7 +63,7 @@ test("a client of older contracts, without fields and events that are new, works
   expect(events.flatMap(({ text }) => (text === undefined ? [] : [text])).length).toBeGreaterThan(
     1,
   );
-  // An event that it does not know is there, with its sequence, and says nothing.
+  // An unknown event arrives with its sequence and without content.
   const unknown = events.filter((event) => !Object.keys(event).some((key) => kinds.has(key)));
   expect(unknown.length).toBeGreaterThan(0);
   expect(events.at(-1)).toMatchObject({ status: { status: "RUN_STATUS_COMPLETED" } });

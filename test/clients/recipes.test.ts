@@ -11,7 +11,7 @@ import { build, cachesFolder, prepared } from "../system/support/language-provid
 const page = readFileSync(join(import.meta.dirname, "../../docs/clients.md"), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "reeve-recipes-"));
 const grpcurl = await prepareGrpcurl();
-/** The request of the curl recipe: its request id returns the run that the test has started. */
+/** The request of the curl recipe. Its request id returns the run that the test started. */
 const request = {
   agentId: "csv-report",
   input: "Summarize the file.",
@@ -53,7 +53,7 @@ async function followed(program: string): Promise<readonly unknown[]> {
   return jsonValues(stdout);
 }
 
-/** One JSON value after another, with or without space between them. */
+/** Parses a sequence of JSON values with or without whitespace between them. */
 function jsonValues(text: string): readonly unknown[] {
   const values: unknown[] = [];
   for (let from = 0, to = 1; to <= text.length; to++) {
@@ -61,21 +61,21 @@ function jsonValues(text: string): readonly unknown[] {
       values.push(JSON.parse(text.slice(from, to)));
       from = to;
     } catch {
-      // Not yet a whole value.
+      // Not a complete value yet.
     }
   }
   return values;
 }
 
 describe("the recipe in docs/clients.md", () => {
-  test("with curl starts a run, the same one if it is sent again, and reads it", async () => {
+  test("with curl starts a run once for repeated requests, and reads it", async () => {
     const [read] = await followed("curl -sf");
     expect(read).toMatchObject({ run: { runId, agentId: "csv-report" } });
   });
 
-  const why = grpcurl.kind === "missing" ? ` (left out: ${grpcurl.reason})` : "";
+  const why = grpcurl.kind === "missing" ? ` (skipped: ${grpcurl.reason})` : "";
   test.skipIf(grpcurl.kind === "missing")(
-    `with grpcurl watches a run, and watches it again from sequence 12${why}`,
+    `with grpcurl watches a run, and resumes from sequence 12${why}`,
     async () => {
       const messages = (await followed("grpcurl")) as readonly {
         readonly events?: readonly { readonly sequence: number }[];
@@ -94,7 +94,7 @@ describe("the recipe in docs/clients.md", () => {
   );
 });
 
-/** Built by the go command where no package has it. */
+/** Builds grpcurl with the go command; distributions have no package of it. */
 async function prepareGrpcurl() {
   return await prepared(async () => {
     const version = "1.9.3";

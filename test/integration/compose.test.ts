@@ -13,7 +13,7 @@ import { expectDone } from "./support/load.ts";
 import { follow, quickstarts } from "./support/quickstarts.ts";
 
 const examples = join(import.meta.dirname, "../../examples/csv-report");
-/** A container, as `compose ps` tells of it. */
+/** A container in the output of `compose ps`. */
 const container = z.object({
   Service: z.string(),
   Publishers: z.array(z.object({ URL: z.string(), PublishedPort: z.number() })).nullish(),
@@ -21,7 +21,7 @@ const container = z.object({
 
 const reason = whySkipped(whyNoCompose);
 
-describe.skipIf(reason !== undefined)(`what compose.yaml brings up${because(reason)}`, () => {
+describe.skipIf(reason !== undefined)(`the compose.yaml deployment${because(reason)}`, () => {
   let project: ComposeProject;
   let client: Client;
   let reeve: Connection;
@@ -42,7 +42,7 @@ describe.skipIf(reason !== undefined)(`what compose.yaml brings up${because(reas
     await project[Symbol.asyncDispose]();
   });
 
-  test("an agent of the examples computes in a sandbox, and publishes what a person approves", async () => {
+  test("an example agent executes code in a sandbox and publishes after approval", async () => {
     const content = readFileSync(join(examples, "sales.csv"));
     const { artifactId } = await client.upload({ name: "data.csv", content });
     const files = [{ path: "data.csv", artifactId }];
@@ -51,14 +51,14 @@ describe.skipIf(reason !== undefined)(`what compose.yaml brings up${because(reas
   });
 
   // Requirement: OPS-6
-  test("who has no token is refused, and the file names none", async () => {
+  test("requests without a token are refused, and compose.yaml contains no token", async () => {
     using stranger = openConnection({ address: project.url, token: undefined });
     await expect(stranger.agents.listAgents({})).rejects.toThrow(/unauthenticated/);
     expect(await project.compose("config")).not.toContain(project.token);
   });
 
   // Requirement: OPS-6
-  test("nothing but the gateway is reached from outside, and it from this machine alone", async () => {
+  test("only the gateway accepts connections, and only from this machine", async () => {
     const listed = (await project.compose("ps", "--format", "json")).trim().split("\n");
     const published = listed.flatMap((line) => {
       const { Service, Publishers } = container.parse(JSON.parse(line));
@@ -69,7 +69,7 @@ describe.skipIf(reason !== undefined)(`what compose.yaml brings up${because(reas
   });
 
   test.each(quickstarts)(
-    "the quickstart with $name works as it is written",
+    "the quickstart with $name works unchanged",
     { timeout: 300_000 },
     async (quickstart) => {
       expect(await follow(quickstart, project)).toMatch(quickstart.prints);

@@ -8,7 +8,7 @@ import { expectUnnoticed } from "./support/load.ts";
 const reason = whySkipped();
 
 describe.skipIf(reason !== undefined)(
-  `three NATS servers that keep each stream three times${because(reason)}`,
+  `three NATS servers with three replicas of each stream${because(reason)}`,
   () => {
     let containers: Containers;
 
@@ -26,7 +26,7 @@ describe.skipIf(reason !== undefined)(
     });
 
     test.each(["RUNS", "DISPATCH"])(
-      "the leader of %s is killed and comes back under load, and no run is lost, no event comes twice",
+      "the leader of %s is killed and restarted under load without lost runs or duplicate events",
       async (stream) => {
         await containers.nats.whole(stream);
         await expectUnnoticed(containers, "work", async ({ next }) => {

@@ -16,7 +16,7 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
   let containers: Containers;
 
   beforeAll(async ({}, { meta }) => {
-    // A process that a busy machine leaves without time is not to be taken for dead.
+    // A process without CPU time on a busy machine must not count as dead.
     containers = await Containers.start({ settings: { REEVE_ACK_WAIT_MS: "5000" } }, meta);
     const deepAgent = { allowedImports: fromJson(ListValueSchema, ["time", "pathlib"]) };
     const coding = { permissionClasses: ["execute"], deepAgent };
@@ -30,7 +30,7 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
     await containers[Symbol.asyncDispose]();
   });
 
-  test("a run executes code in a sandbox, waits for a person and publishes", async () => {
+  test("a run executes code in a sandbox, waits for an approval, and publishes", async () => {
     const events = await client({ name: "once", agentId: "publish" }).run();
     expectDone(events);
     const kinds = events.map(({ event }) => event.case);
@@ -38,7 +38,7 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
     expect(kinds.filter((kind) => kind === "toolResult")).toHaveLength(2);
   });
 
-  test("a cancelled run says nothing more", async () => {
+  test("a cancelled run produces no more events", async () => {
     const { runs } = containers.reeve;
     const { run } = await runs.startRun({ agentId: "talk", input: "go" });
     const runId = run?.runId ?? "";
@@ -55,7 +55,7 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
   });
 
   // Requirement: OPS-7
-  test("each service is replaced under load, and no run is lost, no event comes twice", async () => {
+  test("each service is replaced under load without lost runs or duplicate events", async () => {
     await expectUnnoticed(containers, "publish", async ({ next }) => {
       for (const service of ["runtime", "toolhost", "approvals", "gateway"] as const) {
         const [old] = containers.of(service);
@@ -67,7 +67,7 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
     });
   });
 
-  test("toolhosts grow from one to three and shrink to one under load", async () => {
+  test("toolhosts scale from one to three and back under load", async () => {
     await expectUnnoticed(containers, "work", async ({ next }) => {
       await Promise.all([containers.add("toolhost"), containers.add("toolhost")]);
       expect(containers.of("toolhost")).toHaveLength(3);
@@ -80,9 +80,9 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
     expect(containers.of("toolhost")).toHaveLength(1);
   });
 
-  test("a run whose runtime is cut off from NATS goes on at another, and the first works again when it is back", async () => {
+  test("a run continues on another runtime when its own loses NATS, which works again after it reconnects", async () => {
     const [first] = containers.of("runtime");
-    if (first === undefined) throw new Error("there is no runtime");
+    if (first === undefined) throw new Error("no runtime is running");
     const begun = Promise.withResolvers<void>();
     const onEvent = () => begun.resolve();
     const watched = client({ name: "cut", agentId: "slow", onEvent }).run();
@@ -99,7 +99,7 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
   });
 
   // Requirement: OPS-7
-  test("NATS is killed and started again under load, and who watches runs sees a pause and nothing else", async () => {
+  test("NATS is killed and restarted under load, and watchers see only a pause", async () => {
     await expectUnnoticed(containers, "work", async ({ next }) => {
       await next();
       await containers.nats.kill("nats-1");

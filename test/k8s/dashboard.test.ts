@@ -7,7 +7,7 @@ import { noRenderer, render, renderer } from "./support/render.ts";
 const file = join(import.meta.dirname, "../../deploy/k8s/components/monitoring/dashboard.json");
 
 test.skipIf(renderer === undefined)(
-  `production gives Grafana the dashboard, whole${renderer === undefined ? `: ${noRenderer}` : ""}`,
+  `production gives Grafana the complete dashboard${renderer === undefined ? `: ${noRenderer}` : ""}`,
   () => {
     const [dashboard] = ofKind(render("deploy/k8s/overlays/prod"), "ConfigMap").filter(
       ({ metadata }) => metadata.labels?.["grafana_dashboard"] === "1",

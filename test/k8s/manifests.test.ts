@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { policies } from "./policies/all-policies.ts";
 import { noRenderer, render, renderer } from "./support/render.ts";
 
-/** What is checked: each overlay, and everything together. */
+/** The checked kustomizations: each overlay, and all components together. */
 const folders = [
   "deploy/k8s/overlays/dev",
   "deploy/k8s/overlays/prod",
@@ -12,7 +12,7 @@ const folders = [
 ];
 
 test.skipIf(renderer === undefined && process.env["CI"] === undefined)(
-  "there is a program that renders manifests",
+  "a program to render manifests is installed",
   () => {
     expect(renderer === undefined ? noRenderer : undefined).toBeUndefined();
   },

@@ -9,7 +9,7 @@ import { policies } from "./policies/all-policies.ts";
 import type { KubernetesObject } from "./support/kubernetes-object.ts";
 import { noRenderer, render, renderer } from "./support/render.ts";
 
-/** A pod as the toolhost makes it, in the form in which it is sent. */
+/** A pod as the toolhost creates it, as JSON. */
 const pod = JSON.parse(
   JSON.stringify(
     podManifest(defaultLimits, {
@@ -44,7 +44,7 @@ function used(rights: readonly Right[]): readonly string[] {
   return [...new Set(named)].toSorted();
 }
 
-test("a pod of a sandbox is what Kubernetes takes, within the standard restricted", () => {
+test("the pod of a sandbox is valid for Kubernetes and satisfies the restricted standard", () => {
   const deployed = {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -62,24 +62,24 @@ test("a pod of a sandbox is what Kubernetes takes, within the standard restricte
 });
 
 describe.skipIf(renderer === undefined)(
-  `what is deployed for sandboxes${renderer === undefined ? `: ${noRenderer}` : ""}`,
+  `the deployment for sandboxes${renderer === undefined ? `: ${noRenderer}` : ""}`,
   () => {
     const objects = renderer === undefined ? [] : render("test/k8s/overlays/all");
     const find = (kind: string, name: string) => {
       const found = objects.find((one) => one.kind === kind && one.metadata.name === name);
-      if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+      if (found === undefined) throw new Error(`no ${kind} ${name} exists`);
       return found;
     };
 
     // Requirement: OPS-9
-    test("grants the toolhost the verbs that it uses, and no other", () => {
+    test("grants the toolhost exactly the verbs that it uses", () => {
       expect(granted(find("Role", "sandboxes"))).toEqual(used([...podRights, ...leaseRights]));
       expect(granted(find("Role", "sandbox-claims"))).toEqual(used(claimRights));
       const ofClaims = used([...attachRights, ...leaseRights]);
       expect(granted(find("Role", "sandboxes"))).toEqual(expect.arrayContaining([...ofClaims]));
     });
 
-    test("keeps the toolhost's rights in a namespace without secrets and accounts", () => {
+    test("limits the toolhost's rights to a namespace without secrets and service accounts", () => {
       for (const name of ["sandboxes", "sandbox-claims"]) {
         expect(find("Role", name).metadata.namespace).toBe("reeve-sandboxes");
         expect(find("RoleBinding", name).metadata.namespace).toBe("reeve-sandboxes");
@@ -90,7 +90,7 @@ describe.skipIf(renderer === undefined)(
         expect(kinds).not.toContain(kind);
     });
 
-    test("keeps pods warm that are as those which the toolhost makes", () => {
+    test("keeps warm pods that equal those the toolhost creates", () => {
       const template = find("SandboxTemplate", "sandbox").spec as {
         podTemplate: { spec: object };
       };

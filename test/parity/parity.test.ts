@@ -22,7 +22,7 @@ describe.each(Object.entries(backends))("on the backend %s", (_, open) => {
 
   afterAll(() => backend[Symbol.asyncDispose]());
 
-  /** What a run of the scenario shows; each is carried out once. */
+  /** Returns the visible events of a run of the scenario. Each scenario is executed once. */
   function shownBy(scenario: Scenario): Promise<readonly RunEvent[]> {
     const run = runs.get(scenario) ?? backend.run(scenario);
     runs.set(scenario, run);
@@ -30,13 +30,13 @@ describe.each(Object.entries(backends))("on the backend %s", (_, open) => {
   }
 
   // Requirement: EVT-3, DUR-1, DUR-2, DUR-7
-  test.each(scenarios)("a run shows what every backend shows: $name", async (scenario) => {
+  test.each(scenarios)("a run matches the recorded trace: $name", async (scenario) => {
     const trace = normalized(await shownBy(scenario));
     const file = join(traces, fileOf(scenario));
     await expect(`${JSON.stringify(trace, null, 2)}\n`).toMatchFileSnapshot(file);
   });
 
-  test("no event could be missing, and none elsewhere, without being seen", async () => {
+  test("the trace reveals every missing and every swapped event", async () => {
     for (const scenario of scenarios) {
       const events = await shownBy(scenario);
       expect({ scenario: scenario.name, unseen: unseenChanges(events) }).toEqual({
@@ -47,11 +47,11 @@ describe.each(Object.entries(backends))("on the backend %s", (_, open) => {
   });
 });
 
-test("every recorded trace is one of a scenario", () => {
+test("every recorded trace belongs to a scenario", () => {
   expect(readdirSync(traces).toSorted()).toEqual(scenarios.map(fileOf).toSorted());
 });
 
-/** The changes of a run that its trace would not show: an event that is dropped, or two neighbours that are swapped. */
+/** Returns the changes that a run's trace does not reveal: a dropped event, or two swapped neighbors. */
 function unseenChanges(events: readonly RunEvent[]): readonly string[] {
   const whole = JSON.stringify(normalized(events));
   const isSeen = (changed: readonly RunEvent[]) => JSON.stringify(normalized(changed)) !== whole;
@@ -66,7 +66,7 @@ function unseenChanges(events: readonly RunEvent[]): readonly string[] {
   });
 }
 
-/** Loops side by side have no order, and subtasks side by side end in any; and of two that are alike, either is first. */
+/** Parallel loops have no order, parallel subtasks end in any order, and of two equal lines either may be first. */
 function isUnordered(one: RunEvent, other: RunEvent): boolean {
   const areEnds = [one, other].every(({ event }) => event.case === "subtask" && event.value.ended);
   return one.parentId !== other.parentId || areEnds || lineOf(one) === lineOf(other);

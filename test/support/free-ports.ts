@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-// Below the ports that Linux gives to outgoing connections (32768 and up), so that no connection takes a port between the
-// moment when it is chosen and the moment when a server listens on it, or while a server is down for a restart.
+// Below the ports that Linux gives to outgoing connections (32768 and up), so that no connection takes a port before a
+// server listens on it, or while a server restarts.
 const firstPort = 20_000;
 const lastPort = 32_767;
 

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** What a request asks of the scripted model server, as far as it reads it. */
+/** The fields of a request that the scripted model server reads. */
 export interface CompletionRequest {
   readonly model: string;
   readonly stream?: boolean;
@@ -20,11 +20,11 @@ interface JsonSchema {
   readonly required?: readonly string[];
 }
 
-/** How many answers are kept ready. */
+/** The maximum number of cached answers. */
 const maxPrepared = 1_000;
 const prepared = new Map<string, Buffer>();
 
-/** One chunk of a streamed answer as a server-sent event. */
+/** Returns one chunk of a streamed answer as a server-sent event. */
 export function chunk(delta: object, finishReason: string | null = null): string {
   const choices = [{ index: 0, delta, finish_reason: finishReason }];
   return event({
@@ -36,7 +36,7 @@ export function chunk(delta: object, finishReason: string | null = null): string
   });
 }
 
-/** The last chunk: what the answer used. */
+/** Returns the last chunk, with the usage. */
 export function usageChunk(inputTokens: number, outputTokens: number): string {
   const usage = {
     prompt_tokens: inputTokens,
@@ -55,23 +55,23 @@ export function usageChunk(inputTokens: number, outputTokens: number): string {
   });
 }
 
-/** A server-sent event with a value as JSON. */
+/** Returns a server-sent event with a JSON value. */
 export function event(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
 export const done = "data: [DONE]\n\n";
 
-/** The tokens of a text of `count` tokens. */
+/** Returns the tokens of a text of `count` tokens. */
 export function tokens(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `word${index} `);
 }
 
 /**
- * The whole answer that the name of the model asks for, ready to be sent; undefined: no such model.
- * `text:N`: N tokens. `tool-once`: one call of the first tool that is offered, then 20 tokens. `tool-chain:N`: N calls,
- * one a turn, then 20 tokens. `tool-fan:N`: N calls in one turn, then 20 tokens. Calls are counted from the last message of
- * the user. Where no tool is offered, and so in a subtask that such a call begins, the 20 tokens come at once.
+ * Returns the whole answer that the model's name asks for, ready to send; undefined if the model does not exist.
+ * `text:N`: N tokens. `tool-once`: one call of the first offered tool, then 20 tokens. `tool-chain:N`: N calls, one per
+ * turn, then 20 tokens. `tool-fan:N`: N calls in one turn, then 20 tokens. Calls are counted from the last user message.
+ * Without offered tools, as in a subtask that such a call starts, the answer is the 20 tokens.
  */
 export function answerFor(request: CompletionRequest): Buffer | undefined {
   const [, kind, count = "1"] =
@@ -87,7 +87,7 @@ export function answerFor(request: CompletionRequest): Buffer | undefined {
   );
 }
 
-/** A subtask with the tools of its caller would begin subtasks of its own: it gets none. */
+/** Returns arguments without tools for subtasks: a subtask with its caller's tools would start subtasks too. */
 function argumentsFor({ name, parameters = {} }: OfferedTool): unknown {
   if (name !== "run_subtask") return exampleOf(parameters);
   const { properties = {}, required = [] } = parameters;
@@ -110,7 +110,7 @@ function textAnswer(count: number): Buffer {
   ]);
 }
 
-/** Calls whose arguments come in two pieces each; the first one is `call_<first>`. */
+/** Returns calls with arguments in two parts each. The first call is `call_<first>`. */
 function callAnswer(
   name: string,
   argumentsText: string,
@@ -147,7 +147,7 @@ function keep(key: string, make: () => readonly string[]): Buffer {
   return made;
 }
 
-/** A value that satisfies the schema of simple arguments: required properties only. */
+/** Returns a value that satisfies a simple schema: required properties only. */
 function exampleOf(schema: JsonSchema): unknown {
   if (schema.enum !== undefined) return schema.enum[0];
   switch (schema.type) {

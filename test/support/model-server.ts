@@ -10,30 +10,30 @@ import type { CompletionRequest } from "./model-answers.ts";
 import { answerFor, chunk, done, tokens } from "./model-answers.ts";
 
 /**
- * An OpenAI-compatible model server that answers at once what it is told to: the next programmed response when there is
- * one, else what the name of the model asks for: `text:N`, `tool-once`, `tool-chain:N`, `tool-fan:N` (see `answerFor`), or
- * `paced:N:MS` (N tokens, MS milliseconds between two). Programmed responses it also gives to the Responses API and to
- * Anthropic's Messages API, whose clients want the base URL without `/v1`.
+ * An OpenAI-compatible model server without latency. It sends the next programmed response, or without one the answer that the
+ * model's name selects: `text:N`, `tool-once`, `tool-chain:N`, `tool-fan:N` (see `answerFor`), or `paced:N:MS` (N tokens, MS
+ * milliseconds between two). Programmed responses also work for the Responses API and for Anthropic's Messages API, whose
+ * clients use the base URL without `/v1`.
  */
 export interface ModelServer extends AsyncDisposable {
   /** The base URL for a client: ends in `/v1`. */
   readonly url: string;
   readonly port: number;
-  /** What it was asked, in order. Empty when it does not record. */
+  /** The requests so far, in order. Empty if it does not record. */
   readonly requests: readonly SeenRequest[];
-  /** Says what the next requests get, one each. */
+  /** Sets the responses for the next requests, one each. */
   program(...responses: readonly ProgrammedResponse[]): void;
-  /** The request of this number, from 1, as soon as it is there. */
+  /** Resolves with the request of this number, from 1, once it arrives. */
   request(number: number): Promise<SeenRequest>;
 }
 
 export interface SeenRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Tells connections apart. */
+  /** Identifies the connection. */
   readonly clientPort: number;
   readonly body: CompletionRequest & Readonly<Record<string, unknown>>;
-  /** How the answer ended: it was sent whole, or the connection was closed before. */
+  /** Whether the whole answer was sent, or the connection was closed before. */
   readonly ended: Promise<"whole" | "cut">;
 }
 
@@ -41,18 +41,18 @@ export interface ProgrammedResponse {
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Texts and bytes are written as they are, promises are waited for. */
+  /** Strings and bytes are written unchanged; promises are awaited. */
   readonly body?: readonly (string | Uint8Array | Promise<void>)[];
-  /** Whether status and headers are only sent with the first text. Default false. */
+  /** Whether status and headers are sent only with the first text. Default false. */
   readonly holdsHeaders?: boolean;
-  /** `cut`: the connection is closed in the middle of the answer. Default `whole`. */
+  /** `cut` closes the connection in the middle of the answer. Default `whole`. */
   readonly end?: "whole" | "cut";
 }
 
 export interface ModelServerOptions {
   /** Default: any free port. */
   readonly port?: number;
-  /** Whether requests are kept for inspection. Default true. */
+  /** Whether requests are recorded. Default true. */
   readonly record?: boolean;
   readonly responses?: readonly ProgrammedResponse[];
 }
@@ -61,7 +61,7 @@ const completions = "/v1/chat/completions";
 const paths: ReadonlySet<string> = new Set([completions, "/v1/responses", "/v1/messages"]);
 const eventStream = { "content-type": "text/event-stream" };
 
-/** Starts a server on loopback; disposing of it closes every connection. */
+/** Starts a server on loopback. Disposal closes every connection. */
 export async function startModelServer({
   port = 0,
   record = true,
@@ -72,7 +72,7 @@ export async function startModelServer({
   const awaited = new Map<number, PromiseWithResolvers<SeenRequest>>();
   const ending = new AbortController();
   const server = createServer((request, response) => {
-    // A client that goes away in the middle is what some tests do.
+    // Some tests disconnect in the middle of an answer.
     response.on("error", () => undefined);
     answer(request, response).catch(() => response.destroy());
   });
@@ -82,7 +82,7 @@ export async function startModelServer({
     if (request.method !== "POST" || !paths.has(path)) {
       return refuse(response, 404, "not_found", `no ${request.method} ${request.url}`);
     }
-    // Tests and benchmarks ask, not strangers.
+    // Only tests and benchmarks send requests, so their content is trusted.
     const body = JSON.parse(text) as SeenRequest["body"];
     if (record) {
       const seen = {
@@ -109,7 +109,7 @@ export async function startModelServer({
   };
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
-  // A server that listens on TCP has such an address.
+  // A TCP listener has an address and a port.
   const address = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${address.port}/v1`,
@@ -164,7 +164,7 @@ async function play(
   else response.end();
 }
 
-/** Writes and waits until it has left the process, so that a cut cannot take it back. */
+/** Writes and waits until the data has left the process, so that cutting the connection cannot discard it. */
 async function written(response: ServerResponse, piece: string | Uint8Array): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   response.write(piece, () => resolve());

@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { chunk, done, usageChunk } from "./model-answers.ts";
 
-/** What a played model is asked, as an OpenAI-compatible server hears it. */
+/** A request to a played model. */
 export interface Asked {
   /** The system prompt. */
   readonly system: string;
   readonly messages: readonly AskedMessage[];
-  /** Names of the tools that are offered. */
+  /** Names of the offered tools. */
   readonly tools: readonly string[];
 }
 
@@ -20,37 +20,37 @@ export interface AskedMessage {
   readonly text: string;
 }
 
-/** What a played model answers; with `fails` the provider refuses with that status. */
+/** The answer of a played model. With `fails`, the provider refuses with that status. */
 export interface Played {
-  /** What it thinks, before its text. */
+  /** The reasoning before its text. */
   readonly reasoning?: string;
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: object }[];
-  /** The pause after each word. Absent: the whole answer comes at once. */
+  /** The pause after each word. Absent: the whole answer is sent at once. */
   readonly paceMs?: number;
   readonly inputTokens?: number;
   readonly fails?: {
     readonly status: number;
     readonly message: string;
-    /** When it may be asked again. */
+    /** When the client may retry, in milliseconds. */
     readonly retryAfterMs?: number;
   };
-  /** Whether the answer, once begun, never ends. */
+  /** Whether the answer starts and never ends. */
   readonly hangs?: boolean;
-  /** Whether the connection is cut once the answer has begun. */
+  /** Whether the connection is closed after the answer has started. */
   readonly breaks?: boolean;
 }
 
 export interface PlayingServer extends AsyncDisposable {
   /** The base URL for a client: ends in `/v1`. */
   readonly url: string;
-  /** Everything that was asked, in order. */
+  /** All requests, in order. */
   readonly asked: readonly Asked[];
-  /** Answers that somebody listens to and that have not come to their end. */
+  /** The number of unfinished answers with a connected client. */
   readonly speaking: number;
 }
 
-/** An OpenAI-compatible server on loopback whose models a test plays. */
+/** Starts an OpenAI-compatible server on loopback whose models a test plays. */
 export async function startPlayingServer(
   play: (asked: Asked) => Played | Promise<Played>,
 ): Promise<PlayingServer> {
@@ -84,7 +84,7 @@ export async function startPlayingServer(
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  // A server that listens on TCP has such an address.
+  // A TCP listener has an address and a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/v1`,
@@ -153,7 +153,7 @@ function streamOf({ calls = [], inputTokens = 10, ...spoken }: Played): string {
   ].join("");
 }
 
-/** Whoever asked may go away meanwhile. */
+/** Stops when the client disconnects. */
 async function streamSlowly(response: ServerResponse, played: Played, paceMs: number) {
   for (const piece of streamOf(played).split(/(?<=\n\n)/u)) {
     if (response.closed) return;

@@ -1,4 +1,4 @@
-/** What the matrix of clients has each of them do: one operation per process, told as lines of JSON. */
+/** The operations that the client tests require of each client: one per process, with results as lines of JSON. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -16,22 +16,22 @@ using reeve = connect({
   idleTimeoutMs: Number(REEVE_SILENCE_MS),
   reconnectTimeoutMs: Number(REEVE_PATIENCE_MS),
 });
-const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
 const operations = {
   async start(agentId, input, requestId) {
     const { runId } = await reeve.startRun({ agentId, input, requestId });
-    tell({ run: runId });
+    print({ run: runId });
   },
   async watch(runId, after) {
     const watch = reeve.watch(runId, { after: Number(after) });
     for await (const { sequence, event } of watch) {
-      tell({ event: sequence });
+      print({ event: sequence });
       if (event.case !== "approval") continue;
       const { approvalId, state } = event.value.approval;
       if (state === ApprovalState.PENDING) await approve(approvalId);
     }
-    tell({ ended: watch.endStatus, through: watch.throughSequence });
+    print({ ended: watch.endStatus, through: watch.throughSequence });
   },
   async approve(runId) {
     for await (const { approvalId } of reeve.listApprovals({ runId })) await approve(approvalId);
@@ -40,10 +40,10 @@ const operations = {
     const startedAt = performance.now();
     let events = 0;
     for await (const _ of reeve.watch(runId)) events += 1;
-    tell({ count: events, ms: performance.now() - startedAt });
+    print({ count: events, ms: performance.now() - startedAt });
   },
   async cancel(runId) {
-    tell({ status: (await reeve.cancel(runId, "enough")).status });
+    print({ status: (await reeve.cancel(runId, "enough")).status });
   },
   async files(path) {
     const { artifactId } = await reeve.upload({
@@ -54,13 +54,13 @@ const operations = {
     const { artifact, chunks } = await reeve.download(artifactId);
     const hash = createHash("sha256");
     for await (const chunk of chunks) hash.update(chunk);
-    tell({ size: artifact.sizeBytes, name: artifact.name, sha256: hash.digest("hex") });
+    print({ size: artifact.sizeBytes, name: artifact.name, sha256: hash.digest("hex") });
   },
 };
 
 async function approve(approvalId) {
   await reeve.decide({ approvalId, approved: true });
-  tell({ approved: approvalId });
+  print({ approved: approvalId });
 }
 
 try {
@@ -69,5 +69,5 @@ try {
   if (!(error instanceof ReeveError)) throw error;
   const { code, reason, message, violations } = error;
   const name = Code[code].replaceAll(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase();
-  tell({ error: { code: name, reason, message, fields: violations.map(({ field }) => field) } });
+  print({ error: { code: name, reason, message, fields: violations.map(({ field }) => field) } });
 }

@@ -4,14 +4,14 @@ import { join } from "node:path";
 
 const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/** A certificate, and the path of that of its authority. */
+/** A certificate, its key, and the path of its authority's certificate. */
 export interface TestCertificate {
   readonly authority: string;
   readonly key: string;
   readonly cert: string;
 }
 
-/** A certificate for 127.0.0.1 and localhost, valid for a day, with an authority of its own. Undefined: there is no openssl. */
+/** Creates a certificate for 127.0.0.1 and localhost, valid for a day, with its own authority. Undefined: openssl is not installed. */
 export function testCertificate(folder: string): TestCertificate | undefined {
   if (spawnSync("openssl", ["version"]).error !== undefined) return undefined;
   const path = (name: string) => join(folder, name);

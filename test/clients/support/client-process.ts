@@ -8,28 +8,28 @@ import type { Command } from "./toolchains.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** Where a client goes, and what it bears. */
+/** The address, credentials, and options of a client. */
 export interface Setting {
   readonly url: string;
   readonly token?: string;
-  /** Path of the certificate of the authority that it trusts. */
+  /** Path of the trusted authority's certificate. */
   readonly ca?: string;
   readonly requestMs?: number;
   readonly silenceMs?: number;
   readonly patienceMs?: number;
-  /** How long a file may be on its way. Default: that of the client. */
+  /** Timeout for a file transfer. Default: the client's. */
   readonly transferMs?: number;
 }
 
-/** What a client said. */
-export interface Said {
-  /** The sequences of the events, in the order in which they came. */
+/** The output of a client. */
+export interface ClientOutput {
+  /** The sequences of the events, in order of arrival. */
   readonly events: readonly number[];
-  /** Everything else, together. */
-  readonly told: Told;
+  /** All other output, merged. */
+  readonly result: ClientResult;
 }
 
-export interface Told {
+export interface ClientResult {
   readonly run?: string;
   readonly status?: number;
   readonly approved?: string;
@@ -48,16 +48,16 @@ export interface Told {
   };
 }
 
-/** No client may take longer, whatever happens to it; a hang is a failure. */
+/** The maximum duration of a client process. */
 const hangMs = 90_000;
 
-/** Has a client of some language do one operation in a process of its own. `onEvent` is told of each event as it comes. */
+/** Executes one operation with a client in a separate process. Calls `onEvent` for each event as it arrives. */
 export async function perform(
   { command: [program = "", ...args], env }: Command,
   operation: readonly string[],
   { url, token, ca, transferMs, ...times }: Setting,
   onEvent?: (sequence: number) => void,
-): Promise<Said> {
+): Promise<ClientOutput> {
   const { requestMs = 20_000, silenceMs = 12_000, patienceMs = 30_000 } = times;
   const child = spawn(program, [...args, ...operation], {
     env: {
@@ -76,26 +76,26 @@ export async function perform(
     killSignal: "SIGKILL",
   });
   const events: number[] = [];
-  let told: Told = {};
+  let result: ClientResult = {};
   let complaints = "";
   child.stderr.on("data", (chunk: Buffer) => (complaints += chunk.toString()));
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const { event, ...rest } = JSON.parse(line) as Told & { readonly event?: number };
+    const { event, ...rest } = JSON.parse(line) as ClientResult & { readonly event?: number };
     if (event !== undefined) {
       events.push(event);
       onEvent?.(event);
     }
-    told = { ...told, ...rest };
+    result = { ...result, ...rest };
   });
   await once(child, "close");
   if (child.exitCode !== 0) {
     const how = child.exitCode ?? child.signalCode;
     throw new Error(`${operation.join(" ")} ended with ${how}: ${complaints.slice(-2_000)}`);
   }
-  return { events, told };
+  return { events, result };
 }
 
-/** What a program that needs nothing but an address and a token writes. */
+/** Returns the output of a program that only needs an address and a token. */
 export async function outputOf(
   { command: [program = "", ...args], env }: Command,
   url: string,

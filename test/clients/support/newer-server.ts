@@ -8,7 +8,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import type { RunEventSchema } from "@reeve/contracts/run";
 import { RunService, RunStatus, WatchRunResponseSchema } from "@reeve/contracts/run";
 
-/** A field of a number that nobody here knows, as it comes over the wire: the text "new". */
+/** A field with an unknown number, as on the wire: the text "new". */
 const unknownField = {
   no: 4_000,
   wireType: WireType.LengthDelimited,
@@ -18,8 +18,8 @@ const unknownField = {
 type EventInit = MessageInitShape<typeof RunEventSchema>;
 
 /**
- * A server whose contracts are newer than those of all clients: its run has an event of a kind that they do not know, fields
- * that they do not know in each message, and a status with a value that they do not know.
+ * Starts a server with newer contracts than those of all clients: its run has an event of an unknown kind, unknown fields in
+ * each message, and a status with an unknown value.
  */
 export async function startNewerServer(): Promise<{ readonly url: string } & AsyncDisposable> {
   const handler = connectNodeAdapter({
@@ -29,7 +29,7 @@ export async function startNewerServer(): Promise<{ readonly url: string } & Asy
         async *watchRun() {
           yield message([{ sequence: 1, event: status(RunStatus.STARTING) }]);
           yield message([{ sequence: 2, $unknown: [unknownField] }]);
-          // A value that a later version of the enum may have.
+          // A value that a later version of the enum may add.
           yield message([{ sequence: 3, event: status(4_000 as RunStatus) }]);
           yield message([{ sequence: 4, event: status(RunStatus.COMPLETED) }], RunStatus.COMPLETED);
         },

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { UploadArtifactResponseSchema } from "@reeve/contracts/artifact";
 
-/** A server of files that begins an answer and says nothing more: to what is uploaded, or only to what is downloaded. */
+/** Starts a file server that begins a response and then stalls, on uploads or only on downloads. */
 export async function startStallingServer(
   at: "upload" | "download",
 ): Promise<{ readonly url: string } & AsyncDisposable> {
@@ -35,7 +35,7 @@ export async function startStallingServer(
   };
 }
 
-/** The answer to an upload, as gRPC has a message on its way: not compressed, and so long. */
+/** Returns the response to an upload in gRPC framing: an uncompressed message with its length. */
 function framed(): Buffer {
   const artifact = { artifactId: "art_1", name: "a.txt" };
   const message = toBinary(

@@ -8,17 +8,17 @@ const root = join(import.meta.dirname, "../../..");
 const sdk = join(root, "sdk");
 const drivers = join(root, "test/clients/drivers");
 
-/** A program, and what it needs in its environment. */
+/** A program and its environment. */
 export interface Command {
   readonly command: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The client of a language: a driver that does what tests ask for, and the quickstart as it is written. */
+/** The client of a language: a driver that executes the tests' operations, and the unchanged quickstart. */
 export interface PreparedClient {
   readonly driver: Command;
   readonly quickstart: Command;
-  /** The file of the quickstart, below the root. */
+  /** The quickstart's file, relative to the root. */
   readonly source: string;
 }
 
@@ -26,7 +26,7 @@ export type Toolchain =
   | { readonly kind: "ready"; readonly client: PreparedClient }
   | { readonly kind: "missing"; readonly reason: string };
 
-/** The client as it is published, installed into an empty folder. It is there wherever our tests are. */
+/** Installs the client's published package into an empty folder. Always available. */
 export async function prepareTypescript(): Promise<Toolchain & AsyncDisposable> {
   const folder = mkdtempSync(join(tmpdir(), "reeve-client-"));
   const env = { ...process.env, PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}` };
@@ -48,14 +48,14 @@ export async function prepareTypescript(): Promise<Toolchain & AsyncDisposable> 
   };
 }
 
-/** The package, installed by pip into an environment of its own. */
+/** Installs the package with pip into a virtual environment. */
 export async function preparePython(): Promise<Toolchain> {
   return await toolchain(async () => {
     const project = join(sdk, "python");
     const files = filesBelow(project).filter((path) => /\.(?:py|pyi|toml)$/.test(path));
     const venv = await cached("client-python", files, async (folder) => {
       await build("python3", ["-m", "venv", "--copies", folder]);
-      // What building leaves beside the sources belongs nowhere.
+      // Build artifacts must not remain beside the sources.
       const copy = join(folder, "source");
       cpSync(project, copy, { recursive: true });
       const quiet = ["-q", "--disable-pip-version-check"];
@@ -72,7 +72,7 @@ export async function preparePython(): Promise<Toolchain> {
   });
 }
 
-/** Built by the go command, which has caches of its own. */
+/** Builds with the go command, which has its own caches. */
 export async function prepareGo(): Promise<Toolchain> {
   return await toolchain(async () => {
     const folder = outputFolder("client-go");
@@ -88,7 +88,7 @@ export async function prepareGo(): Promise<Toolchain> {
   });
 }
 
-/** Built by cargo, without optimization, into a folder of caches. */
+/** Builds with cargo, without optimization, into a cache folder. */
 export async function prepareRust(): Promise<Toolchain> {
   return await toolchain(async () => {
     const folder = outputFolder("client-rust");
@@ -108,7 +108,7 @@ export async function prepareRust(): Promise<Toolchain> {
   });
 }
 
-/** Built by Maven; driver and quickstart are compiled on their own, as a user's program is. */
+/** Builds with Maven. Driver and quickstart are compiled separately, as a user's program is. */
 export async function prepareJava(): Promise<Toolchain> {
   return await toolchain(async () => {
     const project = join(sdk, "java");

@@ -3,23 +3,23 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { connect, createServer } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 
-/** What happens to connections on their way. */
+/** The fault that a proxy injects into connections. */
 export interface Trouble {
-  /** After how many bytes of the server. */
+  /** The number of bytes from the server before the fault. */
   readonly afterBytes: number;
-  /** How often; the connections after that are left alone. */
+  /** The number of connections with the fault; later connections work. */
   readonly times: number;
-  /** Whether the connection breaks, or stays open and says nothing more. */
+  /** Whether the connection breaks, or stays open and silent. */
   readonly kind: "cut" | "silence";
 }
 
 interface ProxyOptions {
   readonly trouble?: Trouble;
-  /** Ends TLS in front of the server. */
+  /** Terminates TLS in front of the server. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-/** A way to a server that gives trouble. */
+/** A proxy to a server that injects faults into connections. */
 export class UnreliableProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #target: number;
@@ -34,7 +34,7 @@ export class UnreliableProxy implements AsyncDisposable {
     this.#server = tls
       ? createTlsServer({ ...tls, ALPNProtocols: ["h2"] }, accept)
       : createServer(accept);
-    // A client that does not trust the certificate goes away.
+    // A client that does not trust the certificate disconnects.
     this.#server.on("tlsClientError", () => {});
   }
 
@@ -45,13 +45,13 @@ export class UnreliableProxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** Where it listens, `host:port`. */
+  /** The proxy's address, `host:port`. */
   get address(): string {
     // A TCP listener has an address and a port.
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** How many connections had trouble. */
+  /** The number of connections with a fault. */
   get troubles(): number {
     return this.#troubles;
   }

@@ -10,24 +10,24 @@ const root = join(import.meta.dirname, "../../..");
 const candidates = [["docker", "compose"], ["docker-compose"]] as const;
 const program = candidates.find(isCurrent);
 
-/** Why compose.yaml cannot be tried here, or undefined when it can. */
+/** Why compose.yaml cannot be tested here, or undefined if it can. */
 export const whyNoCompose =
   program === undefined
-    ? "there is neither `docker compose` nor docker-compose 2 or later"
+    ? "neither `docker compose` nor docker-compose 2 or later is installed"
     : undefined;
 
-/** What compose.yaml brings up, beside whatever else runs on this machine; all of it is gone when it is disposed. */
+/** The deployment of compose.yaml as a separate project. Disposal removes all of it. */
 export interface ComposeProject extends AsyncDisposable {
   /** The address of the gateway, `http://127.0.0.1:port`. */
   readonly url: string;
   /** The folder of the token. */
   readonly dataDir: string;
   readonly token: string;
-  /** Runs compose on the project, and gives what it says on stdout. */
+  /** Runs compose for the project and returns its stdout. */
   compose(...args: string[]): Promise<string>;
 }
 
-/** Brings it up and waits until all of it is healthy. */
+/** Starts the deployment and waits until all of it is healthy. */
 export async function composeUp(): Promise<ComposeProject> {
   const images = await upToDateImages();
   const folder = mkdtempSync(join(tmpdir(), "reeve-compose-"));
@@ -63,7 +63,7 @@ export async function composeUp(): Promise<ComposeProject> {
   };
 }
 
-/** Version 1 of compose is another program, which knows neither `--wait` nor all that compose.yaml asks for. */
+/** Version 1 of compose is a different program without `--wait` and other features that compose.yaml needs. */
 function isCurrent([command, ...rest]: readonly [string, ...string[]]): boolean {
   const { stdout } = spawnSync(command, [...rest, "version", "--short"], { encoding: "utf8" });
   return Number(/^v?(\d+)\./.exec(stdout ?? "")?.[1] ?? 0) >= 2;

@@ -11,7 +11,7 @@ const seccomp = JSON.stringify(
   ),
 );
 
-/** A container as compose.yaml confines them: nothing in it can be written, and no capability is left. */
+/** A container with the restrictions of compose.yaml: a read-only root and no capabilities. */
 export class ConfinedContainer extends NetworkedContainer {
   constructor(image: string) {
     super(image);
@@ -20,7 +20,7 @@ export class ConfinedContainer extends NetworkedContainer {
     this.withTmpFs({ "/tmp": "mode=1777,size=64m" });
   }
 
-  /** Permits what bubblewrap needs to make sandboxes inside of it. */
+  /** Permits what bubblewrap needs to create sandboxes inside the container. */
   withSandboxes(): this {
     this.hostConfig.MaskedPaths = [];
     this.hostConfig.ReadonlyPaths = [];

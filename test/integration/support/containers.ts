@@ -16,7 +16,7 @@ export type Service = "gateway" | "runtime" | "toolhost" | "approvals";
 
 const token = "test-token-0123456789";
 const port = 8080;
-/** How long a service may take to end, in milliseconds: longer than anything that it lets finish. */
+/** How long a service may take to end, in milliseconds: longer than any work that it completes first. */
 const graceMs = 60_000;
 const linesKept = 40;
 
@@ -24,17 +24,17 @@ const linesKept = 40;
 export interface Member {
   readonly service: Service;
   readonly container: StartedTestContainer;
-  /** A client of it; only a gateway answers. */
+  /** A client of the service; only gateways answer. */
   readonly reeve: Connection;
 }
 
 export interface ContainersOptions {
   readonly natsServers?: 1 | 3;
-  /** Further settings of all services. */
+  /** Additional settings of all services. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** The services from their images, on one network with NATS, with scripts instead of models. */
+/** The services as containers from their images, on one network with NATS, with scripted models. */
 export class Containers implements AsyncDisposable {
   readonly nats: NatsContainers;
   readonly #images: Awaited<ReturnType<typeof upToDateImages>>;
@@ -58,8 +58,8 @@ export class Containers implements AsyncDisposable {
   }
 
   /**
-   * Starts everything, and a second time if something does not become ready: a busy machine can be too slow. `meta` is that
-   * of the suite, so that the report of the tests lists the suite as flaky.
+   * Starts everything, and retries once if something does not become ready, as on a busy machine. `meta` is the suite's, so
+   * that the report lists the suite as flaky.
    */
   static async start(options: ContainersOptions, meta: TaskMeta): Promise<Containers> {
     try {
@@ -73,7 +73,7 @@ export class Containers implements AsyncDisposable {
     }
   }
 
-  /** Starts NATS, has what the services need made in it, and starts one of each service. */
+  /** Starts NATS, provisions it, and starts one container of each service. */
   static async #begin({ natsServers = 1, settings = {} }: ContainersOptions): Promise<Containers> {
     const images = await upToDateImages();
     await using resources = new AsyncDisposableStack();
@@ -93,31 +93,31 @@ export class Containers implements AsyncDisposable {
       const services = ["gateway", "runtime", "toolhost", "approvals"] as const;
       await Promise.all(services.map((service) => containers.add(service)));
     } catch (error) {
-      // What did not start tells why; that it is in the way of its own end tells nothing.
+      // The error of the failed start explains the problem; errors of the cleanup after it do not.
       await containers[Symbol.asyncDispose]().catch(() => undefined);
       throw error;
     }
     return containers;
   }
 
-  /** The members of a service, the oldest first. */
+  /** Returns the members of a service, oldest first. */
   of(service: Service): readonly Member[] {
     return this.#members.filter((member) => member.service === service);
   }
 
-  /** Clients of all gateways. */
+  /** Returns clients of all gateways. */
   get gateways(): readonly Connection[] {
     return this.of("gateway").map(({ reeve }) => reeve);
   }
 
-  /** The gateway that is the oldest. */
+  /** Returns the oldest gateway. */
   get reeve(): Connection {
     const [first] = this.gateways;
-    if (first === undefined) throw new Error("there is no gateway");
+    if (first === undefined) throw new Error("no gateway is running");
     return first;
   }
 
-  /** Starts one more of a service, and resolves when it is ready. */
+  /** Starts one more container of a service. Resolves when it is ready. */
   async add(service: Service): Promise<Member> {
     const image = service === "toolhost" ? this.#images.toolhost : this.#images.services;
     const container = this.#confined(image, service)
@@ -137,7 +137,7 @@ export class Containers implements AsyncDisposable {
       }),
     );
     const started = await container.start().catch((cause: unknown) => {
-      throw new Error(`${service} does not become ready; it said last:\n${said.join("")}`, {
+      throw new Error(`${service} does not become ready; its last log lines:\n${said.join("")}`, {
         cause,
       });
     });
@@ -147,14 +147,14 @@ export class Containers implements AsyncDisposable {
     return member;
   }
 
-  /** Ends a member in order, and takes it away. */
+  /** Ends a member gracefully and removes it. */
   async end(member: Member): Promise<void> {
     this.#members.splice(this.#members.indexOf(member), 1);
     await member.container.stop({ timeout: graceMs });
     member.reeve[Symbol.dispose]();
   }
 
-  /** Cuts a member off from everything else on the network, until the result is disposed. */
+  /** Disconnects a member from the network until the result is disposed. */
   async cutOff({ container, service }: Member): Promise<AsyncDisposable> {
     const { container: engine } = await getContainerRuntimeClient();
     const network = engine.dockerode.getNetwork(this.#network.getId());
@@ -164,7 +164,7 @@ export class Containers implements AsyncDisposable {
     return { [Symbol.asyncDispose]: () => network.connect({ Container, EndpointConfig }) };
   }
 
-  /** Stores an agent that plays a script of the folder beside this file. */
+  /** Creates an agent that plays a script from the folder beside this file. */
   async agent(id: string, spec: MessageInitShape<typeof AgentSpecSchema> = {}): Promise<void> {
     await this.reeve.agents.createAgent({
       spec: create(AgentSpecSchema, { id, name: id, model: `scripted:${id}`, ...spec }),
@@ -197,7 +197,7 @@ export class Containers implements AsyncDisposable {
     });
   }
 
-  /** Toolhosts of one machine share the files of runs. */
+  /** The toolhosts of one machine share the files of runs. */
   get #volume(): string {
     return `reeve-${this.#network.getName()}`;
   }

@@ -6,7 +6,7 @@ import { findProgram } from "@reeve/platform/nats/nats-server";
 import { imageNames } from "../../../scripts/images/image-names.ts";
 
 const root = join(import.meta.dirname, "../../..");
-/** What testcontainers would have tidy up; where it is not, containers are removed by who started them alone. */
+/** The image with which testcontainers removes leftovers. Without it, only the process that started a container removes it. */
 const reaperImage = process.env["RYUK_CONTAINER_IMAGE"] ?? "testcontainers/ryuk:0.14.0";
 
 const engineReason = reasonAgainst();
@@ -15,8 +15,8 @@ if (engineReason === undefined && docker(["image", "inspect", reaperImage]) !== 
 }
 
 /**
- * Why tests that need a container engine, and what else they say, are skipped here; undefined when they run. With
- * `REEVE_ENGINE=required` it throws the reason instead.
+ * Returns why tests that need a container engine (and `further` requirements) are skipped, or undefined if they run. With
+ * `REEVE_ENGINE=required`, it throws the reason instead.
  */
 export function whySkipped(further?: string): string | undefined {
   const reason = engineReason ?? further;
@@ -26,22 +26,23 @@ export function whySkipped(further?: string): string | undefined {
   return reason;
 }
 
-/** The end of the name of a suite: why it is skipped. */
+/** Returns the reason for skipping a suite as the end of its name. */
 export function because(reason: string | undefined): string {
   return reason === undefined ? "" : ` (skipped: ${reason})`;
 }
 
-/** Makes the images of this checkout, where they are not up to date. Gives their names. */
+/** Builds the images of this checkout if they are outdated. Returns their names. */
 export async function upToDateImages(): Promise<typeof imageNames> {
   await promisify(execFile)(process.execPath, [join(root, "scripts/images.ts")]);
   return imageNames;
 }
 
 function reasonAgainst(): string | undefined {
-  if (findProgram("docker") === undefined) return "there is no docker on the PATH";
-  if (docker(["version"]) !== 0) return "no container engine answers; DOCKER_HOST names its socket";
+  if (findProgram("docker") === undefined) return "docker is not on the PATH";
+  if (docker(["version"]) !== 0)
+    return "no container engine answers; set DOCKER_HOST to its socket";
   if (findProgram("dpkg-query") === undefined) {
-    return "images are made of the Debian packages of a machine, and this one has none";
+    return "the images are built from the machine's Debian packages, and this machine has none";
   }
   return undefined;
 }

@@ -5,18 +5,18 @@ import { RetryingClient } from "../../system/support/retrying-client.ts";
 import { expectGapless } from "../../system/support/watching.ts";
 import type { Containers } from "./containers.ts";
 
-/** How many clients there are; each has one run at a time. */
+/** The number of clients. Each has one run at a time. */
 const clients = 4;
 let loads = 0;
 
 export interface Load {
-  /** Resolves at the next event of any run: something is going on. */
+  /** Resolves at the next event of any run, which shows that runs are active. */
   next(): Promise<void>;
 }
 
 /**
- * Has clients start runs of an agent, one after the other, until `during` is over; nothing may be seen of it by them. Gives
- * what they saw of each run.
+ * Lets clients start runs of an agent, one after another, until `during` has finished, and checks that they notice nothing.
+ * Returns the events of each run.
  */
 export async function expectUnnoticed(
   containers: Containers,
@@ -48,7 +48,7 @@ export async function expectUnnoticed(
   return seen.flat();
 }
 
-/** The run was done as a whole: no event is missing or comes twice, and no call failed. */
+/** Checks that the run completed with no event missing or repeated, and no failed call. */
 export function expectDone(events: readonly RunEvent[]): void {
   expectGapless(events);
   expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });

@@ -4,10 +4,10 @@ import { z } from "zod";
 import { NetworkedContainer } from "./networked-container.ts";
 
 const monitorPort = 8222;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 const pauseMs = 100;
 
-/** What a server says of the streams that it has; of those it does not lead it need not know the leader. */
+/** A server's view of its streams. A server that does not lead a stream may not know the leader. */
 const streamsSeen = z.object({
   account_details: z
     .array(
@@ -32,7 +32,7 @@ const streamsSeen = z.object({
 
 type StreamSeen = { readonly leader?: string | undefined; readonly current: number };
 
-/** NATS servers in containers, reached by the name `nats` on their network; several are a cluster. */
+/** NATS servers in containers, under the name `nats` on their network. Several form a cluster. */
 export class NatsContainers implements AsyncDisposable {
   readonly #servers: ReadonlyMap<string, StartedTestContainer>;
 
@@ -66,7 +66,7 @@ export class NatsContainers implements AsyncDisposable {
     return new NatsContainers(new Map(await Promise.all(started)));
   }
 
-  /** The server that leads a stream, as soon as one does, other than the one that did `before`. */
+  /** Returns the server that leads a stream, once one other than `before` does. */
   async leaderOf(stream: string, before?: string): Promise<string> {
     return await this.#until(`leader of ${stream}`, async () => {
       const leaders = (await this.#seen(stream)).map(({ leader }) => leader);
@@ -74,7 +74,7 @@ export class NatsContainers implements AsyncDisposable {
     });
   }
 
-  /** Resolves when every server has all of a stream, and one leads it. */
+  /** Resolves when every server has a full replica of a stream, and one leads it. */
   async whole(stream: string): Promise<void> {
     const others = this.#servers.size - 1;
     await this.#until(`whole ${stream}`, async () => {
@@ -86,7 +86,7 @@ export class NatsContainers implements AsyncDisposable {
     });
   }
 
-  /** Ends a server at once, as a power cut would. It keeps what it has stored. */
+  /** Kills a server, as a power failure would. It keeps its stored data. */
   async kill(name: string): Promise<void> {
     await (await this.#container(name)).kill({ signal: "SIGKILL" });
   }
@@ -101,7 +101,7 @@ export class NatsContainers implements AsyncDisposable {
 
   async #container(name: string) {
     const server = this.#servers.get(name);
-    if (server === undefined) throw new Error(`there is no server ${name}`);
+    if (server === undefined) throw new Error(`no server ${name} is running`);
     return (await getContainerRuntimeClient()).container.getById(server.getId());
   }
 
@@ -120,17 +120,17 @@ export class NatsContainers implements AsyncDisposable {
         current: replicas.filter(({ current }) => current).length,
       };
     });
-    // One that is down says nothing.
+    // A server that is down has no view.
     return await Promise.all(asked.map((answer) => answer.catch(() => ({ current: 0 }))));
   }
 
   async #until<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {
-    const deadline = AbortSignal.timeout(patienceMs);
+    const deadline = AbortSignal.timeout(timeoutMs);
     while (!deadline.aborted) {
       const found = await look();
       if (found !== undefined) return found;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    throw new Error(`there is no ${what} after ${patienceMs} ms`);
+    throw new Error(`no ${what} after ${timeoutMs} ms`);
   }
 }

@@ -1,9 +1,9 @@
 import type { StartedNetwork } from "testcontainers";
 import { GenericContainer } from "testcontainers";
 
-/** A container that is on one network and on no other: cut off from that, it is cut off from everything. */
+/** A container on exactly one network, so that disconnecting it from that network isolates it. */
 export class NetworkedContainer extends GenericContainer {
-  /** Puts it on `network`, where it is known by each of `names`. */
+  /** Connects it to `network` under each of `names`. */
   on(network: StartedNetwork, ...names: readonly string[]): this {
     const Aliases = [...names];
     this.createOpts.NetworkingConfig = { EndpointsConfig: { [network.getName()]: { Aliases } } };

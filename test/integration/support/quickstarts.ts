@@ -9,23 +9,23 @@ import type { ComposeProject } from "./compose.ts";
 const root = join(import.meta.dirname, "../../..");
 
 export interface Quickstart {
-  /** The client that it shows. */
+  /** The client that it demonstrates. */
   readonly name: string;
-  /** The page that it stands on, relative to the root. */
+  /** The page that contains it, relative to the root. */
   readonly page: string;
-  /** A line of the page; the next block of code after it is the quickstart. */
+  /** A line of the page; the quickstart is the next code block after it. */
   readonly after: string;
-  /** Commands that install what it needs into a folder of its own. */
+  /** Commands that install its requirements into a separate folder. */
   install?(folder: string): string;
-  /** What is given the block as its last argument. */
+  /** The command that receives the code block as its last argument. */
   interpreter(folder: string): readonly [string, ...string[]];
-  /** What it prints when it works. */
+  /** Its expected output. */
   readonly prints: RegExp;
 }
 
 const bash = ["bash", "-euo", "pipefail", "-c"] as const;
 
-/** What a newcomer copies from the documentation, and expects to work. */
+/** The quickstarts in the documentation that users copy. */
 export const quickstarts: readonly Quickstart[] = [
   {
     name: "curl",
@@ -45,7 +45,7 @@ export const quickstarts: readonly Quickstart[] = [
   },
 ];
 
-/** Runs the code as it is written, but at the address and with the token of a project. Gives what it prints. */
+/** Runs the unchanged code with a project's address and token. Returns its output. */
 export async function follow(
   { page, after, install, interpreter }: Quickstart,
   { url, dataDir, token }: ComposeProject,
@@ -79,6 +79,6 @@ export async function follow(
 function blockAfter(page: string, line: string): string {
   const [, rest] = page.split(`\n${line}\n`);
   const block = /^```\w+\n([\s\S]*?)^```$/m.exec(rest ?? "")?.[1];
-  if (block === undefined) throw new Error(`no code stands after “${line}”`);
+  if (block === undefined) throw new Error(`there is no code block after “${line}”`);
   return block;
 }

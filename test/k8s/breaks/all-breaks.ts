@@ -9,7 +9,7 @@ import { schemaBreaks } from "./schema.ts";
 import { selectorBreaks } from "./selectors.ts";
 import { settingBreaks } from "./settings.ts";
 
-/** A way to break the manifests for each thing that is checked of them, in the order of the checks. */
+/** For each check at least one change to the manifests that violates it, in the order of the checks. */
 export const breaks: readonly Break[] = [
   ...schemaBreaks,
   ...podSecurityBreaks,

@@ -1,14 +1,14 @@
 import type { policies } from "../policies/all-policies.ts";
 import type { KubernetesObject } from "../support/kubernetes-object.ts";
 
-/** An object that is broken on purpose: nothing is known of its shape. */
+/** An object that a test breaks on purpose, of unknown shape. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Broken = any;
 
-/** Finds the object of a kind and a name. */
+/** Returns the object of a kind and a name. */
 export type Find = (kind: string, name: string) => Broken;
 
-/** A check, what is broken, how, and what the check says of it. */
+/** A check, a description of the violation, the change that causes it, and a part of the check's message. */
 export type Break = readonly [
   check: keyof typeof policies,
   what: string,
@@ -16,22 +16,22 @@ export type Break = readonly [
   said: string,
 ];
 
-/** What the pods of a workload are made from. */
+/** Returns the pod template of a workload. */
 export function pod(workload: Broken): Broken {
   return workload.spec.template.spec;
 }
 
-/** The first container of a workload. */
+/** Returns the first container of a workload. */
 export function container(workload: Broken): Broken {
   return pod(workload).containers[0];
 }
 
-/** A volume of the pods of a workload. */
+/** Returns a volume of a workload's pods. */
 export function volume(workload: Broken, name: string): Broken {
   return pod(workload).volumes.find((one: Broken) => one.name === name);
 }
 
-/** A variable in the environment of a workload. */
+/** Returns an environment variable of a workload. */
 export function variable(workload: Broken, name: string): Broken {
   return container(workload).env.find((one: Broken) => one.name === name);
 }

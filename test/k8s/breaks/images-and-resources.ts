@@ -1,19 +1,19 @@
 import type { Break } from "./break.ts";
 import { container, volume } from "./break.ts";
 
-/** Images without a certain version, and containers that ask for less than they use. */
+/** Images without a fixed version, and containers with insufficient requests. */
 export const imageBreaks: readonly Break[] = [
   [
     "images",
     "the latest image",
     (find) => (container(find("Deployment", "gateway")).image = "reeve:latest"),
-    "no certain version",
+    "no fixed version",
   ],
   [
     "images",
     "an image without a version",
     (find) => (container(find("Deployment", "gateway")).image = "host:5000/reeve"),
-    "no certain version",
+    "no fixed version",
   ],
   [
     "resources",
@@ -23,9 +23,9 @@ export const imageBreaks: readonly Break[] = [
   ],
   [
     "resources",
-    "memory beyond what was asked for",
+    "a memory limit above the request",
     (find) => (container(find("Deployment", "gateway")).resources.limits.memory = "9Gi"),
-    "did not ask for",
+    "without a request",
   ],
   [
     "resources",

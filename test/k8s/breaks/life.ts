@@ -1,11 +1,11 @@
 import type { Break } from "./break.ts";
 import { container, pod, remove, variable } from "./break.ts";
 
-/** Pods that begin, end or are replaced while somebody needs them. */
+/** Pods that start, end, or are replaced while clients need them. */
 export const lifeBreaks: readonly Break[] = [
   [
     "probes",
-    "a probe at a port that there is not",
+    "a probe of a missing port",
     (find) => (container(find("Deployment", "gateway")).readinessProbe.grpc.port = 9),
     "no port for its readiness",
   ],
@@ -23,7 +23,7 @@ export const lifeBreaks: readonly Break[] = [
   ],
   [
     "grace",
-    "less grace than drain",
+    "a grace period shorter than the drain",
     (find) => (pod(find("Deployment", "toolhost")).terminationGracePeriodSeconds = 300),
     "has 300 s to end and may need 395",
   ],
@@ -35,15 +35,15 @@ export const lifeBreaks: readonly Break[] = [
   ],
   [
     "grace",
-    "no rest before the end",
+    "no delay before the end",
     (find) => delete container(find("Deployment", "gateway")).lifecycle,
     "clients still know it",
   ],
   [
     "rollout",
-    "fewer pods while they are replaced",
+    "fewer pods during a rollout",
     (find) => (find("Deployment", "gateway").spec.strategy.rollingUpdate.maxUnavailable = 1),
-    "is less",
+    "has fewer pods",
   ],
   [
     "rollout",
@@ -67,6 +67,6 @@ export const lifeBreaks: readonly Break[] = [
     "disruption",
     "a budget that keeps broken pods",
     (find) => delete find("PodDisruptionBudget", "gateway").spec.unhealthyPodEvictionPolicy,
-    "keeps pods that are broken",
+    "protects unhealthy pods",
   ],
 ];

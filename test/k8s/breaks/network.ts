@@ -1,7 +1,7 @@
 import type { Break } from "./break.ts";
 import { remove } from "./break.ts";
 
-/** Networks that are open, or closed to whoever needs them. */
+/** Networks that are open, or closed to pods that need them. */
 export const networkBreaks: readonly Break[] = [
   [
     "defaultDeny",
@@ -11,28 +11,28 @@ export const networkBreaks: readonly Break[] = [
   ],
   [
     "defaultDeny",
-    "a default-deny that lets all out",
+    "a default-deny that allows egress",
     (find) => (find("NetworkPolicy", "default-deny").spec.policyTypes = ["Ingress"]),
     "no default-deny",
   ],
   [
     "networkSelectors",
-    "a policy for nobody",
+    "a policy without pods",
     (find) => (find("NetworkPolicy", "approvals").spec.podSelector.matchLabels = { app: "x" }),
-    "is for no pod",
+    "selects no pod",
   ],
   [
     "networkSelectors",
-    "a peer that there is not",
+    "a missing peer",
     (find) =>
       (find("NetworkPolicy", "approvals").spec.ingress[0].from[0].podSelector.matchLabels = {
         app: "x",
       }),
-    "a peer that there is not",
+    "names a missing peer",
   ],
   [
     "networkSelectors",
-    "a port that there is not",
+    "a missing port",
     (find) => (find("NetworkPolicy", "approvals").spec.ingress[0].ports[0].port = 1),
     "allows port 1",
   ],
@@ -40,38 +40,38 @@ export const networkBreaks: readonly Break[] = [
     "networkSelectors",
     "everybody",
     (find) => delete find("NetworkPolicy", "approvals").spec.ingress[0].from,
-    "lets everybody in",
+    "allows all ingress",
   ],
   [
     "networkSelectors",
     "everywhere",
     (find) => delete find("NetworkPolicy", "nats").spec.egress[0].to,
-    "lets everything out",
+    "allows all egress",
   ],
   [
     "internet",
-    "a toolhost on the internet",
+    "a toolhost with internet access",
     (find) =>
       (find("NetworkPolicy", "runtime").spec.podSelector.matchLabels = {
         "app.kubernetes.io/name": "toolhost",
       }),
-    "to others",
+    "to other pods",
   ],
   [
     "internet",
-    "the metadata of the cloud",
+    "cloud metadata",
     (find) => find("NetworkPolicy", "runtime").spec.egress[0].to[0].ipBlock.except.splice(2, 1),
     "opens 169.254.0.0/16",
   ],
   [
     "internet",
-    "everything beside the cluster",
+    "the network beside the cluster",
     (find) => (find("NetworkPolicy", "cluster-api").spec.egress[0].ports[0].port = 22),
-    "beside the cluster",
+    "the network beside the cluster",
   ],
   [
     "sandboxNetwork",
-    "names for sandboxes",
+    "DNS for sandboxes",
     (find) => (find("NetworkPolicy", "names").spec.podSelector = {}),
     "NetworkPolicy names opens sandboxes",
   ],

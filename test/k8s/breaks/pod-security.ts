@@ -1,7 +1,7 @@
 import type { Break } from "./break.ts";
 import { container, pod, remove } from "./break.ts";
 
-/** Pods that could do more to their node or to the cluster than they may. */
+/** Pods with more rights on their node or in the cluster than they need. */
 export const podSecurityBreaks: readonly Break[] = [
   [
     "podSecurity",
@@ -11,7 +11,7 @@ export const podSecurityBreaks: readonly Break[] = [
   ],
   [
     "podSecurity",
-    "a root to write on",
+    "a writable root",
     (find) =>
       (container(find("Deployment", "runtime")).securityContext.readOnlyRootFilesystem = false),
     "may write",
@@ -30,7 +30,7 @@ export const podSecurityBreaks: readonly Break[] = [
   ],
   [
     "podSecurity",
-    "a folder of the host",
+    "a host folder",
     (find) =>
       pod(find("Deployment", "toolhost")).volumes.push({ name: "x", hostPath: { path: "/" } }),
     "of its host",
@@ -43,7 +43,7 @@ export const podSecurityBreaks: readonly Break[] = [
   ],
   [
     "podSecurity",
-    "a namespace that enforces less",
+    "a namespace with a weaker standard",
     (find) =>
       (find("Namespace", "reeve").metadata.labels["pod-security.kubernetes.io/enforce"] =
         "baseline"),
@@ -53,17 +53,17 @@ export const podSecurityBreaks: readonly Break[] = [
     "identity",
     "service links",
     (find) => delete pod(find("Deployment", "gateway")).enableServiceLinks,
-    "variables of every service",
+    "environment variables of every service",
   ],
   [
     "identity",
-    "a token",
+    "a mounted token",
     (find) => (pod(find("Deployment", "gateway")).automountServiceAccountToken = true),
-    "has a token",
+    "has a mounted token",
   ],
   [
     "identity",
-    "no account of its own",
+    "no service account of its own",
     (_, objects) => remove(objects, "ServiceAccount", "runtime"),
     "no service account",
   ],

@@ -1,16 +1,16 @@
 import type { Break } from "./break.ts";
 
-/** Routes that lead nowhere, too far, or end what is to last. */
+/** Routes to missing services, routes that expose too much, and routes that end streams. */
 export const routeBreaks: readonly Break[] = [
   [
     "routes",
-    "a service that is not led to",
+    "a service without a route",
     (find) => find("GRPCRoute", "grpc").spec.rules[0].matches.pop(),
-    "does not lead to reeve.tool.v1.WorkspaceService",
+    "does not route to reeve.tool.v1.WorkspaceService",
   ],
   [
     "routes",
-    "a path that is for nobody outside",
+    "an internal path",
     (find) =>
       find("HTTPRoute", "http").spec.rules[0].matches.push({
         path: { type: "PathPrefix", value: "/metrics" },
@@ -19,19 +19,19 @@ export const routeBreaks: readonly Break[] = [
   ],
   [
     "routes",
-    "streams that end",
+    "a timeout for streams",
     (find) => delete find("HTTPRoute", "http").spec.rules[0].timeouts,
     "ends streams",
   ],
   [
     "routes",
-    "a service that is not known for HTTP/2",
+    "a service without HTTP/2",
     (find) => delete find("Service", "gateway").spec.ports[0].appProtocol,
-    "not known to speak HTTP/2",
+    "not declared as HTTP/2",
   ],
   [
     "routes",
-    "one hostname for two",
+    "one hostname for two routes",
     (find) => (find("HTTPRoute", "http").spec.hostnames = ["grpc.reeve.example"]),
     "two routes",
   ],

@@ -1,13 +1,13 @@
 import type { Break } from "./break.ts";
 import { remove, variable } from "./break.ts";
 
-/** Numbers of pods that nobody sets, or two do, and queues that scale nothing. */
+/** Replica counts without an owner or with two, and queues that scale no pods. */
 export const scalingBreaks: readonly Break[] = [
   [
     "replicas",
-    "a number beside an autoscaler",
+    "a replica count beside an autoscaler",
     (find) => (find("Deployment", "toolhost").spec.replicas = 2),
-    "takes its pods back",
+    "competes with",
   ],
   [
     "replicas",
@@ -17,15 +17,15 @@ export const scalingBreaks: readonly Break[] = [
   ],
   [
     "replicas",
-    "an autoscaler of nothing",
+    "an autoscaler of a missing workload",
     (find) => (find("ScaledObject", "toolhost").spec.scaleTargetRef.name = "hosts"),
-    "which there is not",
+    "which does not exist",
   ],
   [
     "replicas",
-    "no number at all",
+    "no replica count",
     (find) => delete find("Deployment", "approvals").spec.replicas,
-    "how many pods",
+    "no replica count",
   ],
   [
     "queues",
@@ -41,19 +41,19 @@ export const scalingBreaks: readonly Break[] = [
   ],
   [
     "queues",
-    "a pool that nobody scales",
+    "a pool without a scaler",
     (_, objects) => remove(objects, "ScaledObject", "toolhost"),
     "not scaled by its queue",
   ],
   [
     "queues",
-    "a pool that nobody provisions",
+    "a pool that is not provisioned",
     (find) => (variable(find("Job", "provision"), "REEVE_POOLS").value = "large"),
-    "nobody provisions pool default",
+    "does not provision pool default",
   ],
   [
     "queues",
-    "a threshold above what a pod does",
+    "a threshold above a pod's concurrency",
     (find) => (find("ScaledObject", "runtime").spec.triggers[0].metadata.lagThreshold = "1000"),
     "only after calls wait",
   ],
@@ -61,11 +61,11 @@ export const scalingBreaks: readonly Break[] = [
     "queues",
     "no fallback",
     (find) => delete find("ScaledObject", "runtime").spec.fallback,
-    "while NATS is silent",
+    "while NATS is unavailable",
   ],
   [
     "queues",
-    "a service that picks one server",
+    "a service that balances over several servers",
     (find) =>
       (find("ScaledObject", "runtime").spec.triggers[0].metadata.natsServerMonitoringEndpoint =
         "nats.nats.svc:8222"),

@@ -1,59 +1,59 @@
 import type { Break } from "./break.ts";
 import { container } from "./break.ts";
 
-/** Objects that their schemas refuse. */
+/** Objects that violate their schemas. */
 export const schemaBreaks: readonly Break[] = [
   [
     "schema",
-    "a field that there is not",
+    "an unknown field",
     (find) => (find("Deployment", "gateway").spec.replica = 1),
     "replica",
   ],
   [
     "schema",
-    "a field deep inside that there is not",
+    "an unknown nested field",
     (find) => (container(find("Deployment", "gateway")).securityContext.readOnly = true),
     "readOnly",
   ],
   [
     "schema",
-    "a number that is a text",
+    "a number as a string",
     (find) => (container(find("Deployment", "gateway")).ports[0].containerPort = "80"),
     "must be number",
   ],
   [
     "schema",
-    "a field that is missing",
+    "a missing field",
     (find) => delete find("Deployment", "gateway").spec.selector,
     "'selector'",
   ],
   [
     "schema",
-    "a kind that there is not",
+    "an unknown kind",
     (find) => (find("Deployment", "gateway").kind = "Deploy"),
-    "nobody knows",
+    "unknown type",
   ],
   [
     "schema",
-    "a version that there is not",
+    "an unknown version",
     (find) => (find("ScaledObject", "toolhost").apiVersion = "keda.sh/v1"),
-    "nobody knows",
+    "unknown type",
   ],
   [
     "schema",
-    "a field that a custom resource has not",
+    "an unknown field of a custom resource",
     (find) => (find("ScaledObject", "toolhost").spec.min = 1),
     "min",
   ],
   [
     "schema",
-    "a field of a pod inside a custom resource that there is not",
+    "an unknown field of a pod in a custom resource",
     (find) => (find("SandboxTemplate", "sandbox").spec.podTemplate.spec.hostNet = true),
     "hostNet",
   ],
   [
     "schema",
-    "a route that is no list",
+    "a route that is not a list",
     (find) => (find("GRPCRoute", "grpc").spec.rules = {}),
     "must be array",
   ],

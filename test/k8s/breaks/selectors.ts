@@ -1,16 +1,16 @@
 import type { Break } from "./break.ts";
 
-/** Selectors that find nothing, or others. */
+/** Selectors that match nothing, or the wrong pods. */
 export const selectorBreaks: readonly Break[] = [
   [
     "selectors",
-    "a selector that finds nothing",
+    "a selector without a match",
     (find) => (find("Deployment", "gateway").spec.selector.matchLabels = { app: "x" }),
     "selects nothing",
   ],
   [
     "selectors",
-    "a selector that finds others",
+    "a selector that also matches other pods",
     (find) => (find("Deployment", "gateway").spec.selector.matchLabels = {}),
     "selects Deployment approvals",
   ],
@@ -22,14 +22,14 @@ export const selectorBreaks: readonly Break[] = [
   ],
   [
     "selectors",
-    "a service for a port that there is not",
+    "a service with a missing port",
     (find) => (find("Service", "gateway").spec.ports[0].targetPort = "grpc"),
-    "leads to a port",
+    "targets a port",
   ],
   [
     "selectors",
-    "a monitor that misses a service",
+    "a monitor that misses a workload",
     (find) => find("PodMonitor", "reeve").spec.podMetricsEndpoints.pop(),
-    "does not read Deployment",
+    "does not scrape Deployment",
   ],
 ];

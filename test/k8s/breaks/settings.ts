@@ -1,23 +1,23 @@
 import type { Break, Broken } from "./break.ts";
 import { container, variable } from "./break.ts";
 
-/** Settings that no program takes, and secrets where they are not needed. */
+/** Invalid settings, and secrets where they are not needed. */
 export const settingBreaks: readonly Break[] = [
   [
     "settings",
-    "a setting that there is not",
+    "an unknown setting",
     (find) => container(find("Deployment", "gateway")).env.push({ name: "REEVE_PORT", value: "1" }),
     "has no setting REEVE_PORT",
   ],
   [
     "settings",
-    "a setting that is wrong",
+    "an invalid setting",
     (find) => (variable(find("Deployment", "toolhost"), "REEVE_POOL").value = "a b"),
     "REEVE_POOL",
   ],
   [
     "settings",
-    "a setting that is missing",
+    "a missing setting",
     (find) =>
       (container(find("Deployment", "gateway")).env = container(
         find("Deployment", "gateway"),
@@ -26,15 +26,15 @@ export const settingBreaks: readonly Break[] = [
   ],
   [
     "settings",
-    "settings that there are not",
+    "a missing ConfigMap",
     (find) => (container(find("Deployment", "gateway")).envFrom[0].configMapRef.name = "nothing"),
-    "which there is not",
+    "which does not exist",
   ],
   [
     "settings",
-    "a program that there is not",
+    "an unknown program",
     (find) => (container(find("Deployment", "gateway")).command[1] = "services/door/src/main.ts"),
-    "a program that there is not",
+    "an unknown program",
   ],
   [
     "secrets",
@@ -47,10 +47,10 @@ export const settingBreaks: readonly Break[] = [
   ],
   [
     "secrets",
-    "a secret that nobody makes",
+    "a secret that is not created",
     (find) =>
       (variable(find("Deployment", "gateway"), "REEVE_TOKENS").valueFrom.secretKeyRef.key = "t"),
-    "which nobody makes",
+    "which is not created",
   ],
   [
     "secrets",
@@ -59,6 +59,6 @@ export const settingBreaks: readonly Break[] = [
       container(find("Deployment", "runtime")).envFrom.push({
         secretRef: { name: "reeve-models" },
       }),
-    "takes the whole of secret reeve-models",
+    "takes all keys of secret reeve-models",
   ],
 ];

@@ -9,10 +9,10 @@ import { queues, replicas } from "./scaling.ts";
 import { selectors } from "./selectors.ts";
 import { secrets, settings } from "./settings.ts";
 
-/** Says in sentences what is wrong with the objects of one deployment. */
+/** Returns the violations in the objects of one deployment, as sentences. */
 export type Policy = (objects: readonly KubernetesObject[]) => readonly string[];
 
-/** Everything that is checked of the objects of a deployment. */
+/** All checks of a deployment's objects. */
 export const policies = {
   schema: schemaViolations,
   podSecurity,

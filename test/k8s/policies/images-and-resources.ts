@@ -1,17 +1,19 @@
 import type { KubernetesObject } from "../support/kubernetes-object.ts";
 import { workloadsOf } from "../support/manifests.ts";
 
-/** Every image is a certain version. */
+/** Every image has a fixed version. */
 export function images(objects: readonly KubernetesObject[]): readonly string[] {
   return workloadsOf(objects).flatMap(({ name, containers }) =>
     containers.flatMap(({ image = "" }) => {
       const [, version = ""] = /(?::([^:/]+)|@(sha256:[0-9a-f]{64}))$/.exec(image) ?? [];
-      return /^\d|^sha256:/.test(version) ? [] : [`${name} runs no certain version: ${image}`];
+      return /^\d|^sha256:/.test(version)
+        ? []
+        : [`${name} has an image with no fixed version: ${image}`];
     }),
   );
 }
 
-/** Every container says what it needs; of what cannot be given back it gets no more than that. */
+/** Every container has requests, and a memory limit equal to its request, since memory cannot be reclaimed. */
 export function resources(objects: readonly KubernetesObject[]): readonly string[] {
   return workloadsOf(objects).flatMap(({ name, containers, pod }) => [
     ...containers.flatMap(({ resources: { requests = {}, limits = {} } = {} }) => [
@@ -23,7 +25,7 @@ export function resources(objects: readonly KubernetesObject[]): readonly string
         .map((resource) => `${name} has no limit of ${resource}`),
       ...(requests["memory"] === limits["memory"]
         ? []
-        : [`${name} may use memory it did not ask for`]),
+        : [`${name} may use memory without a request`]),
     ]),
     ...scratchProblems(name, pod, containers),
   ]);
@@ -40,7 +42,7 @@ function scratchProblems(
   const limit = containers.map(({ resources }) =>
     bytesOf(resources?.limits?.["ephemeral-storage"] ?? "0"),
   );
-  return sum(scratch) > sum(limit) ? [`${name} is evicted before its volumes are full`] : [];
+  return sum(scratch) > sum(limit) ? [`${name} would be evicted before its volumes are full`] : [];
 }
 
 function sum(sizes: readonly number[]): number {

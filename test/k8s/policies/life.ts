@@ -6,12 +6,12 @@ import { hasPort, ofKind, selects, workloadsOf } from "../support/manifests.ts";
 import { programOf } from "../support/services.ts";
 import { environmentOf } from "../support/environment.ts";
 
-/** What a service may take beyond its drain to end in order, in seconds. */
+/** How long a service may take for a graceful end after its drain, in seconds. */
 const marginSeconds = 30;
-/** What a toolhost may take for its workspaces then: to let clients' operations end, and to save all. */
+/** How long a toolhost may take then to end clients' operations and save all workspaces, in seconds. */
 const savingSeconds = 60;
 
-/** Services are asked whether they started, live and are ready, at ports that they have and by the names that mean it. */
+/** Services have startup, liveness, and readiness probes, with existing ports and the correct service names. */
 export function probes(objects: readonly KubernetesObject[]): readonly string[] {
   return workloadsOf(objects)
     .filter(({ isService }) => isService)
@@ -33,7 +33,7 @@ function probeProblems(workload: Workload, container: Container): readonly strin
     if (!hasPort(workload, portOf(probe)))
       problems.push(`${name} has no port for its ${what} probe`);
     if (probe.grpc !== undefined && probe.grpc.service !== service) {
-      problems.push(`${name} asks for its ${what} under another name than ${service}`);
+      problems.push(`${name} probes its ${what} under another name than ${service}`);
     }
     return problems;
   });
@@ -43,7 +43,7 @@ function portOf({ grpc, httpGet, tcpSocket }: V1Probe): string | number | undefi
   return grpc?.port ?? httpGet?.port ?? tcpSocket?.port;
 }
 
-/** A pod has as long to end as its service takes, and is forgotten by its clients before. */
+/** A pod's grace period covers its drain, and clients stop using the pod before it ends. */
 export function grace(objects: readonly KubernetesObject[]): readonly string[] {
   return workloadsOf(objects)
     .filter(({ isService }) => isService)
@@ -64,7 +64,7 @@ export function grace(objects: readonly KubernetesObject[]): readonly string[] {
     });
 }
 
-/** A new version comes up before the old one goes, on other machines and in other zones where there are some. */
+/** A new version starts before the old one ends, on different nodes and zones if possible. */
 export function rollout(objects: readonly KubernetesObject[]): readonly string[] {
   return workloadsOf(objects)
     .filter(({ object }) => object.kind === "Deployment")
@@ -80,7 +80,9 @@ export function rollout(objects: readonly KubernetesObject[]): readonly string[]
             selects(labelSelector, labels),
         );
       return [
-        ...(maxSurge === 1 && maxUnavailable === 0 ? [] : [`${name} is less while it is replaced`]),
+        ...(maxSurge === 1 && maxUnavailable === 0
+          ? []
+          : [`${name} has fewer pods during a rollout`]),
         ...["topology.kubernetes.io/zone", "kubernetes.io/hostname"]
           .filter((key) => spread(key) !== true)
           .map((key) => `${name} is not spread over ${key}`),
@@ -88,7 +90,7 @@ export function rollout(objects: readonly KubernetesObject[]): readonly string[]
     });
 }
 
-/** An eviction takes one pod of a service at a time, and none that is broken stands in its way. */
+/** An eviction removes one pod of a service at a time, and unhealthy pods do not block it. */
 export function disruption(objects: readonly KubernetesObject[]): readonly string[] {
   const budgets = ofKind(objects, "PodDisruptionBudget");
   const services = workloadsOf(objects).filter(({ isService }) => isService);
@@ -105,10 +107,12 @@ export function disruption(objects: readonly KubernetesObject[]): readonly strin
       const { maxUnavailable, unhealthyPodEvictionPolicy } =
         budget.spec as V1PodDisruptionBudgetSpec;
       return [
-        ...(maxUnavailable === 1 ? [] : [`${nameOf(budget)} does not let one pod go`]),
+        ...(maxUnavailable === 1
+          ? []
+          : [`${nameOf(budget)} does not permit the eviction of one pod`]),
         ...(unhealthyPodEvictionPolicy === "AlwaysAllow"
           ? []
-          : [`${nameOf(budget)} keeps pods that are broken`]),
+          : [`${nameOf(budget)} protects unhealthy pods`]),
       ];
     }),
   ];

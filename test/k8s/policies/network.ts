@@ -8,7 +8,7 @@ import { nameOf } from "../support/kubernetes-object.ts";
 import type { Workload } from "../support/manifests.ts";
 import { hasPort, ofKind, selects, workloadsOf } from "../support/manifests.ts";
 
-/** In each namespace with pods nothing may be reached or reach out that no policy allows. */
+/** Each namespace with pods denies all traffic that no policy allows. */
 export function defaultDeny(objects: readonly KubernetesObject[]): readonly string[] {
   const policies = ofKind(objects, "NetworkPolicy");
   const namespaces = new Set(workloadsOf(objects).map(({ object }) => object.metadata.namespace));
@@ -31,22 +31,22 @@ function deniesAll(policy: KubernetesObject): boolean {
   );
 }
 
-/** A policy means pods that there are, on both sides, and ports that they have. */
+/** The selectors and ports of a policy match existing pods, on both sides. */
 export function networkSelectors(objects: readonly KubernetesObject[]): readonly string[] {
   const workloads = workloadsOf(objects);
   return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
     const { podSelector = {}, ingress = [], egress = [] } = policy.spec as NetworkPolicy;
     const name = nameOf(policy);
     const meant = workloads.filter(({ labels }) => selects(podSelector, labels));
-    const nobody = meant.length === 0 ? [`${name} is for no pod`] : [];
+    const unmatched = meant.length === 0 ? [`${name} selects no pod`] : [];
     const incoming = ingress.flatMap(({ from = [], ports = [] }) => [
-      ...(from.length === 0 ? [`${name} lets everybody in`] : []),
+      ...(from.length === 0 ? [`${name} allows all ingress`] : []),
       ...from.flatMap((peer) => peerProblems(name, peer, workloads)),
       ...portProblems(name, ports, meant),
     ]);
     const outgoing = egress.flatMap(({ to = [], ports = [] }) => [
-      ...(to.length === 0 ? [`${name} lets everything out`] : []),
-      ...(ports.length === 0 ? [`${name} lets out to every port`] : []),
+      ...(to.length === 0 ? [`${name} allows all egress`] : []),
+      ...(ports.length === 0 ? [`${name} allows egress to every port`] : []),
       ...to.flatMap((peer) => peerProblems(name, peer, workloads)),
       ...to
         .filter(({ namespaceSelector, podSelector: peers }) => peers && !namespaceSelector)
@@ -58,11 +58,11 @@ export function networkSelectors(objects: readonly KubernetesObject[]): readonly
           ),
         ),
     ]);
-    return [...nobody, ...incoming, ...outgoing];
+    return [...unmatched, ...incoming, ...outgoing];
   });
 }
 
-/** Peers in another namespace are not ours to know. */
+/** Peers in another namespace are not part of the deployment. */
 function peerProblems(
   name: string,
   { podSelector, namespaceSelector }: Peer,
@@ -71,7 +71,7 @@ function peerProblems(
   if (podSelector === undefined || namespaceSelector !== undefined) return [];
   return workloads.some(({ labels }) => selects(podSelector, labels))
     ? []
-    : [`${name} names a peer that there is not`];
+    : [`${name} names a missing peer`];
 }
 
 function portProblems(
@@ -88,14 +88,14 @@ function portProblems(
 
 const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
 const closedRanges = [...privateRanges, "169.254.0.0/16"];
-/** Where an API server listens. */
+/** The ports of an API server. */
 const apiPorts = new Set<unknown>([443, 6443]);
 
 function isNear({ cidr }: { readonly cidr: string }): boolean {
   return privateRanges.includes(cidr);
 }
 
-/** Only the runtime reaches out of the cluster, and there only what is on the internet; only toolhosts reach the API server. */
+/** Only the runtime has egress to the internet, and to nothing else outside the cluster; only toolhosts access the API server. */
 export function internet(objects: readonly KubernetesObject[]): readonly string[] {
   return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
     const { podSelector, egress = [] } = policy.spec as NetworkPolicy;
@@ -111,10 +111,10 @@ export function internet(objects: readonly KubernetesObject[]): readonly string[
     return [
       ...(near.length === 0 || (reader === "toolhost" && isForApi)
         ? []
-        : [`${nameOf(policy)} opens what is beside the cluster`]),
+        : [`${nameOf(policy)} opens the network beside the cluster`]),
       ...(far.length === 0 || reader === "runtime"
         ? []
-        : [`${nameOf(policy)} opens the internet to others`]),
+        : [`${nameOf(policy)} opens the internet to other pods`]),
       ...(far.length === 0 ? [] : closedRanges)
         .filter((range) => far.some(({ except = [] }) => !except.includes(range)))
         .map((range) => `${nameOf(policy)} opens ${range}`),
@@ -122,10 +122,10 @@ export function internet(objects: readonly KubernetesObject[]): readonly string[
   });
 }
 
-/** Pods in which foreign code runs, whatever namespace they are in. */
+/** Pods that run untrusted code, in any namespace. */
 const sandbox = { "app.kubernetes.io/name": "sandbox" };
 
-/** No policy lets anything in or out of a sandbox. */
+/** No policy allows traffic to or from a sandbox. */
 export function sandboxNetwork(objects: readonly KubernetesObject[]): readonly string[] {
   return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
     const { podSelector = {}, ingress = [], egress = [] } = policy.spec as NetworkPolicy;

@@ -2,10 +2,10 @@ import type { Container, KubernetesObject } from "../support/kubernetes-object.t
 import { nameOf } from "../support/kubernetes-object.ts";
 import { ofKind, workloadsOf } from "../support/manifests.ts";
 
-/** The levels of pod security that every namespace has to enforce. */
+/** The modes of pod security that every namespace must set. */
 const modes = ["enforce", "audit", "warn"];
 
-/** Pods fulfil the standard "restricted", write nowhere but on volumes of a bounded size, and namespaces enforce it. */
+/** Pods satisfy the standard "restricted" and write only to volumes of bounded size, and namespaces enforce the standard. */
 export function podSecurity(objects: readonly KubernetesObject[]): readonly string[] {
   const namespaces = ofKind(objects, "Namespace").flatMap(({ metadata }) =>
     modes
@@ -16,7 +16,7 @@ export function podSecurity(objects: readonly KubernetesObject[]): readonly stri
     const { securityContext = {}, volumes = [] } = pod;
     return [
       ...(securityContext.runAsNonRoot === true ? [] : [`${name} may run as root`]),
-      ...(Number(securityContext.runAsUser) > 0 ? [] : [`${name} has no user of its own`]),
+      ...(Number(securityContext.runAsUser) > 0 ? [] : [`${name} has no user id of its own`]),
       ...(securityContext.seccompProfile?.type === "RuntimeDefault"
         ? []
         : [`${name} has no seccomp profile`]),
@@ -48,18 +48,20 @@ function containerProblems(name: string, { securityContext = {} }: Container): r
   ];
 }
 
-/** Nothing of the cluster is handed to a pod that does not ask it for anything. */
+/** Pods that do not use the cluster's API receive no token and no service variables. */
 export function identity(objects: readonly KubernetesObject[]): readonly string[] {
   const accounts = ofKind(objects, "ServiceAccount");
   const pods = workloadsOf(objects).flatMap(({ name, pod }) => [
-    ...(pod.enableServiceLinks === false ? [] : [`${name} has variables of every service`]),
-    ...(pod.automountServiceAccountToken === false ? [] : [`${name} has a token`]),
+    ...(pod.enableServiceLinks === false
+      ? []
+      : [`${name} has environment variables of every service`]),
+    ...(pod.automountServiceAccountToken === false ? [] : [`${name} has a mounted token`]),
     ...(accounts.some(({ metadata }) => metadata.name === pod.serviceAccountName)
       ? []
       : [`${name} has no service account of its own`]),
   ]);
   const tokens = accounts
     .filter((account) => account.automountServiceAccountToken !== false)
-    .map((account) => `${nameOf(account)} hands out tokens`);
+    .map((account) => `${nameOf(account)} mounts tokens`);
   return [...pods, ...tokens];
 }

@@ -16,7 +16,7 @@ interface RouteSpec {
   }[];
 }
 
-/** The world reaches exactly the services of the contracts, at hostnames of their own, for as long as a stream lasts. */
+/** Exactly the public services are exposed, at separate hostnames, without a timeout for streams. */
 export function routes(objects: readonly KubernetesObject[]): readonly string[] {
   const all = ofKind(objects, "GRPCRoute", "HTTPRoute");
   const hosts = all.flatMap((route) => (route.spec as RouteSpec).hostnames ?? []);
@@ -29,7 +29,7 @@ export function routes(objects: readonly KubernetesObject[]): readonly string[] 
       return [
         ...publicServices
           .filter((service) => !open.includes(service))
-          .map((service) => `${nameOf(route)} does not lead to ${service}`),
+          .map((service) => `${nameOf(route)} does not route to ${service}`),
         ...open
           .filter((service) => !publicServices.includes(service))
           .map((service) => `${nameOf(route)} opens ${service || "everything"}`),
@@ -56,10 +56,10 @@ function backendProblems(
       const found = services.find(({ metadata }) => metadata.name === name);
       const served = found && (found.spec as V1ServiceSpec).ports?.find((one) => one.port === port);
       if (served === undefined)
-        return [`${nameOf(route)} leads to ${name}:${port}, which there is not`];
+        return [`${nameOf(route)} routes to ${name}:${port}, which does not exist`];
       return served.appProtocol === "kubernetes.io/h2c"
         ? []
-        : [`${nameOf(route)} leads to ${name}, which is not known to speak HTTP/2`];
+        : [`${nameOf(route)} routes to ${name}, which is not declared as HTTP/2`];
     }),
   ];
 }

@@ -14,7 +14,7 @@ interface ScalerSpec {
   readonly triggers?: readonly { readonly metadata: Readonly<Record<string, string>> }[];
 }
 
-/** Either a manifest says how many pods there are, or exactly one autoscaler does. */
+/** The number of pods is set by the manifest or by exactly one autoscaler. */
 export function replicas(objects: readonly KubernetesObject[]): readonly string[] {
   const scalers = ofKind(objects, "ScaledObject", "HorizontalPodAutoscaler");
   const deployments = workloadsOf(objects).filter(({ object }) => object.kind === "Deployment");
@@ -23,16 +23,14 @@ export function replicas(objects: readonly KubernetesObject[]): readonly string[
       .filter(
         (scaler) => !deployments.some(({ object }) => object.metadata.name === targetOf(scaler)),
       )
-      .map((scaler) => `${nameOf(scaler)} scales ${targetOf(scaler)}, which there is not`),
+      .map((scaler) => `${nameOf(scaler)} scales ${targetOf(scaler)}, which does not exist`),
     ...deployments.flatMap(({ object, name }) => {
       const own = scalers.filter((scaler) => targetOf(scaler) === object.metadata.name);
       const { replicas: given } = object.spec as { readonly replicas?: number };
       if (own.length > 1) return [`${name} is scaled by ${own.map(nameOf).join(" and ")}`];
       if (own.length === 1 && given !== undefined)
-        return [`${name} takes its pods back from ${own.map(nameOf).join()}`];
-      return own.length === 0 && given === undefined
-        ? [`${name} does not say how many pods it has`]
-        : [];
+        return [`${name} competes with ${own.map(nameOf).join()}`];
+      return own.length === 0 && given === undefined ? [`${name} has no replica count`] : [];
     }),
   ];
 }
@@ -41,7 +39,7 @@ function targetOf(scaler: KubernetesObject): string {
   return (scaler.spec as ScalerSpec).scaleTargetRef.name;
 }
 
-/** A ScaledObject asks for the lag of the very queue that its pods take from, and that the job provisions. */
+/** A ScaledObject scales by the lag of the queue that its pods consume and that the job provisions. */
 export function queues(objects: readonly KubernetesObject[]): readonly string[] {
   const scaled = ofKind(objects, "ScaledObject");
   if (scaled.length === 0) return [];
@@ -61,7 +59,7 @@ export function queues(objects: readonly KubernetesObject[]): readonly string[] 
       ...scalerProblems(scaler, queue),
       ...(queue?.pool === undefined || provisioned.includes(queue.pool)
         ? []
-        : [`nobody provisions pool ${queue.pool} of ${name}`]),
+        : [`the job does not provision pool ${queue.pool} of ${name}`]),
     ];
   });
 }
@@ -77,7 +75,7 @@ interface Queue {
   readonly concurrency: number;
 }
 
-/** The queue from which a workload takes, as the contracts declare it. */
+/** Returns the queue that a workload consumes, as the contracts declare it. */
 function queueOf(workload: Workload): Queue | undefined {
   const program = programNameOf(workload);
   if (program === "runtime") {
@@ -93,8 +91,7 @@ function queueOf(workload: Workload): Queue | undefined {
 function scalerProblems(scaler: KubernetesObject, queue: Queue | undefined): readonly string[] {
   const { triggers = [], fallback } = scaler.spec as ScalerSpec;
   const name = nameOf(scaler);
-  const lost =
-    fallback === undefined ? [`${name} scales to nothing known while NATS is silent`] : [];
+  const lost = fallback === undefined ? [`${name} has no fallback while NATS is unavailable`] : [];
   return [
     ...lost,
     ...triggers.flatMap(({ metadata }) => [

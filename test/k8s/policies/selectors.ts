@@ -3,7 +3,7 @@ import type { KubernetesObject, Selector } from "../support/kubernetes-object.ts
 import { nameOf } from "../support/kubernetes-object.ts";
 import { hasPort, ofKind, selects, workloadsOf } from "../support/manifests.ts";
 
-/** Whoever chooses pods by their labels finds some, with the ports that are meant, and no two choose the same. */
+/** Every selector matches pods with the required ports, and no two owners select the same pods. */
 export function selectors(objects: readonly KubernetesObject[]): readonly string[] {
   return [...owners(objects), ...services(objects), ...monitors(objects)];
 }
@@ -31,7 +31,7 @@ function services(objects: readonly KubernetesObject[]): readonly string[] {
     return ports.flatMap(({ port, targetPort }) =>
       found
         .filter((workload) => !hasPort(workload, targetPort ?? port))
-        .map(({ name }) => `${nameOf(service)} leads to a port that ${name} does not have`),
+        .map(({ name }) => `${nameOf(service)} targets a port that ${name} does not have`),
     );
   });
 }
@@ -41,7 +41,7 @@ interface MonitorSpec {
   readonly podMetricsEndpoints: readonly { readonly port: string }[];
 }
 
-/** Every service is read by a monitor, where there is one. */
+/** If monitors exist, they scrape every service. */
 function monitors(objects: readonly KubernetesObject[]): readonly string[] {
   const workloads = workloadsOf(objects).filter(({ containers }) =>
     containers.some(({ name }) => name === "reeve"),
@@ -55,6 +55,6 @@ function monitors(objects: readonly KubernetesObject[]): readonly string[] {
           !selects(selector, workload.labels) ||
           !podMetricsEndpoints.some(({ port }) => hasPort(workload, port)),
       )
-      .map(({ name }) => `${nameOf(monitor)} does not read ${name}`);
+      .map(({ name }) => `${nameOf(monitor)} does not scrape ${name}`);
   });
 }

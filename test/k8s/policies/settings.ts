@@ -6,14 +6,14 @@ import { environmentOf } from "../support/environment.ts";
 import { ofKind, workloadsOf } from "../support/manifests.ts";
 import { programNameOf, programOf } from "../support/services.ts";
 
-/** Every program of ours starts with what it is given: its settings exist, none is missing, and each is right. */
+/** Every program accepts its environment: the settings exist, none is missing, and each is valid. */
 export function settings(objects: readonly KubernetesObject[]): readonly string[] {
   const configs = ofKind(objects, "ConfigMap").map(({ metadata }) => metadata.name);
   return workloadsOf(objects).flatMap((workload) => {
     const { name, containers } = workload;
     const isOurs = containers.some(({ name: container }) => container === "reeve");
     const program = programOf(workload);
-    if (program === undefined) return isOurs ? [`${name} runs a program that there is not`] : [];
+    if (program === undefined) return isOurs ? [`${name} runs an unknown program`] : [];
     const given = environmentOf(objects, workload);
     const named = containers.flatMap(({ env = [] }) => env.map((variable) => variable.name));
     const unknown = [...named, ...Object.keys(given)].filter(
@@ -24,7 +24,7 @@ export function settings(objects: readonly KubernetesObject[]): readonly string[
       ...containers
         .flatMap(({ envFrom = [] }) => envFrom.map(({ configMapRef }) => configMapRef?.name ?? ""))
         .filter((config) => !configs.includes(config))
-        .map((config) => `${name} reads ConfigMap ${config}, which there is not`),
+        .map((config) => `${name} reads ConfigMap ${config}, which does not exist`),
       ...problemsOf(() => program.read(given)).map((problem) => `${name}: ${problem}`),
     ];
   });
@@ -39,7 +39,7 @@ function problemsOf(read: () => unknown): readonly string[] {
   }
 }
 
-/** Which programs may see which secret; every other secret is for nobody. */
+/** The programs that may read each secret; no program may read any other secret. */
 const readers: Readonly<Record<string, readonly string[]>> = {
   "reeve-nats": ["gateway", "runtime", "toolhost", "approvals", "provision", "nats"],
   "reeve-tokens": ["gateway"],
@@ -48,14 +48,14 @@ const readers: Readonly<Record<string, readonly string[]>> = {
 };
 
 const docs = readFileSync(join(import.meta.dirname, "../../../docs/deploy.md"), "utf8");
-/** The keys of secrets that the page on deployment says how to make. */
+/** The keys of secrets that the deployment page documents. */
 const documented = new Set(
   [...docs.matchAll(/^\| `([a-z-]+)` +\| `(\w+)` +\|/gm)].map(
     ([, secret, key]) => `${secret} ${key}`,
   ),
 );
 
-/** A secret is seen by those alone who use it, and each key is made here or named where it says what to make beforehand. */
+/** Only the programs that use a secret can read it, and each key is created here or documented for creation before the deployment. */
 export function secrets(objects: readonly KubernetesObject[]): readonly string[] {
   const made = ofKind(objects, "Secret");
   return workloadsOf(objects).flatMap((workload) => {
@@ -69,7 +69,7 @@ export function secrets(objects: readonly KubernetesObject[]): readonly string[]
       ...(pod.volumes ?? []).map(({ secret }) => secret?.secretName),
     ].filter((secret) => secret !== undefined);
     return [
-      ...whole.map((secret) => `${name} takes the whole of secret ${secret}`),
+      ...whole.map((secret) => `${name} takes all keys of secret ${secret}`),
       ...refs.flatMap(({ name: secret = "", key }) => {
         const base = Object.keys(readers).find((known) => isNamed(secret, known)) ?? "";
         const there = made.find((object) => nameOf(object) === `Secret ${secret}`);
@@ -79,14 +79,14 @@ export function secrets(objects: readonly KubernetesObject[]): readonly string[]
           ...(readers[base]?.includes(reader) === true ? [] : [`${name} may not see ${secret}`]),
           ...(isMade || isDocumented
             ? []
-            : [`${name} reads key ${key} of secret ${secret}, which nobody makes`]),
+            : [`${name} reads key ${key} of secret ${secret}, which is not created`]),
         ];
       }),
     ];
   });
 }
 
-/** Whether a secret is the one of this name, with or without the mark of its content. */
+/** Returns whether a secret has this name, with or without the hash of its content. */
 function isNamed(secret: string, known: string): boolean {
   return secret === known || new RegExp(`^${known}-[a-z0-9]{10}$`).test(secret);
 }

@@ -1,6 +1,6 @@
 /**
- * Makes the schema of one custom resource from its definition: `node test/k8s/schemas/trim.ts CRD.yaml VERSION`. Texts and
- * the status are left out, and pods are those of Kubernetes itself.
+ * Extracts the schema of one custom resource from its definition: `node test/k8s/schemas/trim.ts CRD.yaml VERSION`. Omits
+  * descriptions and the status, and refers to Kubernetes' own schema for pods.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -9,11 +9,11 @@ const customResources = join(import.meta.dirname, "../schemas");
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
 const added = new Set<string>();
 
-/** Every field of the objects that their kind does not have, that has another type, or that is missing. */
+/** Returns every field of the objects that is unknown, has the wrong type, or is missing. */
 export function schemaViolations(objects: readonly KubernetesObject[]): readonly string[] {
   return objects.flatMap((object) => {
     const name = schemaFor(object);
-    if (name === undefined) return [`${nameOf(object)}: nobody knows ${object.apiVersion}`];
+    if (name === undefined) return [`${nameOf(object)}: unknown type ${object.apiVersion}`];
     if (ajv.validate(name, object)) return [];
     return (ajv.errors ?? []).map(({ instancePath, message, params }) => {
       const { additionalProperty: extra = "" } = params as { readonly additionalProperty?: string };
@@ -22,7 +22,7 @@ export function schemaViolations(objects: readonly KubernetesObject[]): readonly
   });
 }
 
-/** The name under which the schema of an object's kind is known from now on. */
+/** Registers the schema of an object's kind and returns its name. */
 function schemaFor({ apiVersion, kind }: KubernetesObject): string | undefined {
   const [version = "", group = ""] = apiVersion.split("/").toReversed();
   const model = `${version.replace(/^v/, "V")}${kind}`;
@@ -34,7 +34,7 @@ function schemaFor({ apiVersion, kind }: KubernetesObject): string | undefined {
     add(custom, closed(JSON.parse(readFileSync(file, "utf8"))) as object);
     return custom;
   }
-  // A group of somebody else may have a kind of the same name.
+  // A group of another vendor may have a kind of the same name.
   if (group.includes(".") && !group.endsWith(".k8s.io")) return undefined;
   if (!hasModel(model)) return undefined;
   addModels(model);
@@ -51,7 +51,7 @@ function add(id: string, schema: object): void {
   added.add(id);
 }
 
-/** As a server reads a definition of a custom resource, and more strictly: what it would drop is an error. */
+/** Closes a schema as an API server does, but reports fields that the server would drop as errors. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -60,7 +60,7 @@ function closed(schema: unknown): unknown {
   );
   if (read["x-kubernetes-int-or-string"] === true) return { ...read, type: ["string", "integer"] };
   if (typeof read["pattern"] === "string") {
-    // Go lets a flag stand alone.
+    // Go permits a flag on its own.
     read["pattern"] = read["pattern"].replace(/\(\?i\)(.*)$/, "(?i:$1)");
   }
   const isOpen =

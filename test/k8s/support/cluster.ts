@@ -14,37 +14,37 @@ import { render } from "./render.ts";
 const namespace = "reeve";
 const sandboxes = "reeve-sandboxes";
 
-/** The image of sandboxes, for tests that run code. */
+/** The image of sandboxes, for tests that execute code. */
 const sandboxImage = process.env["REEVE_TEST_SANDBOX_IMAGE"] ?? "";
 
-/** Why no code runs on the cluster, or undefined when it does. */
+/** Why no code can run on the cluster, or undefined if it can. */
 export const whyNoCode =
   sandboxImage === ""
     ? "REEVE_TEST_SANDBOX_IMAGE does not name an image of sandboxes that the cluster can pull"
     : undefined;
 
-/** Why nothing can be tried on a cluster, or undefined when it can. */
+/** Why no cluster is available, or undefined if one is. */
 export function whyNoCluster(): string | undefined {
   const { KUBECONFIG: config = "", REEVE_TEST_IMAGE: image = "" } = process.env;
   if (config === "") return "KUBECONFIG is not set";
-  if (!existsSync(config)) return `KUBECONFIG names ${config}, which there is not`;
+  if (!existsSync(config)) return `KUBECONFIG names ${config}, which does not exist`;
   if (image === "") return "REEVE_TEST_IMAGE does not name an image that the cluster can pull";
   if (findProgram("kubectl") === undefined) return "kubectl is not on the PATH";
   return undefined;
 }
 
-/** Asks the cluster something by kubectl. Throws with what kubectl says. */
+/** Runs kubectl and returns its output. Throws with its error output. */
 function kubectl(args: readonly string[], input = ""): string {
   return execFileSync("kubectl", args, { encoding: "utf8", input, maxBuffer: 64 * 1024 * 1024 });
 }
 
-/** The overlay for development on a cluster, until it is disposed: then its namespace is gone. */
+/** The development overlay on a cluster. Disposal deletes its namespaces. */
 export interface OnCluster extends AsyncDisposable {
-  /** Where the gateway is reached from here. */
+  /** The local address of the gateway. */
   readonly url: string;
 }
 
-/** Applies the overlay with an image and a folder of scripts. Throws when the namespace is in use. */
+/** Applies the overlay with an image and a folder of scripts. Throws if the namespace is in use. */
 export async function deployToCluster(scripts: string): Promise<OnCluster> {
   const namespaces = whyNoCode === undefined ? [namespace, sandboxes] : [namespace];
   for (const each of namespaces) {
@@ -75,13 +75,13 @@ export async function deployToCluster(scripts: string): Promise<OnCluster> {
   return { url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
-/** The pods of sandboxes that there are. */
+/** Returns the names of all sandbox pods. */
 export function sandboxPods(): readonly string[] {
   const listed = kubectl(["get", "pods", "-n", sandboxes, "-o", "name"]);
   return listed.split("\n").filter((name) => name !== "");
 }
 
-/** Replaces the pods of a deployment one by one, and resolves when all are new. */
+/** Replaces the pods of a deployment one by one. Resolves when all are new. */
 export async function restart(name: string): Promise<void> {
   const ask = promisify(execFile);
   await ask("kubectl", ["rollout", "restart", "-n", namespace, `deployment/${name}`]);

@@ -3,10 +3,10 @@ import type { KubernetesObject } from "./kubernetes-object.ts";
 import type { Workload } from "./manifests.ts";
 import { ofKind } from "./manifests.ts";
 
-/** Secrets whose form matters, by variable; any other is a text. */
+/** Values for secrets with a required format, by variable; any other secret gets arbitrary text. */
 const placeholders: Environment = { REEVE_TOKENS: "a-token-of-somebody=acme/ada" };
 
-/** The environment of a workload's first container, with something for each secret that has to be there. */
+/** Returns the environment of a workload's first container, with a value for each required secret. */
 export function environmentOf(
   objects: readonly KubernetesObject[],
   { containers: [container] }: Workload,

@@ -8,7 +8,7 @@ import type {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** An object as it is sent to a cluster. Its schema is checked apart; whoever reads it says what it takes it for. */
+/** An object in the form that is sent to a cluster. Schemas are checked separately; readers cast it to the type that they expect. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
@@ -22,7 +22,7 @@ export interface KubernetesObject {
 export type Peer = V1NetworkPolicyPeer;
 export type PolicyPort = V1NetworkPolicyPort;
 
-/** The client of Kubernetes has another name for `from`. */
+/** The Kubernetes client names the field `from` differently. */
 export interface NetworkPolicy {
   readonly podSelector?: Selector;
   readonly policyTypes?: readonly string[];
@@ -34,7 +34,7 @@ export type Container = V1Container;
 export type PodSpec = V1PodSpec;
 export type Selector = V1LabelSelector;
 
-/** `Kind name`, for messages. */
+/** Returns `Kind name`, for messages. */
 export function nameOf({ kind, metadata }: KubernetesObject): string {
   return `${kind} ${metadata.name}`;
 }

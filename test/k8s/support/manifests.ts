@@ -7,7 +7,7 @@ import type {
 } from "./kubernetes-object.ts";
 import { nameOf } from "./kubernetes-object.ts";
 
-/** Something that makes pods. */
+/** An object that creates pods. */
 export interface Workload {
   readonly object: KubernetesObject;
   /** `Kind name`, for messages. */
@@ -15,7 +15,7 @@ export interface Workload {
   readonly labels: Labels;
   readonly pod: PodSpec;
   readonly containers: readonly Container[];
-  /** Whether its pods live until they are replaced. */
+  /** Whether its pods run until they are replaced. */
   readonly isService: boolean;
 }
 
@@ -48,7 +48,7 @@ export function ofKind(
   return objects.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** Whether pods with these labels are selected. A selector without a condition selects all. */
+/** Returns whether a selector matches pods with these labels. A selector without a condition matches all. */
 export function selects(selector: Selector, labels: Labels): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector;
   const isEqual = Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
@@ -63,14 +63,14 @@ export function selects(selector: Selector, labels: Labels): boolean {
   );
 }
 
-/** Whether a container of a pod has the port, by its name or its number. */
+/** Returns whether a container of a pod has the port, by name or number. */
 export function hasPort({ containers }: Workload, port: string | number | undefined): boolean {
   return containers.some(({ ports = [] }) =>
     ports.some(({ name, containerPort }) => name === port || containerPort === port),
   );
 }
 
-/** What an environment variable is set to in the manifest itself. */
+/** Returns the value of an environment variable in the manifest itself. */
 export function valueOf({ containers }: Workload, variable: string): string | undefined {
   return containers.flatMap(({ env = [] }) => env).find(({ name }) => name === variable)?.value;
 }

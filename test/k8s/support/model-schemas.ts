@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Where the client of Kubernetes describes each of its types, by name. */
+/** The folder in which the Kubernetes client declares its types, by name. */
 const models = join(
   dirname(fileURLToPath(import.meta.resolve("@kubernetes/client-node"))),
   "gen/models",
@@ -10,7 +10,7 @@ const models = join(
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Types that are no models of their own. */
+/** Types without a declaration of their own. */
 const plain: Readonly<Record<string, Schema>> = {
   string: { type: "string" },
   number: { type: "number" },
@@ -21,14 +21,14 @@ const plain: Readonly<Record<string, Schema>> = {
   IntOrString: { type: ["string", "integer"] },
 };
 
-/** Whether Kubernetes has a type of this name. */
+/** Returns whether Kubernetes has a type of this name. */
 export function hasModel(name: string): boolean {
   return /^\w+$/.test(name) && existsSync(join(models, `${name}.d.ts`));
 }
 
 /**
- * The JSON Schema of a type of Kubernetes and of all that it consists of, by name. Objects are closed: a field that the type
- * does not have is an error.
+ * Returns the JSON Schemas of a Kubernetes type and of all types that it uses, by name. Objects are closed: an unknown field
+ * is an error.
  */
 export function modelSchemas(name: string): ReadonlyMap<string, Schema> {
   const schemas = new Map<string, Schema>();
@@ -54,7 +54,7 @@ function schemaOf(name: string, use: (name: string) => void): Schema {
   for (const [, member = "", optional, type = ""] of body.matchAll(
     /'([^']+)'(\?)?:\s*((?:\{[^}]*\}|[^;{])+);/g,
   )) {
-    // Names that TypeScript reserves bear an underscore there.
+    // Names that are reserved in TypeScript have an underscore.
     const field = member.replace(/^_/, "");
     properties[field] = schemaOfType(type.replace(/\s+/g, " ").trim(), use);
     if (optional === undefined) required.push(field);
@@ -71,7 +71,7 @@ function schemaOfType(type: string, use: (name: string) => void): Schema {
   }
   const known = plain[type];
   if (known !== undefined) return known;
-  if (!hasModel(type)) throw new Error(`the client of Kubernetes has no type ${type}`);
+  if (!hasModel(type)) throw new Error(`the Kubernetes client has no type ${type}`);
   use(type);
   return { $ref: type };
 }

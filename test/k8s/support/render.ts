@@ -6,22 +6,22 @@ import type { KubernetesObject } from "./kubernetes-object.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The programs that render, and how each is asked. */
+/** The programs that can render, with their arguments. */
 const renderers = [
   { name: "kubectl", args: ["kustomize"] },
   { name: "kustomize", args: ["build"] },
 ] as const;
 
-/** The program that renders on this machine, if there is one. */
+/** The renderer on this machine, if one is installed. */
 export const renderer = renderers
   .map(({ name, args }) => ({ program: findProgram(name), args }))
   .find(({ program }) => program !== undefined);
 
-/** What is missing on a machine that has no renderer. */
+/** Why manifests cannot be rendered on this machine. */
 export const noRenderer =
   "neither kubectl (1.25 or later) nor kustomize (4.5 or later) is on the PATH";
 
-/** The objects that a kustomization of this repository comes to. */
+/** Returns the rendered objects of a kustomization in this repository. */
 export function render(folder: string): readonly KubernetesObject[] {
   if (renderer?.program === undefined) throw new Error(noRenderer);
   const output = execFileSync(renderer.program, [...renderer.args, join(root, folder)], {

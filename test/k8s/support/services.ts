@@ -11,10 +11,10 @@ import type { Workload } from "./manifests.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** A program of ours, as its own code describes it. */
+/** A program of Reeve, as its code describes it. */
 interface Program {
   readonly variables: readonly string[];
-  /** The settings as the program would read them. Throws a Failure that lists what is wrong. */
+  /** Reads the settings as the program does. Throws a Failure that lists all problems. */
   read(environment: Environment): Readonly<Record<string, unknown>>;
 }
 
@@ -41,7 +41,7 @@ const programs: Readonly<Record<string, Program>> = {
   },
 };
 
-/** The name of the program of ours that a workload runs; undefined when it is somebody else's. */
+/** Returns the name of the Reeve program that a workload runs, or undefined if it runs another program. */
 export function programNameOf({ containers }: Workload): string | undefined {
   const [first] = containers;
   const [node, script = "", command] = first?.command ?? [];
@@ -50,7 +50,7 @@ export function programNameOf({ containers }: Workload): string | undefined {
   return service ?? (script === "cli/src/main.ts" ? command : undefined);
 }
 
-/** The program of ours that a workload runs. */
+/** Returns the Reeve program that a workload runs. */
 export function programOf(workload: Workload): Program | undefined {
   return programs[programNameOf(workload) ?? ""];
 }

@@ -5,31 +5,31 @@ import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { Asked, Played } from "../../support/playing-server.ts";
 
-/** One thing that runs do, the same on every backend. */
+/** A run that every backend must execute with the same visible events. */
 export interface Scenario {
   readonly name: string;
   readonly spec?: MessageInitShape<typeof AgentSpecSchema>;
-  /** What the models answer, to what the same run has asked `before` times already. */
+  /** The models' answers. `before` is the number of earlier requests with the same content in this run. */
   play(asked: Asked, before: number): Played;
-  /** What people do when they see an event, once for each event. */
+  /** The reactions of people, called once for each event. */
   act?(event: RunEvent, people: People): Promise<void> | undefined;
 }
 
-/** What people can do with a run. */
+/** The actions of people on a run. */
 export interface People {
-  /** Decides the approval that the event asks for. */
+  /** Decides the approval that the event requests. */
   decide(event: RunEvent, approved: boolean): Promise<void>;
   cancel(): Promise<void>;
   send(text: string): Promise<void>;
 }
 
-/** Something that carries out runs. */
+/** A backend that executes runs. */
 export interface Backend extends AsyncDisposable {
-  /** The events that a client sees, from the first to the last. */
+  /** Executes a scenario and returns the events that a client sees, in order. */
   run(scenario: Scenario): Promise<readonly RunEvent[]>;
 }
 
-/** The tools that every backend has; those of a sandbox are not among them. */
+/** The tools that every backend has, without those that need a sandbox. */
 export const commonTools = fromJson(ListValueSchema, [
   "*todo*",
   "memory_*",
@@ -37,7 +37,7 @@ export const commonTools = fromJson(ListValueSchema, [
   "mcp__srv__*",
 ]);
 
-/** The models of one run of a scenario. */
+/** Returns the models of one run of a scenario. */
 export function playing({ play }: Scenario): (asked: Asked) => Played {
   const times = new Map<string, number>();
   return (asked) => {
@@ -48,7 +48,7 @@ export function playing({ play }: Scenario): (asked: Asked) => Played {
   };
 }
 
-/** What models answer that nobody plays. */
+/** The answer of models that no scenario plays. */
 export function silent(): Played {
   return {};
 }

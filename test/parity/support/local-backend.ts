@@ -17,10 +17,10 @@ import { commonTools, playing, silent } from "./backend.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** What a client of a deployment sees when it asks for nothing in particular. */
+/** The events that a client sees by default. */
 const isShown = eventSelection({ case: undefined });
 
-/** One process, everything in memory. */
+/** One process with all state in memory. */
 export async function localBackend(): Promise<Backend> {
   await using opening = new AsyncDisposableStack();
   let play: (asked: Asked) => Played = silent;

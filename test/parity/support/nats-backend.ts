@@ -15,7 +15,7 @@ import { commonTools, playing, silent } from "./backend.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The four services over JetStream, spoken to over gRPC. */
+/** The four services over JetStream, called over gRPC. */
 export async function natsBackend(): Promise<Backend> {
   await using opening = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), "reeve-parity-"));

@@ -3,12 +3,12 @@ import { Phase, RunStatusSchema, StepState } from "@reeve/contracts/run";
 import { ApprovalStateSchema } from "@reeve/contracts/approval";
 import { ToolStatusSchema } from "@reeve/contracts/tool";
 
-/** What happened in each loop of a run, in order; subtasks side by side may come in any order to each other. */
+/** The events of each loop of a run, in order, without an order between parallel subtasks. */
 export type Trace = Readonly<Record<string, readonly string[]>>;
 
 /**
- * A run as every backend has to show it: without ids, times, and where a text was cut into pieces. Loops are named by the
- * path of titles that leads to them.
+ * Returns a run in the form that is equal on every backend: without ids, times, and the boundaries of text parts. Loops are
+ * named by the path of titles that leads to them.
  */
 export function normalized(events: readonly RunEvent[]): Trace {
   const names = new Map<string, string>([["", "root"]]);
@@ -23,7 +23,7 @@ export function normalized(events: readonly RunEvent[]): Trace {
     lines.set(loop, own);
     const line = lineOf(event);
     const before = own.at(-1);
-    // A text is one, however it was cut.
+    // Adjacent text parts are one text, however they were split.
     if (before !== undefined && line.startsWith("text ") && before.startsWith("text ")) {
       own[own.length - 1] = before + line.slice("text ".length);
     } else own.push(line);
@@ -32,7 +32,7 @@ export function normalized(events: readonly RunEvent[]): Trace {
   return Object.fromEntries(inOrder.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Subtasks of one turn end in any order: each end, with the result that it gives, is put where its title says. */
+/** Sorts the ends of parallel subtasks, each with its result, by title. */
 function siblingsSorted(lines: readonly string[]): readonly string[] {
   const blocks: string[][] = [];
   for (const line of lines) {
@@ -56,7 +56,7 @@ function isEnd([first = ""]: readonly string[]): boolean {
   return /^subtask .* ended/.test(first);
 }
 
-/** One event, as its loop shows it. */
+/** Returns one event as a line of its loop. */
 export function lineOf(event: RunEvent): string {
   const phase = event.phase === Phase.PLANNER ? "planner " : "";
   return `${phase}${inShort(event)}`;

@@ -9,7 +9,7 @@ const inputOf = ({ messages }: Asked) => messages[0]?.text ?? "";
 const isPending = ({ event }: RunEvent) =>
   event.case === "approval" && event.value.approval?.state === ApprovalState.PENDING;
 
-/** Calls a tool in its first turn, and answers in its second. */
+/** Calls a tool in the first turn, and answers in the second. */
 const once = (played: Played) => (asked: Asked) =>
   turnsOf(asked) === 0 ? played : { text: "All done." };
 
@@ -67,7 +67,7 @@ async function sendAll({ send }: People): Promise<void> {
   for (const text of ["first", "second", "third"]) await send(text);
 }
 
-/** What runs do, each to be seen alike on every backend. */
+/** The scenarios, with the same visible events on every backend. */
 export const scenarios: readonly Scenario[] = [
   { name: "text", play: () => ({ text: "Hello there." }) },
   { name: "reasoning", play: () => ({ reasoning: "They greet me.", text: "Hello there." }) },
