@@ -1,6 +1,12 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { RunEvent, RunEventSchema } from "@reeve/contracts/run";
-import { RunStatusSchema, StepState } from "@reeve/contracts/run";
+import { getOption, hasOption } from "@bufbuild/protobuf";
+import type { RunEvent } from "@reeve/contracts/run";
+import {
+  EventFamily,
+  family,
+  RunEventSchema,
+  RunStatusSchema,
+  StepState,
+} from "@reeve/contracts/run";
 
 /** Returns the events in short form, records included: `step:started`, `toolCall:search`, … */
 export function traceOf(events: readonly RunEvent[]): readonly string[] {
@@ -12,22 +18,12 @@ export function clientTraceOf(events: readonly RunEvent[]): readonly string[] {
   return events.filter(({ event }) => !records.has(event.case ?? "")).map(shortForm);
 }
 
-const records: ReadonlySet<string> = new Set([
-  "runCreated",
-  "runClaimed",
-  "runPrepared",
-  "runParked",
-  "modelCallStarted",
-  "modelTurn",
-  "modelCallFailed",
-  "modelRetryDue",
-  "messageSubmitted",
-  "cancelRequested",
-  "toolCallStarted",
-  "memoryWritten",
-  "todosChanged",
-  "treeStored",
-] satisfies NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>["case"][]);
+/** Kinds of events that the contract assigns to no family: clients do not see them by default. */
+const records: ReadonlySet<string> = new Set(
+  (RunEventSchema.oneofs[0]?.fields ?? [])
+    .filter((field) => !hasOption(field, family) || getOption(field, family) === EventFamily.RECORD)
+    .map(({ localName }) => localName),
+);
 
 function shortForm({ event }: RunEvent): string {
   switch (event.case) {
