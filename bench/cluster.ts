@@ -18,7 +18,7 @@ const token = "bench-token-0123456789";
 
 export type ServiceName = "gateway" | "runtime" | "toolhost" | "approvals";
 
-/** How each service says that it is ready; a runtime says by which name it works. */
+/** The log message with which each service reports that it is ready; a runtime's contains its worker name. */
 const ready: Readonly<Record<ServiceName, RegExp>> = {
   gateway: /(gateway listens)/,
   runtime: /"worker":"([^"]+)".*runtime works/,
@@ -26,14 +26,14 @@ const ready: Readonly<Record<ServiceName, RegExp>> = {
   approvals: /(approvals listens)/,
 };
 
-/** The services as processes of their own, any number of runtimes, beside a NATS server and a model that answers at once. */
+/** The services as separate processes, with any number of runtimes, a NATS server, and a model without latency. */
 export class Cluster implements AsyncDisposable {
   readonly reeve: Connection;
   readonly modelUrl: string;
   readonly natsUrl: string;
   readonly #server: NatsServer;
   readonly #environment: NodeJS.ProcessEnv;
-  /** By name; a runtime by the name of its worker. */
+  /** The services by name; a runtime by its worker's name. */
   readonly #processes = new Map<string, Program>();
   readonly #resources: AsyncDisposableStack;
 
@@ -78,7 +78,7 @@ export class Cluster implements AsyncDisposable {
     const url = `http://127.0.0.1:${gateway}`;
     const cluster = new Cluster(server, { url, modelUrl }, environment, starting.move());
     try {
-      // Tools and models are announced before anybody can ask for them.
+      // Tools and models must be announced before the first request.
       await cluster.startService("toolhost", signal);
       for (let count = 0; count < runtimes; count++) await cluster.startService("runtime", signal);
       await cluster.startService("approvals", signal);
@@ -90,7 +90,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Starts a service. Resolves, when it is ready, with its name, which of a runtime is that of its worker. */
+  /** Starts a service. Resolves with its name when it is ready; a runtime's is that of its worker. */
   async startService(name: ServiceName, signal: AbortSignal): Promise<string> {
     const main = join(root, `services/${name}/src/main.ts`);
     const probe = join(import.meta.dirname, "memory-probe.ts");
@@ -105,20 +105,20 @@ export class Cluster implements AsyncDisposable {
     return known;
   }
 
-  /** Ends a service at once, as a power cut would. */
+  /** Kills a service, as a power failure would. */
   async kill(name: string): Promise<void> {
     await this.#processes.get(name)?.kill();
     this.#processes.delete(name);
   }
 
-  /** Kills a service and starts it again; of the runtimes, the first. */
+  /** Kills a service (the first, for runtimes) and restarts it. */
   async restart(service: ServiceName, signal: AbortSignal): Promise<void> {
     const name = [...this.#processes.keys()].find((known) => known.startsWith(service));
     await this.kill(name ?? service);
     await this.startService(service, signal);
   }
 
-  /** Processor time and memory of each process, NATS included, the model not. */
+  /** CPU time and memory of each process, with NATS, without the model. */
   usage(): ReadonlyMap<string, Usage> {
     const pids = [...this.#processes].map(([name, { pid }]) => [name, pid] as const);
     return new Map(
@@ -126,7 +126,7 @@ export class Cluster implements AsyncDisposable {
     );
   }
 
-  /** Bytes that each process of ours keeps when its garbage is collected. */
+  /** Returns the heap bytes that each Reeve process retains after garbage collection. */
   async keptBytes(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
     const kept = [...this.#processes].map(
       async ([name, program]) => [name, await program.keptBytes(signal)] as const,

@@ -9,15 +9,15 @@ const families = Object.values(EventFamily).filter((family) => family !== EventF
 /** Selects every event, records included. */
 export const everything = { case: "families", value: { families } } as const;
 
-/** What one decision took, in milliseconds. */
+/** The durations of one decision, in milliseconds. */
 export interface Decided {
-  /** Until it was acknowledged to whoever made it. */
+  /** Until the client received the acknowledgement. */
   readonly acknowledgedMs: number;
-  /** Until a client that watches the run saw that a worker has it again. */
+  /** Until a watching client received the run's next claim. */
   readonly resumedMs: number;
 }
 
-/** Approves what waits, and watches its run until a worker has it again. */
+/** Approves a pending approval and watches the run until a worker claims it. */
 export async function decide(
   reeve: Connection,
   { approvalId, runId }: Approval,
@@ -34,7 +34,7 @@ export async function decide(
   let startedAt = 0;
   let acknowledged: Promise<number> | undefined;
   for await (const { events } of watched) {
-    // What it was parked with comes first: from here on the stream is live.
+    // The park's events arrive first; after them the stream is live.
     if (acknowledged === undefined) {
       startedAt = performance.now();
       acknowledged = reeve.approvals
@@ -54,7 +54,7 @@ function isClaim({ event }: RunEvent): boolean {
   return event.case === "runClaimed";
 }
 
-/** Pending approvals, from all over the list. */
+/** Returns pending approvals, spread over the whole list. */
 export async function pending(
   reeve: Connection,
   count: number,

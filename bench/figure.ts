@@ -2,38 +2,38 @@ import { cpus } from "node:os";
 import process from "node:process";
 import { median, quantile } from "./measure.ts";
 
-/** What was measured, as often as it was. */
+/** A measured quantity with all its values. */
 export interface Figure {
   readonly name: string;
   readonly unit: string;
   readonly values: readonly number[];
-  /** The same by the simplest means that could do it, measured in the same run. Absent: there is none. */
+  /** The same quantity for the simplest implementation, measured in the same run. Absent: there is none. */
   readonly floors?: readonly number[];
-  /** Processor time of one turn over all processes of Reeve, NATS included, in milliseconds. */
+  /** CPU time per repetition over all Reeve processes, with NATS, in milliseconds. */
   readonly cpuMs?: number;
-  /** What it is to be at most. */
+  /** The maximum that the figure should have. */
   readonly aim?: Aim;
 }
 
 export type Aim = Readonly<Partial<Record<"median" | "p95" | "ratio", number>>>;
 
-/** A named group of figures. Whatever it starts has ended when it has. */
+/** A named group of figures. It ends everything that it starts. */
 export interface Benchmark {
   readonly name: string;
-  /** How long it may take. Absent: a minute. One that may take longer is only measured when it is asked for by name. */
+  /** The maximum duration. Absent: a minute. A benchmark with a longer one runs only if it is selected by name. */
   readonly maxMs?: number;
-  /** Yields each figure as soon as it is known. */
+  /** Yields each figure as soon as it is measured. */
   measure(signal: AbortSignal): AsyncIterable<Figure>;
 }
 
-/** A figure in one line. */
+/** Returns a figure as one line. */
 export function lineOf(figure: Figure): string {
   const { name, unit, min, median, p95, max, aims } = summaryOf(figure);
-  const [low, middle, high, most] = [min, median, p95, max].map(shown);
-  return `${name}: ${low} / ${middle} / ${high} / ${most} ${unit}${aims === "" ? "" : ` (${aims})`}`;
+  const [low, middle, high, highest] = [min, median, p95, max].map(shown);
+  return `${name}: ${low} / ${middle} / ${high} / ${highest} ${unit}${aims === "" ? "" : ` (${aims})`}`;
 }
 
-/** All figures as a table. */
+/** Returns all figures as a Markdown table. */
 export function tableOf(figures: readonly Figure[]): string {
   const rows = figures.map(summaryOf).map(({ name, unit, min, median, p95, max, ...rest }) => {
     const { cpuMs, floor, ratio, aims } = rest;
@@ -43,13 +43,13 @@ export function tableOf(figures: readonly Figure[]): string {
   return [
     `${cpus().length} × ${cpus()[0]?.model ?? "?"}, Node ${process.version}`,
     "",
-    "| figure | unit | min | median | p95 | max | processor ms | floor | ratio | aim |",
+    "| figure | unit | min | median | p95 | max | CPU ms | floor | ratio | aim |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows,
   ].join("\n");
 }
 
-/** All figures as JSON. */
+/** Returns all figures as JSON. */
 export function jsonOf(figures: readonly Figure[]): string {
   const measured = figures.map(summaryOf);
   return JSON.stringify(
@@ -59,14 +59,14 @@ export function jsonOf(figures: readonly Figure[]): string {
   );
 }
 
-/** Other work on the machine only ever makes a figure worse: floor and ratio are those of the best turns. */
+/** Other work on the machine only makes figures worse, so floor and ratio compare the best values. */
 function summaryOf({ name, unit, values, floors, cpuMs, aim = {} }: Figure) {
   const best = (of: readonly number[]) => (unit.endsWith("/s") ? Math.max(...of) : Math.min(...of));
   const floor = floors === undefined ? undefined : best(floors);
   const of = {
     median: median(values),
     p95: quantile(values, 0.95),
-    // A difference that drowned in other work is nothing to compare with.
+    // A difference below the noise is no floor.
     ratio: floor === undefined || floor <= 0 ? undefined : best(values) / floor,
   };
   const min = Math.min(...values);
@@ -74,14 +74,14 @@ function summaryOf({ name, unit, values, floors, cpuMs, aim = {} }: Figure) {
   return { name, unit, times: values.length, min, ...of, max, cpuMs, floor, aims: heldTo(aim, of) };
 }
 
-/** Each aim, and whether it was reached. */
+/** Returns each aim, and whether it was reached. */
 function heldTo(aim: Aim, reached: Readonly<Record<keyof Aim, number | undefined>>): string {
-  const told = (["median", "p95", "ratio"] as const).flatMap((what) => {
-    const [most, is] = [aim[what], reached[what]];
-    if (most === undefined || is === undefined) return [];
-    return [`${what} ≤ ${most}: ${is <= most ? "yes" : "no"}`];
+  const results = (["median", "p95", "ratio"] as const).flatMap((what) => {
+    const [max, is] = [aim[what], reached[what]];
+    if (max === undefined || is === undefined) return [];
+    return [`${what} ≤ ${max}: ${is <= max ? "yes" : "no"}`];
   });
-  return told.join(", ");
+  return results.join(", ");
 }
 
 function optional(value: number | undefined, unit = ""): string {

@@ -9,15 +9,15 @@ interface Delta {
   }[];
 }
 
-/** What one run of the floor saw. */
+/** The result of one run of the floor. */
 export interface FloorRun {
   readonly firstTokenMs: number;
   readonly turns: number;
 }
 
 /**
- * An agent loop by hand over fetch, in process: no durability, no sandbox, no events. What any system adds is measured
- * against it. `work` is what each of its tools does; by default nothing.
+ * A hand-written agent loop over fetch, in process: no durability, no sandbox, no events. It is the baseline for the overhead of
+ * a system. `work` is executed by each of its tools; by default nothing.
  */
 export async function floorRun(
   modelUrl: string,
@@ -67,7 +67,7 @@ export async function floorRun(
   }
 }
 
-/** Starts the bare interpreter, as any tool that runs Python at least has to. */
+/** Starts the bare interpreter, the minimum for every tool that executes Python. */
 export async function barePython(): Promise<void> {
   const child = spawn("/usr/bin/python3", ["-I", "-c", "print(1)"], { stdio: "ignore" });
   await once(child, "exit");

@@ -1,6 +1,6 @@
 /**
- * Benchmarks: `npm run bench [-- --json] [--only <name>]…`. Everything runs on this machine over loopback, in bounded
- * numbers, and figures stand beside a floor that was measured in the same run.
+ * Benchmarks: `npm run bench [-- --json] [--only <name>]…`. Everything runs on this machine over loopback with bounded load,
+ * and each figure is printed with a floor that was measured in the same run.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -43,7 +43,7 @@ const benchmarks = [
   containers,
   clients,
 ];
-/** The longest that one benchmark may take unless it says otherwise, and all of those together. */
+/** The default timeout of a benchmark, and the timeout of all of those together. */
 const defaultMs = 60_000;
 const maxInAllMs = 170_000;
 
@@ -53,7 +53,7 @@ const { values: options } = parseArgs({
 const names = benchmarks.map(({ name }) => name);
 const unknown = (options.only ?? []).filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  console.error(`there is no benchmark ${unknown.join(", ")}; there are: ${names.join(", ")}`);
+  console.error(`unknown benchmark ${unknown.join(", ")}; known benchmarks: ${names.join(", ")}`);
   process.exit(2);
 }
 
@@ -71,10 +71,10 @@ for (const { name, maxMs, measure } of benchmarks) {
       console.error(`${name}: ${lineOf(figure)}`);
     }
   } catch (error) {
-    // What was measured is worth having all the same.
+    // The figures measured so far remain useful.
     process.exitCode = 1;
-    if (!signal.aborted) console.error(`${name} could not be measured:`, error);
-    else console.error(`${name} took too long; run it by itself: --only ${name}`);
+    if (!signal.aborted) console.error(`${name} was not measured:`, error);
+    else console.error(`${name} took too long; run it alone: --only ${name}`);
   }
 }
 console.log(options.json === true ? jsonOf(figures) : tableOf(figures));

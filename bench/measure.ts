@@ -1,21 +1,21 @@
-/** The middle of some figures. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** The figure below which that share of all figures is. */
+/** Returns the quantile for a share from 0 to 1. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Does `work` a number of times, one after the other, before anything is measured. */
+/** Executes `work` several times, one after another, before the measurement. */
 export async function warmUp(times: number, work: () => unknown): Promise<void> {
   for (let turn = 0; turn < times; turn++) await work();
 }
 
-/** How long each of `times` turns of `work` takes, one after the other, in milliseconds. */
+/** Returns the durations of `times` sequential executions of `work`, in milliseconds. */
 export async function timesOf(times: number, work: () => unknown): Promise<readonly number[]> {
   const durations: number[] = [];
   for (let turn = 0; turn < times; turn++) {
@@ -26,7 +26,7 @@ export async function timesOf(times: number, work: () => unknown): Promise<reado
   return durations;
 }
 
-/** How many of `total` turns of `work` are done a second, with `concurrency` under way at a time. */
+/** Returns the number of executions of `work` per second, over `total` executions with the given concurrency. */
 export async function rateOf(
   total: number,
   concurrency: number,

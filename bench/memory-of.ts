@@ -2,13 +2,13 @@ import type { Cluster } from "./cluster.ts";
 import type { Figure } from "./figure.ts";
 import type { Usage } from "./process-usage.ts";
 
-/** What each process of a cluster held at one time. */
+/** The memory of each process of a cluster at one time. */
 export interface Held {
   readonly kept: ReadonlyMap<string, number>;
   readonly usage: ReadonlyMap<string, Usage>;
 }
 
-/** By how much each process has grown since, for each of `count` runs: what it keeps, and what is resident. */
+/** Yields each process's growth per run, for `count` runs: the retained heap and the resident memory. */
 export async function* memoryOf(
   cluster: Cluster,
   before: Held,
@@ -26,13 +26,13 @@ export async function* memoryOf(
     const resident = each(rssBytes - (before.usage.get(name)?.rssBytes ?? 0));
     residentInAll += resident;
     const bytes = kept.get(name);
-    // NATS has no heap that could be asked for: what is resident is what it keeps.
+    // NATS has no heap to inspect, so its resident memory counts as retained.
     const keeps = bytes === undefined ? resident : each(bytes - (before.kept.get(name) ?? 0));
     keptInAll += keeps;
-    yield { name: `a waiting run, kept by ${service}`, unit, values: [keeps] };
+    yield { name: `a waiting run, retained by ${service}`, unit, values: [keeps] };
     yield { name: `a waiting run, resident in ${service}`, unit, values: [resident] };
   }
   const aim = { median: 4 };
-  yield { name: "a waiting run, kept by all processes", unit, values: [keptInAll], aim };
+  yield { name: "a waiting run, retained by all processes", unit, values: [keptInAll], aim };
   yield { name: "a waiting run, resident in all processes", unit, values: [residentInAll], aim };
 }

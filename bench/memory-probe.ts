@@ -1,10 +1,10 @@
 import process from "node:process";
 import { setImmediate as turn } from "node:timers/promises";
 
-/** How often garbage is collected: what hears of a collection lets go of more. */
+/** The number of collections: finalizers that run after one release more memory for the next. */
 const collections = 3;
 
-/** Loaded into a process of Reeve before anything else: answers each message of its parent with what it really keeps. */
+/** Loaded into a Reeve process first: answers each message of its parent with the memory that it retains after collection. */
 process.on("message", () => void answer());
 
 async function answer(): Promise<void> {
@@ -17,5 +17,5 @@ async function answer(): Promise<void> {
 }
 
 process.channel?.unref();
-// A driver that was killed leaves nothing behind.
+// The process ends with its driver.
 process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));

@@ -5,22 +5,22 @@ import { createAgent, run, tools } from "./runs.ts";
 import type { System } from "./system.ts";
 
 const times = 12;
-/** The loop by hand is quick, and the difference of two of its runs small: it takes more of them to see it. */
+/** Runs of the hand-written loop are fast and their difference is small, so more of them are measured. */
 const floorTimes = 80;
 
-/** A run that can be made longer by calls of one tool. */
+/** A run that more calls of one tool make longer. */
 export interface Growth {
   readonly name: string;
-  /** `tool-chain`: one call a turn; `tool-fan`: all of them in one turn. */
+  /** `tool-chain`: one call per turn; `tool-fan`: all calls in one turn. */
   readonly kind: "tool-chain" | "tool-fan";
   readonly tool: string;
   readonly few: number;
   readonly many: number;
-  /** What a call does in the loop by hand. */
+  /** The work of a call in the hand-written loop. */
   readonly floorWork: () => Promise<unknown>;
 }
 
-/** What one more call costs: by how much runs with many calls take longer than the best of those with few, for each call. */
+/** Measures the cost of one more call: the additional time of runs with many calls over the fastest with few, per call. */
 export async function oneMore(
   system: System,
   { name, kind, tool, few, many, floorWork }: Growth,

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 const ticksPerSecond = 100;
 const pageBytes = 4096;
 
-/** What a process has taken up to now, and what it holds. */
+/** CPU time that a process has used, and its current memory. */
 export interface Usage {
   readonly cpuMs: number;
   readonly rssBytes: number;
 }
 
-/** Processor time and memory of the process `root` and of all that it started. */
+/** Returns CPU time and memory of the process `root` and all its descendants. */
 export function usageOf(root: number): Usage {
   let cpuMs = 0;
   let rssBytes = 0;
@@ -33,7 +33,7 @@ function descendants(root: number): readonly number[] {
   return found;
 }
 
-/** What the system says of a process after its name, which may have spaces. Nothing: it has ended. */
+/** Returns the fields of /proc/<pid>/stat after the name, which may contain spaces. Empty if the process has ended. */
 function statOf(pid: number): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];

@@ -6,11 +6,11 @@ import { createInterface } from "node:readline";
 
 interface ProgramOptions {
   readonly environment?: NodeJS.ProcessEnv;
-  /** Which of its outputs is read; the other one is shown. */
+  /** The output that is read; the other one is inherited. */
   readonly reads?: "stdout" | "stderr";
 }
 
-/** A program of ours on the same Node, until it is disposed. */
+/** A program of the repository on the same Node version. Disposal ends it. */
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #reads: "stdout" | "stderr";
@@ -32,7 +32,7 @@ export class Program implements AsyncDisposable {
     return this.#child.pid ?? 0;
   }
 
-  /** What the pattern's group finds in the first line that it fits. Rejects when the program ends before. */
+  /** Resolves with the first match of the pattern's group in a line. Rejects if the program ends first. */
   async says(pattern: RegExp, signal: AbortSignal): Promise<string> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -48,7 +48,7 @@ export class Program implements AsyncDisposable {
     return await promise;
   }
 
-  /** The answer of the memory probe, which the program was started with: bytes that are left after a collection. */
+  /** Returns the bytes that are retained after garbage collection. Requires the memory probe. */
   async keptBytes(signal: AbortSignal): Promise<number> {
     const answered = once(this.#child, "message", { signal });
     this.#child.send("collect");
@@ -56,7 +56,7 @@ export class Program implements AsyncDisposable {
     return Number(bytes);
   }
 
-  /** Ends the program at once, as a power cut would, and resolves when it is gone. */
+  /** Kills the program, as a power failure would. Resolves when it has ended. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }

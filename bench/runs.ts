@@ -8,23 +8,23 @@ import { RunStatus } from "@reeve/contracts/run";
 import { rateOf } from "./measure.ts";
 import type { Connection } from "@reeve/client";
 
-/** Whatever runs are started on. */
+/** A system that executes runs. */
 interface Driven {
   readonly reeve: Connection;
 }
 
-/** A run that completed. */
+/** A completed run. */
 export interface WatchedRun {
   readonly runId: string;
-  /** From the request to the first text, in milliseconds; 0: there was none. */
+  /** From the request to the first text, in milliseconds; 0 if it had no text. */
   readonly firstTextMs: number;
   readonly events: readonly RunEvent[];
 }
 
-/** What a spec is made from, and never a spec itself: it is to be spread. */
+/** The fields of a spec, for spreading into another one. */
 type SpecInit = Omit<MessageInitShape<typeof AgentSpecSchema>, "$typeName" | "$unknown">;
 
-/** Stores an agent whose runs are not ended by any limit that a benchmark comes near. */
+/** Creates an agent whose limits are far above what a benchmark needs. */
 export async function createAgent(
   { reeve }: Driven,
   spec: SpecInit,
@@ -35,12 +35,12 @@ export async function createAgent(
   await reeve.agents.createAgent({ spec: create(AgentSpecSchema, init) }, { signal });
 }
 
-/** The tools of an agent, and no others. */
+/** Returns the list of an agent's permitted tools. */
 export function tools(...names: readonly string[]): ListValue {
   return fromJson(ListValueSchema, [...names]);
 }
 
-/** One run, watched to its end. Throws when it does not complete. */
+/** Starts a run and watches it to its end. Throws if it does not complete. */
 export async function run(
   { reeve }: Driven,
   agentId: string,
@@ -63,12 +63,12 @@ export async function run(
   }
   const failed = seen.find(({ event }) => event.case === "toolResult" && !event.value.success);
   if (failed?.event.case === "toolResult") {
-    throw new Error(`run ${runId} of ${agentId} called in vain: ${failed.event.value.error}`);
+    throw new Error(`run ${runId} of ${agentId} had a failed call: ${failed.event.value.error}`);
   }
   return { runId, firstTextMs, events: seen };
 }
 
-/** Starts the first runs of an agent, and returns when all of them wait for a person. Nobody watches them or lists them. */
+/** Starts an agent's first runs. Resolves when all of them wait for an approval. They are neither watched nor listed. */
 export async function waits(
   { reeve }: Driven,
   agentId: string,
@@ -83,7 +83,7 @@ export async function waits(
   end.abort();
 }
 
-/** Resolves when so many runs of an agent have asked a person. */
+/** Resolves when `count` runs of an agent have requested an approval. */
 async function asks(
   { reeve }: Driven,
   agentId: string,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { Engine } from "@reeve/sandbox/docker/engine";
 
-/** Processes of sandboxes that bubblewrap has made: all that this process is above of. */
+/** Returns the processes of bubblewrap sandboxes: all descendants of this process. */
 export function processesOfBubblewrap(): readonly number[] {
   const parents = new Map(pids().map((pid) => [pid, parentOf(pid)]));
   const found = [process.pid];
@@ -12,7 +12,7 @@ export function processesOfBubblewrap(): readonly number[] {
   return found.slice(1);
 }
 
-/** Processes of containers, with those of the engine that stand beside each. */
+/** Returns the processes of containers, with the engine's processes for each. */
 export async function processesOfContainers(
   address: string,
   names: readonly string[],
@@ -21,23 +21,23 @@ export async function processesOfContainers(
   const engine = new Engine(address);
   const found: number[] = [];
   for (const name of names) {
-    const told = (await engine.get(`/containers/${name}/json`, signal)) as {
+    const container = (await engine.get(`/containers/${name}/json`, signal)) as {
       readonly State: { readonly Pid: number };
     };
-    const { Pid: pid } = told.State;
+    const { Pid: pid } = container.State;
     found.push(pid, parentOf(pid));
   }
   return found;
 }
 
-/** Memory of processes, with each page that several share counted in parts. */
+/** Returns the memory of processes, with shared pages counted proportionally. */
 export function proportionalBytes(processes: readonly number[]): number {
   const bytes = processes.map((pid) => {
     try {
       const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
       return Number(/^Pss: +(\d+) kB/m.exec(text)?.[1] ?? 0) * 1_024;
     } catch {
-      // It has ended since it was found.
+      // It ended after it was found.
       return 0;
     }
   });

@@ -5,7 +5,7 @@ import { Program } from "./program.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** Writes into `folder` which MCP servers there are: `srv`, of the tests, and `bench`. Gives the path. */
+/** Writes a configuration with the MCP servers `srv` (of the tests) and `bench` into `folder`. Returns its path. */
 export function writeMcpConfig(folder: string): string {
   const servers = {
     srv: server("services/toolhost/test/support/progress-server.ts"),
@@ -20,13 +20,13 @@ function server(path: string) {
   return { command: process.execPath, args: [join(root, path)], sandbox: false };
 }
 
-/** Starts a model that answers at once, in a process of its own. Gives its base URL. */
+/** Starts a model without latency in a separate process. Returns its base URL. */
 export async function startModel(
   resources: AsyncDisposableStack,
   signal: AbortSignal,
 ): Promise<string> {
   const main = join(root, "test/support/model-server.ts");
-  // With the probe it ends when its driver is killed.
+  // With the probe, the model ends when its driver is killed.
   const probe = ["--import", join(import.meta.dirname, "memory-probe.ts")];
   return await resources
     .use(new Program([...probe, main, "--port", "0"]))

@@ -13,13 +13,13 @@ import { startModel, writeMcpConfig } from "./surroundings.ts";
 const root = join(import.meta.dirname, "..");
 
 export interface SystemOptions {
-  /** Base URL of the model server. Absent: one of its own, in a process of its own. */
+  /** Base URL of the model server. Absent: a new one in a separate process. */
   readonly modelUrl?: string;
-  /** Further settings of the services, by the names of their environment variables. */
+  /** Additional settings of the services, by environment variable. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Reeve as `npm start` runs it, in a process of its own, beside a model that answers at once in another. */
+/** Reeve as `npm start` runs it, in a separate process, with a model without latency in another. */
 export class System implements AsyncDisposable {
   readonly url: string;
   readonly token: string;
@@ -43,7 +43,7 @@ export class System implements AsyncDisposable {
     this.#resources = resources;
   }
 
-  /** Starts everything. Its tools are those of the MCP servers `srv`, of the tests, and `bench`. */
+  /** Starts everything. The tools are those of the MCP servers `srv` (of the tests) and `bench`. */
   static async start({ settings = {}, ...given }: SystemOptions, signal: AbortSignal) {
     await using starting = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), "reeve-bench-"));
@@ -87,12 +87,12 @@ export class System implements AsyncDisposable {
     return new System({ url, token, reeve, modelUrl, natsUrl }, served, starting.move());
   }
 
-  /** Processor time and memory of Reeve with its NATS server, without the model. */
+  /** CPU time and memory of Reeve with its NATS server, without the model. */
   usage(): Usage {
     return usageOf(this.#served.pid);
   }
 
-  /** Bytes that Reeve's own process keeps when its garbage is collected. */
+  /** Returns the heap bytes that the Reeve process retains after garbage collection. */
   keptBytes(signal: AbortSignal): Promise<number> {
     return this.#served.keptBytes(signal);
   }

@@ -7,11 +7,11 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { everything } from "./decisions.ts";
 
-/** The ack-wait of runs; a message whose taker says nothing at all is offered again so long after it was taken. */
+/** The ack wait of runs: a message of a silent consumer is redelivered after this time. */
 const ackWaitMs = 1_000;
 const redelivered = 4;
 
-/** How long the store takes, by itself, to offer a message again whose taker fell silent as soon as it had it. */
+/** Returns the redelivery times of the store alone, for messages whose consumer is silent from the start. */
 export async function redeliveries(
   natsUrl: string,
   signal: AbortSignal,
@@ -37,22 +37,22 @@ export async function redeliveries(
   return times;
 }
 
-/** How long a run was silent whose worker was killed, in milliseconds since then. */
+/** The interruption of a run whose worker was killed, in milliseconds after the kill. */
 export interface Taken {
   readonly agentId: string;
-  /** Until the first event of the worker that took it over. */
+  /** Until the first event of the new worker. */
   readonly nextEventMs: number;
-  /** Until a client had something of it: a token, or the result of the call. */
+  /** Until a client received progress: a token, or the call's result. */
   readonly goesOnMs: number;
 }
 
-/** A run that is watched from its start, and what was seen of it. */
+/** A run that is watched from its start. */
 export class Watched {
   readonly runId: string;
   readonly #agentId: string;
-  /** The worker that has it, once it does what its agent is for: it streams, or waits for a tool. */
-  readonly underWay: Promise<string>;
-  readonly #underWay = Promise.withResolvers<string>();
+  /** The worker that owns the run, once the run streams or waits for a tool. */
+  readonly owner: Promise<string>;
+  readonly #owner = Promise.withResolvers<string>();
   readonly #taken = Promise.withResolvers<{ nextAt: number; goesOnAt: number }>();
   #worker = "";
   #epoch = 0;
@@ -61,8 +61,8 @@ export class Watched {
   private constructor(runId: string, agentId: string) {
     this.runId = runId;
     this.#agentId = agentId;
-    this.underWay = this.#underWay.promise;
-    // Whoever is not owned by the victim is not waited for.
+    this.owner = this.#owner.promise;
+    // Runs of other workers are not awaited.
     this.#taken.promise.catch(() => undefined);
   }
 
@@ -73,7 +73,7 @@ export class Watched {
     return watched;
   }
 
-  /** When it went on after its worker was killed at `killedAt`. */
+  /** Resolves with the interruption after the worker was killed at `killedAt`. */
   async takenAfter(killedAt: number): Promise<Taken> {
     const { nextAt, goesOnAt } = await this.#taken.promise;
     const [nextEventMs, goesOnMs] = [nextAt - killedAt, goesOnAt - killedAt];
@@ -87,7 +87,7 @@ export class Watched {
       for await (const { events } of stream) for (const event of events) this.#see(event);
       throw new Error(`run ${runId} ended before its worker was killed`);
     } catch (error) {
-      this.#underWay.reject(error);
+      this.#owner.reject(error);
       this.#taken.reject(error);
     }
   }
@@ -99,9 +99,9 @@ export class Watched {
       this.#epoch = event.value.epoch;
       if (this.#epoch === 2) this.#nextAt = now;
     } else if (event.case === "text" || event.case === "toolCallStarted") {
-      if (this.#epoch === 1) this.#underWay.resolve(this.#worker);
+      if (this.#epoch === 1) this.#owner.resolve(this.#worker);
     }
-    const goesOn = event.case === "text" || event.case === "toolResult";
-    if (goesOn && this.#epoch > 1) this.#taken.resolve({ nextAt: this.#nextAt, goesOnAt: now });
+    const isProgress = event.case === "text" || event.case === "toolResult";
+    if (isProgress && this.#epoch > 1) this.#taken.resolve({ nextAt: this.#nextAt, goesOnAt: now });
   }
 }

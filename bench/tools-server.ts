@@ -4,7 +4,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { pageCharacters, restMs, sleepMs } from "./tools.ts";
 
-/** An MCP server on standard input and output: `sleep` and `rest` take a known time, `page` gives a text of a known length at once. */
+/** An MCP server over stdio: `sleep` and `rest` take a known time, and `page` returns a text of known length immediately. */
 const server = new Server({ name: "bench", version: "1.0.0" }, { capabilities: { tools: {} } });
 
 const inputSchema = { type: "object", properties: {} } as const;
@@ -14,7 +14,7 @@ server.setRequestHandler(ListToolsRequestSchema, () => ({
   tools: [
     { name: "sleep", description: `Takes ${sleepMs} ms.`, inputSchema },
     { name: "rest", description: `Takes ${restMs} ms.`, inputSchema },
-    { name: "page", description: "Gives a page of text.", inputSchema },
+    { name: "page", description: "Returns a page of text.", inputSchema },
   ],
 }));
 

@@ -1,8 +1,8 @@
-/** How long the tool `sleep` of the benchmarks' own MCP server takes. */
+/** Duration of the tool `sleep` of the benchmark's MCP server, in milliseconds. */
 export const sleepMs = 100;
 
-/** How long its tool `rest` takes: longer than it takes another worker to notice that one is gone. */
+/** Duration of its tool `rest`, in milliseconds: longer than another worker needs to detect a lost one. */
 export const restMs = 2_000;
 
-/** How many characters its tool `page` gives. */
+/** Number of characters that its tool `page` returns. */
 export const pageCharacters = 1_000;

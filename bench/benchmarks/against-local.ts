@@ -14,20 +14,20 @@ import { createAgent, run, tools } from "../runs.ts";
 import { System } from "../system.ts";
 
 const times = 12;
-/** A run in this process is quick, and the difference of two small: it takes more of them to see it. */
+/** Runs in this process are fast and their difference is small, so more of them are measured. */
 const timesHere = 40;
 const root = join(import.meta.dirname, "../..");
 const tool = "mcp__srv__search";
 
-/** What grows from one model to the other, by how much, and which tools it takes. */
+/** The models with few and with many units, the number of additional units, and the tools used. */
 const growths = [
   { name: "one more token", few: "text:20", many: "text:1020", by: 1_000, uses: [] },
   { name: "one more tool round", few: "tool-chain:1", many: "tool-chain:21", by: 20, uses: [tool] },
 ] as const;
 
 /**
- * What durability costs: the same agent on a deployment and by `runAgent`, which keeps everything in the memory of one
- * process. By how much a run with many tokens or tool rounds takes longer than the best of those with few, for each of them.
+ * Measures the cost of durability: the same agent on a deployment and through `runAgent`, which keeps all state in the memory
+ * of one process. Each value is the additional time per token or tool round, relative to the fastest short run.
  */
 export const againstLocal: Benchmark = {
   name: "against-local",
@@ -80,7 +80,7 @@ async function durations(times: number, work: () => Promise<unknown>): Promise<r
   return await timesOf(times, work);
 }
 
-/** The same agent in this process, watched to its end. */
+/** Runs the same agent in this process, to its end. */
 async function runHere(
   baseUrl: string,
   model: string,
@@ -100,7 +100,7 @@ async function runHere(
   const local = runAgent(spec, "go", { providers, tools: offered, signal });
   for await (const event of local.events()) {
     if (event.event.case === "toolResult" && !event.event.value.success) {
-      throw new Error(`a call in this process was in vain: ${event.event.value.error}`);
+      throw new Error(`a call in this process failed: ${event.event.value.error}`);
     }
   }
   await local.ended;

@@ -13,11 +13,11 @@ import { createAgent } from "../runs.ts";
 import { System } from "../system.ts";
 
 const repetitions = 5;
-/** Many small events, to read again; and one every 20 ms, to see as they come. */
+/** Many small events, for reading a finished run; one event every 20 ms, for the lag. */
 const long = "paced:1000:1";
 const live = "paced:100:20";
 
-/** The clients of all languages, each a process: how fast they read a run again, and how old events are when they show them. */
+/** The clients of all languages as processes: the speed of reading a finished run, and the age of events when they are printed. */
 export const clients: Benchmark = {
   name: "clients",
   maxMs: 900_000,
@@ -39,7 +39,7 @@ export const clients: Benchmark = {
     let lagFloors: readonly number[] | undefined;
     for (const [language, toolchain] of languages) {
       if (toolchain.kind === "missing") {
-        console.error(`${language} is left out: ${toolchain.reason}`);
+        console.error(`${language} is skipped: ${toolchain.reason}`);
         continue;
       }
       const { driver } = toolchain.client;
@@ -48,10 +48,10 @@ export const clients: Benchmark = {
         const { result } = await perform(driver, ["measure", runId], addressOf(system));
         values.push(((result.count ?? 0) / (result.ms ?? 1)) * 1_000);
       }
-      const name = `${language}, reading a run again`;
+      const name = `${language}, reading a finished run`;
       yield { name, unit: "events/s", values, ...(floors && { floors }) };
       const lags = await lagsOf(system, driver, signal);
-      const seen = `${language}, from an event's time to its line on stdout`;
+      const seen = `${language}, from an event's time to its output`;
       yield { name: seen, unit: "ms", values: lags, ...(lagFloors && { floors: lagFloors }) };
       floors ??= values;
       lagFloors ??= lags;
@@ -59,7 +59,7 @@ export const clients: Benchmark = {
   },
 };
 
-/** How old the events of a run that is under way are when a client shows them. */
+/** Returns the ages of an active run's events when a client prints them. */
 async function lagsOf(
   system: System,
   driver: Command,
@@ -71,7 +71,7 @@ async function lagsOf(
     shown.set(sequence, Date.now()),
   );
   const times = await eventTimes(system, runId, signal);
-  // What came before the client was connected is no lag.
+  // Earlier events than the client's connection have no lag.
   return [...shown]
     .map(([sequence, at]) => at - (times.get(sequence) ?? at))
     .slice(Math.floor(shown.size / 2));
@@ -86,7 +86,7 @@ async function startedRun(
   return run?.runId ?? "";
 }
 
-/** When each event of a run happened, once the run has ended. */
+/** Returns the time of each event, once the run has ended. */
 async function eventTimes(
   { reeve }: System,
   runId: string,

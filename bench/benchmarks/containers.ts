@@ -11,7 +11,7 @@ const times = 8;
 const mebibyte = 2 ** 20;
 const network = `reeve-bench-${process.pid}`;
 const confined = ["--rm", "--read-only", "--tmpfs", "/tmp", "--tmpfs", "/data:mode=1777"];
-/** How each service says that it is ready. */
+/** The log message with which each service reports that it is ready. */
 const ready = {
   gateway: "gateway listens",
   runtime: "runtime works",
@@ -19,7 +19,7 @@ const ready = {
   approvals: "approvals listens",
 } as const;
 
-/** How large the images are that `node scripts/images.ts` has made, and how soon a container of them is ready. */
+/** The sizes of the images that `node scripts/images.ts` builds, and the start times of their containers. */
 export const containers: Benchmark = {
   name: "containers",
   maxMs: 180_000,
@@ -52,12 +52,12 @@ export const containers: Benchmark = {
       await warmUp(1, () => readyOnce(service, signal));
       const values: number[] = [];
       await warmUp(times, async () => values.push(await readyOnce(service, signal)));
-      yield { name: `${service}, from docker run until it is ready`, unit: "ms", values, floors };
+      yield { name: `${service}, from docker run until ready`, unit: "ms", values, floors };
     }
   },
 };
 
-/** Starts a service, and ends it when it is ready. Gives how long that took, in milliseconds. */
+/** Starts a service and ends it when it is ready. Returns the time until then, in milliseconds. */
 async function readyOnce(service: keyof typeof ready, signal: AbortSignal): Promise<number> {
   const image = service === "toolhost" ? imageNames.toolhost : imageNames.services;
   const settings = [

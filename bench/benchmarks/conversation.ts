@@ -16,8 +16,8 @@ const turns = 60;
 const looks = [10, 30, turns];
 
 /**
- * How the log of a run grows with its conversation, whose turns call a tool that gives a page of text. The floor is the
- * conversation itself: the prompt of that turn, as the model gets it.
+ * The growth of a run's log with its conversation, whose turns call a tool that returns a page of text. The floor is the
+ * conversation itself: the prompt of that turn, as the model receives it.
  */
 export const conversation: Benchmark = {
   name: "conversation",
@@ -47,14 +47,14 @@ export const conversation: Benchmark = {
       const bytes = byTurn[turn - 1] ?? Number.NaN;
       const prompt = prompts[turn - 1] ?? Number.NaN;
       yield {
-        name: `log up to turn ${turn}, a turn; its prompt`,
+        name: `log up to turn ${turn}, per turn; its prompt`,
         unit: "bytes",
         values: [bytes / turn],
         floors: [prompt / turn],
       };
     }
     yield {
-      name: `execution tree at the end of ${turns} turns, a turn`,
+      name: `execution tree after ${turns} turns, per turn`,
       unit: "bytes",
       values: [tree / turns],
     };
@@ -62,7 +62,7 @@ export const conversation: Benchmark = {
     for (const stream of ["RUNS", "TOOL_JOURNAL"]) {
       const { state } = await manager.streams.info(stream);
       yield {
-        name: `${turns} turns in ${stream}, all that is stored; their prompts together`,
+        name: `${turns} turns in ${stream}, all stored bytes; sum of their prompts`,
         unit: "bytes",
         values: [state.bytes],
         floors: [prompts.reduce((sum, prompt) => sum + prompt, 0)],
@@ -71,7 +71,7 @@ export const conversation: Benchmark = {
   },
 };
 
-/** Bytes of the events up to each turn of the model, the turn included, and of the execution tree. */
+/** Returns the log's size in bytes up to and including each turn of the model, and the size of the execution tree. */
 function sizesOf(batches: readonly StoredBatch[]) {
   const byTurn: number[] = [];
   let bytes = 0;

@@ -10,7 +10,7 @@ import { sleepMs } from "../tools.ts";
 const times = 10;
 const calls = 8;
 
-/** A turn with eight calls of a tool that takes a known time, against the slowest of them, which is any. */
+/** A turn with eight calls of a tool with a known duration. The floor is one call. */
 export const fanOut: Benchmark = {
   name: "fan-out",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
@@ -32,7 +32,7 @@ export const fanOut: Benchmark = {
       const before = system.usage();
       await timesOf(times, work);
       yield {
-        name: `${calls} calls of ${sleepMs} ms in one turn, toolhost takes ${concurrency ?? "as many as usual"}`,
+        name: `${calls} calls of ${sleepMs} ms in one turn, toolhost concurrency ${concurrency ?? "default"}`,
         unit: "ms",
         values: values.slice(-times),
         floors,
@@ -42,7 +42,7 @@ export const fanOut: Benchmark = {
   },
 };
 
-/** From the model's turn to the last result, in milliseconds, by the clock of the runtime. */
+/** Returns the time from the model's turn to the last result, in milliseconds, by the runtime's clock. */
 function roundOf(events: readonly RunEvent[]): number {
   const first = events.find(({ event }) => event.case === "toolCall")?.time;
   const last = events.findLast(({ event }) => event.case === "toolResult")?.time;

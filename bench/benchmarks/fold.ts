@@ -14,7 +14,7 @@ import { timesOf, warmUp } from "../measure.ts";
 const times = 9;
 const sizes = [1_000, 10_000];
 
-/** Time to fold the log of a run, in process. The floor is the time to decode the log, which every reader needs too. */
+/** Time to fold a run's log, in process. The floor is the time to decode the log, which every reader needs too. */
 export const fold: Benchmark = {
   name: "fold",
   async *measure(): AsyncIterable<Figure> {

@@ -32,9 +32,9 @@ const limits = { ...defaultLimits, timeoutMs: 60_000 };
 const request = JSON.stringify({ code: "print(1)", allowed_imports: [] });
 const print = { program: "execute_code", argv: [], stdin: Buffer.from(request), limits } as const;
 const { memoryBytes, processes } = defaultLimits;
-const wishes = { readOnly: false, memoryBytes, processes };
+const sessionSpec = { readOnly: false, memoryBytes, processes };
 
-/** Sandboxes alone, without queue and journal, per driver that works here. */
+/** Sandboxes without queue and journal, for each driver that works on this machine. */
 export const isolation: Benchmark = {
   name: "isolation",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
@@ -63,7 +63,7 @@ export const isolation: Benchmark = {
   },
 };
 
-/** The first call in a new sandbox, and in one that was made before. */
+/** The first call in a new sandbox, and in a spare one. */
 async function* firstCalls(
   driver: SandboxDriver,
   folder: string,
@@ -79,10 +79,10 @@ async function* firstCalls(
   }
   const name = `${driver.name}: first call in`;
   const aim = driver.name === "bubblewrap" ? { aim: { ratio: 2.5 } } : {};
-  yield { name: `${name} a sandbox`, unit: "ms", values: cold, floors, ...aim };
+  yield { name: `${name} a new sandbox`, unit: "ms", values: cold, floors, ...aim };
   const options = {
     count: 1,
-    spec: wishes,
+    spec: sessionSpec,
     folder: join(folder, ".spare"),
     identity,
     log: console,
@@ -92,13 +92,13 @@ async function* firstCalls(
   const spare: number[] = [];
   for (let turn = 0; turn < spareTimes; turn++) {
     while (spares.waiting === 0) await barePython();
-    // Until its interpreter has begun.
+    // Until its interpreter has started.
     await warmUp(10, barePython);
     const box = warm.sandboxFor(join(folder, `${driver.name}-${turn}`, "files"));
     const [took = 0] = await timesOf(1, () => collect(box, print, signal));
     spare.push(took);
   }
-  yield { name: `${name} one that waited`, unit: "ms", values: spare, floors };
+  yield { name: `${name} a spare sandbox`, unit: "ms", values: spare, floors };
 }
 
 async function* nextCalls(
@@ -113,7 +113,7 @@ async function* nextCalls(
   await warmUp(3, call);
   const values = await timesOf(warmTimes, call);
   const name = `${driver.name}: the next`;
-  yield { name: `${name} hundred calls there`, unit: "ms", values, floors, aim: { ratio: 2 } };
+  yield { name: `${name} hundred calls`, unit: "ms", values, floors, aim: { ratio: 2 } };
   yield {
     name: `${name} calls, from the ninetieth on`,
     unit: "ms",
@@ -139,22 +139,24 @@ async function* sizes(
   const before = proportionalBytes(processesOfBubblewrap());
   const names: string[] = [];
   for (let count = 0; count < sessions; count++) {
-    const session = open.use(await driver.open({ ...wishes, workspaceDir: workspace }, signal));
+    const session = open.use(
+      await driver.open({ ...sessionSpec, workspaceDir: workspace }, signal),
+    );
     for await (const _ of session.exec(print, signal));
     await session.settled();
     names.push(session.sessionId);
   }
-  // What is imported while nothing else is to be done is a part of it.
+  // Modules that are imported during idle time count too.
   await warmUp(20, barePython);
   const bytes =
     driver.name === "docker" && address !== undefined
       ? proportionalBytes(await processesOfContainers(address, names, signal))
       : proportionalBytes(processesOfBubblewrap()) - before;
-  const name = `${driver.name}: an idle sandbox of ${sessions}`;
+  const name = `${driver.name}: memory of one of ${sessions} idle sandboxes`;
   yield { name, unit: "MiB", values: [bytes / sessions / miBytes] };
 }
 
-/** How fast a command writes, in MiB a second. */
+/** Returns the output rate of a command, in MiB per second. */
 async function flood(box: Sandbox, signal: AbortSignal): Promise<number> {
   const argv = ["head", "-c", String(giBytes), "/dev/zero"];
   const [took = 0] = await timesOf(1, async () => {

@@ -13,10 +13,10 @@ const few = 100;
 const many = 10_000;
 const decisions = 60;
 const listings = 10;
-/** How long all rest before memory is measured: the store holds what was just written for some seconds. */
+/** A pause before memory is measured: the store caches recent writes for some seconds. */
 const restMs = 15_000;
 
-/** What runs cost that wait for a person, and how quickly a decision brings one back: with few and with many that wait. */
+/** The memory of runs that wait for an approval, and the time to resume one after a decision, with few and with many waiting runs. */
 export const resume: Benchmark = {
   name: "resume",
   maxMs: 360_000,
@@ -30,7 +30,7 @@ export const resume: Benchmark = {
     await createAgent(cluster, { ...agent, hitlTools, id: "many" }, signal);
     await waits(cluster, "few", few, signal);
     yield* restarts(cluster, few, signal);
-    // A process that has just started grows by whatever it does.
+    // The memory of a new process grows with its first work.
     await rateOf(1_000, 50, () => run(cluster, "once", signal));
     yield* figuresWith(cluster, few, signal);
     const before = { kept: await cluster.keptBytes(signal), usage: cluster.usage() };
@@ -63,7 +63,7 @@ async function* figuresWith(
   const resumed = decided.map(({ resumedMs }) => resumedMs);
   const acknowledged = decided.map(({ acknowledgedMs }) => acknowledgedMs);
   yield {
-    name: name("from a decision to its run's next claim"),
+    name: name("from a decision to the run's next claim"),
     unit,
     values: resumed,
     floors,
@@ -79,7 +79,7 @@ async function* figuresWith(
   yield { name: name("100 runs listed"), unit, values: runsListed, floors };
 }
 
-/** How long it takes until each service has answered again that was killed. */
+/** Returns the time until each service answers again after it was killed. */
 async function* restarts(
   cluster: Cluster,
   waiting: number,
@@ -89,14 +89,14 @@ async function* restarts(
     const [spare] = await pending(cluster.reeve, 1, signal);
     const values = await timesOf(1, () => restart(cluster, service, spare, signal));
     yield {
-      name: `${service} killed, until it has answered again, ${waiting} waiting`,
+      name: `${service} killed, until it answers again, ${waiting} waiting`,
       unit: "ms",
       values,
     };
   }
 }
 
-/** Kills a service, starts it, and has it do what it is there for. */
+/** Kills a service, restarts it, and uses its function. */
 async function restart(
   cluster: Cluster,
   service: ServiceName,

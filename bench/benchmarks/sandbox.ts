@@ -8,13 +8,13 @@ import { System } from "../system.ts";
 const times = 30;
 const longRuns = 3;
 
-/** A call of a sandboxed tool, against the start of the interpreter alone. */
+/** A call of a sandboxed tool. The floor is the start of the interpreter. */
 export const sandbox: Benchmark = {
   name: "sandbox",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
     yield* figuresOf("bubblewrap", { REEVE_SANDBOX: "bubblewrap" }, signal);
     const ahead = { REEVE_SANDBOX: "bubblewrap", REEVE_SANDBOX_SPARE: "2" };
-    yield* figuresOf("bubblewrap with two ahead", ahead, signal);
+    yield* figuresOf("bubblewrap with two spares", ahead, signal);
     if (process.env["DOCKER_HOST"] === undefined) return;
     yield* figuresOf("docker", { REEVE_SANDBOX: "docker" }, signal);
   },
@@ -37,13 +37,13 @@ async function* figuresOf(
   await warmUp(times, async () => first.push(...(await callsOf(system, "sandbox", signal))));
   const name = `${driver}: a call of execute_code, from queue to result`;
   const aim = { ratio: 2.5 };
-  yield { name: `${name}: the first of a run`, unit: "ms", values: first, floors, aim };
+  yield { name: `${name}: first of a run`, unit: "ms", values: first, floors, aim };
   const next: number[] = [];
   await warmUp(longRuns, async () => {
     next.push(...(await callsOf(system, "sandbox-warm", signal)).slice(1));
   });
   yield {
-    name: `${name}: the next of a run`,
+    name: `${name}: next of a run`,
     unit: "ms",
     values: next,
     floors,
@@ -51,7 +51,7 @@ async function* figuresOf(
   };
 }
 
-/** How long each call of one run took. */
+/** Returns the duration of each call of one run. */
 async function callsOf(
   system: System,
   agentId: string,

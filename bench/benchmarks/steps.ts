@@ -2,7 +2,7 @@ import type { Benchmark, Figure } from "../figure.ts";
 import { oneMore } from "../one-more.ts";
 import { System } from "../system.ts";
 
-/** What one more step costs: a turn of the model that calls a tool of the runtime itself, which needs no toolhost. */
+/** The cost of one more step: a turn of the model that calls a tool of the runtime, without a toolhost. */
 export const steps: Benchmark = {
   name: "steps",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {

@@ -9,10 +9,10 @@ const tokensARun = 200;
 const paceMs = 20;
 const repetitions = 3;
 const model = `paced:${tokensARun}:${paceMs}`;
-/** Every how many messages the lag of one is taken. */
+/** The lag of every tenth message is sampled. */
 const sampled = 10;
 
-/** Many runs that stream at a time, each with a client that watches it, from models that speak at the pace of real ones. */
+/** Many concurrent streaming runs with one watcher each, from models at a realistic pace. */
 export const streams: Benchmark = {
   name: "streams",
   maxMs: 180_000,
@@ -38,7 +38,7 @@ export const streams: Benchmark = {
     const name = `${runs} streams with a watcher each`;
     yield { name, unit: "tokens/s", values, floors, cpuMs };
     yield {
-      name: `${name}, processor time of a token`,
+      name: `${name}, CPU time per token`,
       unit: "ms",
       values: [cpuMs],
       aim: { median: 0.04 },
@@ -47,7 +47,7 @@ export const streams: Benchmark = {
   },
 };
 
-/** Starts a run and watches it to its end. How old events were when they came is added to `lags`. */
+/** Starts a run and watches it to its end. Adds the ages of received events to `lags`. */
 async function watched({ reeve }: System, lags: number[], signal: AbortSignal): Promise<void> {
   const { run } = await reeve.runs.startRun({ agentId: "streams", input: "go" }, { signal });
   let messages = 0;

@@ -3,7 +3,7 @@ import { floorRun } from "../floor.ts";
 import { oneMore } from "../one-more.ts";
 import { System } from "../system.ts";
 
-/** What one more subtask costs whose model answers at once: in a turn of its own, and beside six others in one turn. */
+/** The cost of one more subtask whose model answers immediately: in its own turn, and in parallel with six others in one turn. */
 export const subtasks: Benchmark = {
   name: "subtasks",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
@@ -11,7 +11,7 @@ export const subtasks: Benchmark = {
     const common = {
       tool: "run_subtask",
       few: 1,
-      // By hand a subtask is a call of a model whose answer is the result.
+      // In the hand-written loop, a subtask is a model call whose answer is the result.
       floorWork: () => floorRun(system.modelUrl, "text:20", signal),
     };
     yield await oneMore(

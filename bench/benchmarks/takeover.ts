@@ -5,13 +5,13 @@ import type { Taken } from "../takeovers.ts";
 import { redeliveries, Watched } from "../takeovers.ts";
 
 const kills = 24;
-/** Of each kind, and at each kill. */
-const abreast = 2;
+/** The number of runs of each kind, for each kill. */
+const runsPerKind = 2;
 const aim = { median: 1_200, p95: 2_500 };
 
 /**
- * How long a run is silent whose worker is killed, as a client sees it that watches it: in the middle of a model's stream,
- * and while a tool runs. Another worker stands by, as in every deployment that cares.
+ * The time without events for a run whose worker is killed, as a watching client sees it: during a model stream, and during a
+ * tool call. Another worker is running, as in every deployment with high availability.
  */
 export const takeover: Benchmark = {
   name: "takeover",
@@ -25,8 +25,8 @@ export const takeover: Benchmark = {
     const taken: Taken[] = [];
     for (let kill = 0; kill < kills; kill++) taken.push(...(await killOnce(cluster, signal)));
     for (const [agentId, where] of [
-      ["streams", "in a model's stream"],
-      ["calls", "in a tool call"],
+      ["streams", "during a model stream"],
+      ["calls", "during a tool call"],
     ] as const) {
       const values = taken.filter((each) => each.agentId === agentId);
       const next = values.map(({ nextEventMs }) => nextEventMs);
@@ -38,21 +38,21 @@ export const takeover: Benchmark = {
         aim,
       };
       const on = values.map(({ goesOnMs }) => goesOnMs);
-      const what = agentId === "streams" ? "next token" : "result of the tool";
+      const what = agentId === "streams" ? "next token" : "tool result";
       yield { name: `worker killed ${where}, to the ${what}`, unit: "ms", values: on };
     }
   },
 };
 
-/** Kills the worker of the first of some runs, and sees how each of its runs goes on. */
+/** Kills the worker of the first of several runs, and measures how each of its runs continues. */
 async function killOnce(cluster: Cluster, signal: AbortSignal): Promise<readonly Taken[]> {
   const end = new AbortController();
   const until = AbortSignal.any([signal, end.signal]);
-  const agents = Array.from({ length: abreast }, () => ["streams", "calls"]).flat();
+  const agents = Array.from({ length: runsPerKind }, () => ["streams", "calls"]).flat();
   const runs = await Promise.all(
     agents.map((agentId) => Watched.start(cluster.reeve, agentId, until)),
   );
-  const workers = await Promise.all(runs.map((run) => run.underWay));
+  const workers = await Promise.all(runs.map((run) => run.owner));
   const victim = workers[Math.floor(Math.random() * workers.length)] ?? "";
   const killedAt = performance.now();
   await cluster.kill(victim);

@@ -13,7 +13,7 @@ const loads = [
   { model: textModel, concurrency: 50, total: 100 },
 ] as const;
 
-/** Many runs at a time, until the processors are busy. */
+/** Many concurrent runs that saturate the CPUs. */
 export const throughput: Benchmark = {
   name: "throughput",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
@@ -36,7 +36,7 @@ export const throughput: Benchmark = {
         rates.values.push(await rateOf(total, concurrency, work));
         cpuMs += (system.usage().cpuMs - before.cpuMs) / total / repetitions;
       }
-      yield { name: `${model}, ${concurrency} at a time`, unit: "runs/s", ...rates, cpuMs };
+      yield { name: `${model}, ${concurrency} concurrent`, unit: "runs/s", ...rates, cpuMs };
       if (model !== textModel) continue;
       yield {
         name: "the same in tokens",

@@ -7,7 +7,7 @@ import { System } from "../system.ts";
 const times = 40;
 const models = ["text:20", "tool-once", "tool-chain:10"];
 
-/** Whole runs, one at a time: a turn, a round with a tool of an MCP server, ten such rounds. */
+/** Whole runs, one at a time: a turn, a round with an MCP tool, and ten such rounds. */
 export const turns: Benchmark = {
   name: "turns",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {

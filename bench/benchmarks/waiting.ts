@@ -6,7 +6,7 @@ import { System } from "../system.ts";
 const waiting = 500;
 const repetitions = 3;
 
-/** What a run keeps of the memory of all processes that waits for a person. */
+/** The memory that a waiting run occupies in all processes. */
 export const waitingRuns: Benchmark = {
   name: "waiting",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
@@ -14,7 +14,7 @@ export const waitingRuns: Benchmark = {
     const tool = "mcp__srv__search";
     const agent = { model: "openai:tool-once", mcpServers: ["srv"], allowedTools: tools(tool) };
     await createAgent(system, { ...agent, id: "once" }, signal);
-    // A process that has just started grows by whatever it does.
+    // The memory of a new process grows with its first work.
     await rateOf(waiting, 50, () => run(system, "once", signal));
     const kept: number[] = [];
     const resident: number[] = [];
@@ -27,7 +27,11 @@ export const waitingRuns: Benchmark = {
       kept.push(((await system.keptBytes(signal)) - keptBefore) / waiting / 1024);
       resident.push((system.usage().rssBytes - residentBefore) / waiting / 1024);
     }
-    yield { name: "a waiting run, kept by Reeve after a collection", unit: "KiB", values: kept };
+    yield {
+      name: "a waiting run, retained by Reeve after garbage collection",
+      unit: "KiB",
+      values: kept,
+    };
     yield { name: "a waiting run, resident, NATS included", unit: "KiB", values: resident };
   },
 };

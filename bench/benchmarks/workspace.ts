@@ -20,7 +20,7 @@ const files = 1_000;
 const fileBytes = 50_000;
 const quota = { bytes: 2 ** 30, files: 100_000 };
 
-/** Saving and restoring a workspace of 50 MB in 1,000 files, against tar of the same. */
+/** Saving and restoring a workspace of 50 MB in 1,000 files. The floor is tar of the same files. */
 export const workspace: Benchmark = {
   name: "workspace",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
@@ -40,7 +40,7 @@ export const workspace: Benchmark = {
     const log = createLogger("bench", "silent");
     try {
       await driver.probe(signal);
-      // Into a pipe: tar reads no files when it sees that it writes to nowhere.
+      // Writes into a pipe: tar does not read files when its output is /dev/null.
       const tar = () => shell(`tar -c -C ${full} . | cat > ${archive}`);
       const box = warm.sandboxFor(full);
       const snapshot = () => Array.fromAsync(snapshotWorkspace(box, quota, signal));
