@@ -71,7 +71,7 @@ export class DockerDriver implements SandboxDriver {
       await this.#engine().get(`/images/${image}/json`, signal);
     } catch (error) {
       const at = address === undefined ? "" : `DOCKER_HOST=${address} `;
-      return broken(error, [`build the image: ${at}node scripts/sandbox-image.ts ${image}`]);
+      return broken(error, [`build the image: ${at}npx node scripts/sandbox-image.ts ${image}`]);
     }
     const notes: string[] = [];
     let fixes: readonly string[] = [];

@@ -14,7 +14,7 @@ const known: readonly (readonly [
   [
     /no such image/i,
     ({ image, address }) =>
-      `build the image: ${prefix(address)}node scripts/sandbox-image.ts ${image}`,
+      `build the image: ${prefix(address)}npx node scripts/sandbox-image.ts ${image}`,
   ],
   [
     /unknown(?: or invalid)? runtime/i,
