@@ -145,7 +145,7 @@ test("a draining service is alive but not ready", async () => {
     await watching.next();
     deployment.signal(name, "SIGTERM");
     // A draining server ends its streams.
-    await expect(watching.next()).rejects.toThrow("going away");
+    await expect(watching.next()).rejects.toThrow("the server is shutting down");
     await expectAlive(name);
     await expectNotReady(name);
   }
