@@ -22,7 +22,7 @@ export type Decide = (approval: Approval, signal: AbortSignal) => Promise<LocalD
 
 type Ports = Pick<RunPorts, "log" | "dispatch" | "clock">;
 
-/** Has every approval of a run decided, concurrently, until `signal` aborts. */
+/** Obtains a decision for every approval of a run, concurrently, until `signal` aborts. */
 export async function decideApprovals(
   ports: Ports,
   key: RunKey,

@@ -1,12 +1,12 @@
 /** The server to connect to, and the time limits of the client. */
 export interface ClientOptions extends ServerOptions {
-  /** Time limit of a request, all attempts together. Default: 10,000. */
+  /** Time limit of all attempts of a request together. Default: 10,000. */
   readonly requestTimeoutMs?: number;
   /** How long a request is repeated while no server can be reached. Default and maximum: `requestTimeoutMs`. */
   readonly retryTimeoutMs?: number;
   /** Time limit of an upload or a download. Default: 300,000. */
   readonly transferTimeoutMs?: number;
-  /** How long a stream may be silent, heartbeats included, before its connection counts as lost. Default: 15,000. */
+  /** How long a stream may be silent, without even a heartbeat, before its connection counts as lost. Default: 15,000. */
   readonly idleTimeoutMs?: number;
   /** How long a watch tries to reconnect without receiving anything before it gives up. Default: 30,000. */
   readonly reconnectTimeoutMs?: number;

@@ -78,7 +78,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     expect(await refusalOf(client().runs.watchRun({ runId, afterSequence: 9 }))).toEqual({
       kind: "out_of_range",
       reason: "SEQUENCE_BEYOND_END",
-      message: `run ${runId} has only 1 events; sequence 9 is beyond the end`,
+      message: `run ${runId} has only 1 events; start after one of them, not after 9`,
       metadata: { run_id: runId, last_sequence: "1" },
       fields: [],
     });

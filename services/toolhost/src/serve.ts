@@ -73,7 +73,7 @@ export async function startToolhost(
   const { isolation } = sandboxes;
   const catalog = () =>
     catalogOf(toolbox, { pool: name, host, isolation }, (tool) =>
-      log.warn({ tool }, "tool not announced: its descriptor, or the catalog, is too large"),
+      log.warn({ tool }, "tool was not announced: its descriptor, or the catalog, is too large"),
     );
   const announcing = AbortSignal.any([signal, taking.signal]);
   const announcer = new Announcer(pool.catalogs, catalog, log, announcing);

@@ -21,7 +21,7 @@ export interface CallContext {
   /** Arguments that are valid against the tool's schema. */
   readonly args: JsonObject;
   readonly settings: CallSettings;
-  /** Opens the sandbox over the run's workspace, in which the run's input files are staged. */
+  /** Opens the sandbox of the run's workspace, in which the run's input files are staged. */
   sandbox(): Promise<Sandbox>;
   report(progress: Progress): void;
   /** Asks a person and waits for the answer, which may take minutes. Rejects when the call ends first. */

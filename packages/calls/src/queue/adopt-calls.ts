@@ -9,11 +9,11 @@ import type { Slots } from "./slots.ts";
 import type { WorkSignals } from "./work-calls.ts";
 import { settleCall } from "./work-calls.ts";
 
-/** Interval between two searches for gone hosts when no notification comes. */
+/** Interval between two searches for hosts that are gone, without a notification. */
 const searchMs = 10_000;
-/** The same after a search that left calls behind, and the delay before a call is delivered again that could not be returned. */
+/** The same after a search that left calls behind. Also the delay before redelivery of a call that could not be returned. */
 const retryMs = 1_000;
-/** How long the calls of one host are adopted before it is checked again that the host is gone. */
+/** How long the calls of one host are adopted before the next check that the host is still gone. */
 const adoptMs = 2_000;
 
 /** A host that adopts calls. */

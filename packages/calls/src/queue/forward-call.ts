@@ -9,7 +9,7 @@ import type { CallPorts } from "../ports/call-ports.ts";
 import type { Routing } from "../ports/routing.ts";
 import { routeCall } from "./route-call.ts";
 
-/** Delay before a call is delivered again whose host is not known yet. */
+/** Delay before redelivery of a call whose host is not known yet. */
 const retryMs = 500;
 
 /** A call that this host has taken from a queue. */

@@ -10,13 +10,12 @@ import type { Slots } from "./slots.ts";
 const checkMs = 200;
 /** How many calls are returned at a time. */
 const maxConcurrent = 8;
-/** Delay before a call is delivered again that another host has to decide on. */
+/** Delay before redelivery of a call that another host has to decide on. */
 const retryMs = 1_000;
 
 /**
- * Returns the calls to the pool that were forwarded to this host and have not started, because this host ends: those in its
- * queue, and those that arrive until its last running call has ended. Calls that are left when `signal` aborts are adopted by
- * other hosts.
+ * When this host ends, returns to the pool the calls that were forwarded to it and have not started: those in its queue, and
+ * those that arrive until its last running call has ended. Other hosts adopt calls that are left when `signal` aborts.
  */
 export async function returnCalls(
   ports: CallPorts & { readonly routing: Routing },
@@ -38,7 +37,7 @@ export async function returnCalls(
     }
   };
   const returning = taking().catch((error: unknown) => {
-    if (!until.aborted) log.warn({ err: error }, "calls not returned to the pool");
+    if (!until.aborted) log.warn({ err: error }, "calls were not returned to the pool");
   });
   try {
     const isLeft = async () => (await routing.calls.backlog(host, until)).waiting > 0;

@@ -78,7 +78,10 @@ export async function settleCall(
     else delivery.abandon();
   } catch (error) {
     if (!signal.aborted) {
-      ports.log.error({ err: error, callId: key.call }, "call not settled; it is delivered again");
+      ports.log.error(
+        { err: error, callId: key.call },
+        "call was not settled; it is delivered again",
+      );
     }
     delivery.returnToQueue(signal.aborted ? 0 : retryDelayMs);
   }

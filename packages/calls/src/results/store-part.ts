@@ -48,7 +48,7 @@ export async function storePart(
     return { kind: "stored", artifactId, isEarlier };
   } catch (error) {
     signal.throwIfAborted();
-    log.warn({ err: error, callId }, "part of a result not stored");
+    log.warn({ err: error, callId }, "part of a result was not stored");
     if (error instanceof Failure) return { kind: "lost", reason: error.message.slice(0, 200) };
     const reason = bounded.aborted
       ? `the store did not take it within ${storeTimeoutMs / 1_000} s`

@@ -69,7 +69,7 @@ describe("a run", () => {
     const contents = run.frame().calls.map(({ result }) => result?.content);
     expect(contents).toEqual([
       expect.stringContaining('there is no tool "nothing"; the tools are: search, run_subtask'),
-      "the arguments are no JSON object, or one nested too deep; call again with a plain one",
+      "the arguments are not a JSON object, or are nested too deeply; call again with a simple JSON object",
       undefined,
     ]);
     expect(effects(run)).toEqual(["call_tool"]);

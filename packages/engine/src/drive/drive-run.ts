@@ -15,7 +15,7 @@ import { releaseEndedRun } from "./release-ended-run.ts";
 /** How long a replica may take until it can read what was stored before the dispatch. */
 const maxReplicaLagMs = 250;
 
-/** How long a dispatch message waits that was given back without a result. */
+/** Delay before redelivery of a dispatch message that was given back without a result. */
 const redelivery = { firstDelayMs: 1_000, maxDelayMs: 60_000 };
 
 /**

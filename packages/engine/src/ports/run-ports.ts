@@ -29,7 +29,7 @@ export interface RunPorts {
   reportActiveRuns?(runs: number): void;
   /** The name of this worker, unique for the lifetime of its process. */
   readonly worker: string;
-  /** The interval in which an owner extends its dispatch message, in milliseconds. */
+  /** The interval at which an owner extends its dispatch message, in milliseconds. */
   readonly heartbeatMs: number;
   readonly logger: Logger;
 }

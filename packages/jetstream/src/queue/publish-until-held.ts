@@ -1,13 +1,13 @@
 import type { WorkQueue } from "./port.ts";
 
-/** How many messages may be gone again one after the other. After that, the next sweep tries. */
+/** How many messages in a row may disappear from the queue. After that, the next sweep tries. */
 const maxAttempts = 3;
 
 /**
  * Publishes `message` and makes sure that the queue holds it. The queue drops a message whose id it saw before, even if the
- * first one is gone from the queue; this function then publishes under another id. Returns the sequence at which the queue holds
- * the message. Returns undefined when `isNeeded`, called before each publication, returns false, or when the published messages
- * are gone again and again.
+ * first one is gone from the queue; this function then publishes under another id. Returns the sequence at which the queue
+ * holds the message. Returns undefined when `isNeeded`, called before each publication, returns false, or when one published
+ * message after another disappears from the queue.
  */
 export async function publishUntilHeld<Message>(
   queue: Pick<WorkQueue<Message>, "publish" | "holds">,

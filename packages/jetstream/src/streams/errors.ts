@@ -50,7 +50,7 @@ export function storeFailure(error: unknown): Failure {
     return new Failure(
       "exhausted",
       ErrorReason.TOO_LARGE,
-      "the record is larger than the largest message that the store accepts",
+      "the record is larger than the largest message that the store accepts; make it smaller",
       options,
     );
   }

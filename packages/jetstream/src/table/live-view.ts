@@ -9,8 +9,8 @@ const retryMs = 1_000;
 const defaultIdleTimeoutMs = 5_000;
 
 /**
- * Opens a view of all records of a table, kept up to date by a watch, so that no request waits for the store. Resolves once the
- * view has everything that is stored, and updates it until `signal` aborts. Opens a watch again that breaks, or that yields
+ * Opens a view of all records of a table, kept up to date by a watch, so that no request waits for the store. Resolves once
+ * the view has everything that is stored, and updates it until `signal` aborts. Reopens a watch that breaks, or that yields
  * nothing for `idleTimeoutMs` before it is current.
  */
 export async function openLiveView<Record>(
@@ -42,7 +42,7 @@ export async function openLiveView<Record>(
         await watch();
       } catch (error) {
         if (signal.aborted) break;
-        log.warn({ err: error }, "watch of a table failed; opening it again");
+        log.warn({ err: error }, "cannot watch a table; trying again");
         await sleep(retryMs, signal).catch(() => undefined);
       }
     }

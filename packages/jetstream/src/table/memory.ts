@@ -5,7 +5,7 @@ import type { Change, Row, Table } from "./port.ts";
 export class MemoryTable<Record> implements Table<Record> {
   readonly #rows = new Map<string, Row<Record>>();
   readonly #watchers = new Set<(change: KeyedChange<Record>) => void>();
-  /** The revision of the last change of each key, deleted keys included. */
+  /** The revision of the last change of each key, including deleted keys. */
   readonly #revisions = new Map<string, number>();
   #revision = 0;
 

@@ -177,7 +177,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     return [...latest.values()];
   }
 
-  /** Returns the revision of the last entry below `prefix`, deletions included, or undefined if nothing was ever written there. */
+  /** Returns the revision of the last entry below `prefix`, including deletions, or undefined if nothing was ever written there. */
   async #lastRevision(prefix: string): Promise<number | undefined> {
     const { name } = bucketOf(this.#schema);
     const query = { last_by_subj: `$KV.${name}.${filterOf(prefix)}` };

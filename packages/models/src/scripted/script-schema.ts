@@ -150,7 +150,7 @@ const conversationSchema = z.strictObject({
   turns: turnsSchema,
 });
 
-/** A value that is no object is refused for that reason only. */
+/** A value that is not an object is refused for that reason only. */
 function hasTurns(script: { readonly turns?: unknown; readonly conversations?: unknown } | null) {
   return script === null || script.turns !== undefined || script.conversations !== undefined;
 }

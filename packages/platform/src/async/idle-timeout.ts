@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 import { steadyClock } from "./clock.ts";
 
 export interface IdleTimeoutOptions {
-  /** How long nothing may be heard. */
+  /** How long the watched work may be silent. */
   readonly timeoutMs: number;
   /** Creates the reason with which the signal aborts. Default: a DOMException named TimeoutError. */
   reason?(): unknown;
@@ -18,7 +18,7 @@ const timerCancelled = new DOMException("the timer was cancelled", "AbortError")
  * next to nothing. Dispose it when the watched work has ended.
  */
 export class IdleTimeout implements Disposable {
-  /** Aborts on the timeout, and when the signal aborts that the constructor was given. */
+  /** Aborts on the timeout, or when the constructor's signal aborts. */
   readonly signal: AbortSignal;
   readonly #expired = new AbortController();
   readonly #clock: Clock;

@@ -18,7 +18,7 @@ export class TaskSet {
     return task;
   }
 
-  /** Resolves when all tasks have settled that are in progress now. Never rejects. */
+  /** Resolves when all tasks that are in progress now have settled. Never rejects. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#tasks);
   }

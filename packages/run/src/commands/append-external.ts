@@ -44,7 +44,7 @@ export interface AppendExternalPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
 }
 
-/** Appends that may lose to other writers before the command fails. */
+/** How many times other writers may append first before the command fails. */
 const maxAttempts = 1_000;
 
 /**

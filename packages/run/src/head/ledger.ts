@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CostSummarySchema, RunEvent, Usage } from "@reeve/contracts/run";
 
-/** What a run has used so far, all its frames together. Never changed in place. */
+/** What all frames of a run together have used so far. Never changed in place. */
 export interface Ledger {
   /** Attempts to call a model, including those that got no answer. */
   readonly llmCalls: number;

@@ -19,7 +19,7 @@ export interface ThreadView {
   readonly tail: Tail;
 }
 
-/** Appends that may lose to other writers before the command fails. */
+/** How many times other writers may append first before the command fails. */
 const maxAttempts = 1_000;
 
 /** Returns the current state of a thread. */

@@ -9,7 +9,7 @@ import { waitingTurns } from "./thread-state.ts";
 import { runOfTurn } from "./turn-run.ts";
 
 /**
- * Settles a thread, its waiting runs included: writes the runs that were never written and ends the turns of cancelled
+ * Settles a thread, including its waiting runs: writes the runs that were never written and ends the turns of cancelled
  * ones. Used by sweeps, because it reads the log of every waiting run.
  */
 export async function repairThread(

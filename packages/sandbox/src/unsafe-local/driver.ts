@@ -16,8 +16,8 @@ import { startLocalAgent } from "./start.ts";
 const bounds = { memory: false, processes: false };
 
 /**
- * Runs commands without isolation, as processes of this machine that see all that their user sees. For development on
- * machines without a sandbox. Of the contract it keeps only the limits of single processes, and that a call ends with its
+ * Runs commands without isolation, as processes of this machine that see all that their user sees. For development on machines
+ * without a sandbox. It keeps only two promises of the contract: limits apply to single processes, and a call ends with its
  * processes, unless they resist.
  */
 export class UnsafeLocalDriver implements SandboxDriver {

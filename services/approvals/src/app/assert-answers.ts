@@ -20,7 +20,7 @@ export function assertAnswers(
   }
   if (!approved) {
     if (answer === undefined) return;
-    const message = `the rejection of question ${approvalId} has an answer; send either of them`;
+    const message = `the rejection of question ${approvalId} has an answer; send only one of them`;
     throw invalid(message, field);
   }
   if (answer !== undefined && !isStorable(answer)) {

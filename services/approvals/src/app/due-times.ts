@@ -34,7 +34,7 @@ export class DueTimes {
     if (next === undefined || dueMs < next) this.#earlier.notify();
   }
 
-  /** Sets a key whose processing failed again, with a delay that doubles with each failure. Returns the delay. */
+  /** Schedules a key whose processing failed, with a delay that doubles with each failure. Returns the delay. */
   retry(key: string, nowMs: number): number {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     const delayMs = delayAfter(failures, backoff);
@@ -76,7 +76,7 @@ export class DueTimes {
   }
 
   /**
-   * Resolves when a time was set that is earlier than all others, also before this call. Only one party at a time may wait.
+   * Resolves when a time earlier than all others is set, or was set before this call. Only one party at a time may wait.
    * Rejects with the signal's reason.
    */
   async changed(signal: AbortSignal): Promise<void> {

@@ -37,7 +37,7 @@ function conversationViolations({ input, messages }: StartRunRequest): readonly 
     Buffer.byteLength(input),
   );
   if (bytes <= maxBytes) return [];
-  const description = `input and messages have ${bytes} bytes in total; the maximum is ${maxBytes}`;
+  const description = `input and messages have ${bytes} bytes in total, more than the maximum of ${maxBytes}; pass large content as a file`;
   return [{ field: "messages", description, reason: "TOO_LARGE" }];
 }
 

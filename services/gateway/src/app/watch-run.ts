@@ -148,7 +148,7 @@ function beyondEnd(runId: string, afterSequence: number, lastSequence: number): 
   return new Failure(
     "out_of_range",
     ErrorReason.SEQUENCE_BEYOND_END,
-    `run ${runId} has only ${lastSequence} events; sequence ${afterSequence} is beyond the end`,
+    `run ${runId} has only ${lastSequence} events; start after one of them, not after ${afterSequence}`,
     { metadata: { run_id: runId, last_sequence: String(lastSequence) } },
   );
 }

@@ -57,7 +57,7 @@ export class PresenceHeartbeat implements AsyncDisposable {
       await this.#write(signal);
     } catch (error) {
       if (!signal.aborted)
-        this.#options.log.warn({ err: error }, "presence not written; trying again");
+        this.#options.log.warn({ err: error }, "presence was not written; trying again");
     }
   }
 

@@ -88,7 +88,7 @@ async function write(
   return BigInt(writeReport.parse(JSON.parse(outcome.text)).bytes);
 }
 
-/** For an internal error, and for a timeout. Without an answer the client would wait for long. */
+/** For an internal error, and for a timeout. Without an answer, the client would wait until its own timeout. */
 function unavailable(id: string): Failure {
   const problem = `the files of the workspace ${id} are unavailable; try again, or look at the log of the toolhost`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);

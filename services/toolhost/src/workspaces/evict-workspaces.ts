@@ -40,7 +40,7 @@ export async function evictWorkspaces(
         if (await isEvictable(held, ports, intervalMs, signal)) await keeper.evict(held, signal);
       } catch (error) {
         signal.throwIfAborted();
-        ports.log.warn({ err: error, ...held.key }, "workspace not evicted; trying again");
+        ports.log.warn({ err: error, ...held.key }, "workspace was not evicted; trying again");
       }
     }
   }

@@ -15,7 +15,7 @@ export interface OpenRunsPorts extends Pick<WorkspacePorts, "stateOfRun"> {
 }
 
 /**
- * Whether a run is open whose files are in a workspace, or may be: a run may wait for a person for longer than anything is
+ * Whether a run with files in a workspace is open, or may be: a run may wait for a person for longer than anything is
  * retained. Reads the logs where the index does not know. Throws a Failure of kind `unavailable` when they cannot be read.
  */
 export async function hasOpenRun(

@@ -58,7 +58,7 @@ export async function sweepOnce(
       signal.throwIfAborted();
       log.warn(
         { err: error, tenant: folder.tenant, folder: folder.folder },
-        "folder of a workspace not removed; trying again",
+        "folder of a workspace was not removed; trying again",
       );
     }
   }
@@ -131,6 +131,6 @@ async function adopt(
     log.info({ tenant, id, from: holder }, "workspace of a dead toolhost adopted");
   } catch (error) {
     signal.throwIfAborted();
-    log.warn({ err: error, tenant, id }, "workspace of a dead toolhost not adopted");
+    log.warn({ err: error, tenant, id }, "workspace of a dead toolhost was not adopted");
   }
 }

@@ -16,7 +16,7 @@ export interface WorkspacePorts {
   readonly artifacts: Pick<ArtifactStore, "read">;
   /** Returns whether a run is open, according to the index of runs. */
   stateOfRun(tenant: string, runId: string, signal: AbortSignal): Promise<RunLiveness>;
-  /** Whether a run is open whose files are in this workspace. Reads the logs where the index does not know. */
+  /** Whether a run with files in this workspace is open. Reads the logs where the index does not know. */
   hasOpenRun(key: WorkspaceKey, signal: AbortSignal): Promise<boolean>;
   /** Name of this process, unique to its lifetime. */
   readonly host: string;

@@ -4,9 +4,9 @@ import type { Losses, WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import type { FileChange, WorkspaceRecord } from "@reeve/contracts/tool";
 import { FileChangeSchema, LaidRunSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 
-/** How many calls a record names, for unsaved and for lost changes each. It counts the others. */
+/** How many calls with unsaved changes, and how many with lost ones, a record names. It only counts the others. */
 const maxNamed = 64;
-/** Of how many runs a record says that their input files are staged. */
+/** How many runs with staged input files a record names. */
 const maxStagedRuns = 64;
 
 /** The host that holds a workspace, and where its files are. */

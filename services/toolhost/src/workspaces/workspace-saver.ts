@@ -91,7 +91,8 @@ export class WorkspaceSaver implements AsyncDisposable {
     const { refusals, retryAtMs } = this.#stateOf(held);
     const isGivenUp = held.isUnsaved && refusals >= maxRefusals;
     if (held.isUnsaved && now() < retryAtMs) return false;
-    if (isGivenUp) log.warn({ ...held.key, refusals }, "workspace given up: it cannot be saved");
+    if (isGivenUp)
+      log.warn({ ...held.key, refusals }, "workspace was given up, because it cannot be saved");
     else await this.save(held, signal);
     if (held.users > 0 || (held.isUnsaved && !isGivenUp)) return false;
     const { tenant } = held.key;
@@ -119,7 +120,10 @@ export class WorkspaceSaver implements AsyncDisposable {
       if (this.#end.signal.aborted) return;
       const { failures } = this.#stateOf(held);
       const { key } = held;
-      this.#ports.log.warn({ err: error, ...key, failures }, "workspace not saved; trying again");
+      this.#ports.log.warn(
+        { err: error, ...key, failures },
+        "workspace was not saved; trying again",
+      );
       if (held.users === 0) this.scheduleSave(held);
     });
   }

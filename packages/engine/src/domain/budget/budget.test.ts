@@ -112,7 +112,7 @@ describe("subtasks", () => {
   // Requirement: TURN-3
   test("deeper than the budget are refused, and the run continues", () => {
     const run = new PlayedRun({ budgets: { maxDepth: 0 } }).turn(subtask("a"));
-    expect(run.lastResult).toContain("subtasks may be 0 deep");
+    expect(run.lastResult).toContain("subtasks may be nested 0 deep");
     expect(run.clientTrace.at(-1)).toBe("step:started");
   });
 });

@@ -101,7 +101,7 @@ const messages: ReadonlyMap<string, MessageOf> = new Map<ExceededBudget["reason"
   [
     "wall_clock",
     ({ limit }) =>
-      `the run may work for ${limit / 1000} s, the time it waits for people excluded; raise budgets.max_wall_clock or narrow the task`,
+      `the run may work for ${limit / 1000} s, not counting the time it waits for people; raise budgets.max_wall_clock or narrow the task`,
   ],
   ["tokens", counted("tokens in total", "max_total_tokens")],
   ["bytes", counted("bytes of tool results in total", "max_total_bytes")],

@@ -74,7 +74,7 @@ function problemOf({ tools }: Frame, pending: Call): string | undefined {
     return `there is no tool "${call.name}"; the tools are: ${known === "" ? "none" : known}`;
   }
   if (call.arguments === undefined)
-    return "the arguments are no JSON object, or one nested too deep; call again with a plain one";
+    return "the arguments are not a JSON object, or are nested too deeply; call again with a simple JSON object";
   const problems = argumentProblems(tool, call.arguments);
   return problems.length === 0
     ? undefined

@@ -32,7 +32,9 @@ describe.each(unusable)("a call whose arguments are %s", (_, args) => {
     expect(parseArguments(args)).toBeUndefined();
     const run = new PlayedRun().turn({ name: "search", args });
     expect(run.all("toolCall")).toMatchObject([{ rawArguments: args }]);
-    expect(run.resultsSeen()).toEqual([expect.stringContaining("call again with a plain one")]);
+    expect(run.resultsSeen()).toEqual([
+      expect.stringContaining("call again with a simple JSON object"),
+    ]);
     const batch = create(RunBatchSchema, { events: run.events });
     const stored = fromBinary(RunBatchSchema, toBinary(RunBatchSchema, batch));
     for (const event of stored.events) expect(() => toJson(RunEventSchema, event)).not.toThrow();

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { isStorable } from "@reeve/contracts/nesting";
 
 /**
- * Parses the arguments that a model wrote. Undefined if they are no JSON object, or cannot be stored in a log: numbers out of
+ * Parses the arguments that a model wrote. Undefined if they are not a JSON object, or cannot be stored in a log: numbers out of
  * range, unpaired surrogates, and deep nesting. Empty text is an empty object: some models write it for tools without
  * arguments.
  */

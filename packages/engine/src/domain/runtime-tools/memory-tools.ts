@@ -59,7 +59,9 @@ export function memoryWrite({ memory }: RunState, args: JsonObject): RuntimeTool
     );
   }
   if (!memory.has(key) && memory.size >= maxEntries) {
-    return errorResult(`the memory holds ${maxEntries} entries and no more; write over an old one`);
+    return errorResult(
+      `the memory already has ${maxEntries} entries, its maximum; overwrite an old one`,
+    );
   }
   return successResult(`kept under ${key}`, { case: "memoryWritten", value: { key, value } });
 }

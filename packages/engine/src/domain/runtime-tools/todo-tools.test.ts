@@ -76,6 +76,8 @@ describe("the todos of a run", () => {
 
   test("are at most a hundred", () => {
     const run = new PlayedRun().turn(...Array.from({ length: 101 }, () => add("x")));
-    expect(run.resultsSeen().at(-1)).toBe("the list holds 100 todos and no more");
+    expect(run.resultsSeen().at(-1)).toBe(
+      "the list already has 100 todos, its maximum; add no more todos",
+    );
   });
 });

@@ -20,7 +20,8 @@ export function addTodo({ todos }: RunState, args: JsonObject): RuntimeToolResul
   if (text === "" || text.length > maxCharacters) {
     return errorResult(`a todo has 1 to ${maxCharacters} characters; this one has ${text.length}`);
   }
-  if (todos.length >= maxTodos) return errorResult(`the list holds ${maxTodos} todos and no more`);
+  if (todos.length >= maxTodos)
+    return errorResult(`the list already has ${maxTodos} todos, its maximum; add no more todos`);
   const todo = create(TodoSchema, { id: todos.length + 1, text, status: TodoStatus.PENDING });
   return changed([...todos, todo]);
 }

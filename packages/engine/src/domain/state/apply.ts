@@ -90,7 +90,7 @@ function ending(state: RunState, more: Partial<Ending>): RunState {
 
 /**
  * Whether a kind of event shows that an owner made progress. Facts that every claim writes do not count, and neither does
- * text that never became a turn: otherwise a run that kills each of its workers would never be given up.
+ * text that never became a turn: otherwise a run that kills each of its workers would never end.
  */
 const isProgress: KindTable = {
   runCreated: true,

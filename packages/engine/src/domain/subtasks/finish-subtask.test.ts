@@ -28,7 +28,7 @@ describe("a subtask whose result has a schema", () => {
     expect(run.resultsSeen(child)).toEqual([
       expect.stringContaining("n must be integer"),
       expect.stringContaining("required property 'n'"),
-      expect.stringContaining("no JSON object"),
+      expect.stringContaining("not a JSON object"),
     ]);
     run.turnIn(child, [finish({ n: 4 })]);
     expect(run.resultsSeen()).toEqual([`{"n":4}`]);

@@ -14,7 +14,7 @@ const maxRetries = 3;
 export function finishSubtask(frame: Frame, call: Call, nowMs: number): readonly Fact[] {
   const isFinished = frame.calls.some(isAccepted);
   if (isFinished) {
-    const content = "the subtask is finished already, with the call before";
+    const content = "an earlier call of finish_subtask has already finished the subtask";
     return [refuse(call, scopeOf(frame), content, ToolStatus.ERROR, nowMs)];
   }
   const { callId, name } = call.call;

@@ -115,7 +115,7 @@ describe("a subtask", () => {
     expect(run.frame(deepest).depth).toBe(3);
     run.turnIn(deepest, [subtask("d"), { name: "search" }]);
     expect(run.subtasks).toHaveLength(3);
-    expect(run.lastResult).toContain("subtasks may be 3 deep, and this one would be deeper");
+    expect(run.lastResult).toContain("subtasks may be nested 3 deep, and this one would be deeper");
     run.result(1, "found", deepest);
     expect(run.frame(deepest).step).toBe(2);
     for (const id of run.subtasks.toReversed()) run.says(`${id} done`, id).turnIn(id);
@@ -127,7 +127,11 @@ describe("a subtask", () => {
   test.each([
     ["without instructions", { instructions: " " }, "the instructions are empty"],
     ["with an unknown tool", { tools: ["nothing"] }, "cannot have the tools nothing"],
-    ["with a schema that is none", { output_schema: { type: "banana" } }, "is no JSON Schema"],
+    [
+      "with a schema that is none",
+      { output_schema: { type: "banana" } },
+      "is not a valid JSON Schema",
+    ],
     ["with a schema of no object", { output_schema: { type: "string" } }, 'of type "object"'],
     ["with a number for its title", { title: 7 }, "title must be string"],
   ])("%s is refused", (_, args, problem) => {

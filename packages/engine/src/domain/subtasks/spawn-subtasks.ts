@@ -52,7 +52,7 @@ export function startRemaining({ frames }: RunState, frame: Frame, call: Call): 
 function problemOf(state: RunState, frame: Frame, jobs: readonly Job[]): string | undefined {
   const { depth } = limitsOf(state);
   if (frame.depth >= depth) {
-    return `subtasks may be ${depth} deep, and this one would be deeper; do this part yourself`;
+    return `subtasks may be nested ${depth} deep, and this one would be deeper; do this part yourself`;
   }
   const safe = inheritableTools(frame);
   const problems = jobs.flatMap((job, index) => {
@@ -79,7 +79,7 @@ function jobProblems({ instructions, tools, outputSchema }: Job, safe: readonly 
 function outputProblems(schema: JsonObject | undefined): readonly string[] {
   if (schema === undefined) return [];
   const problem = schemaProblem(schema);
-  if (problem !== undefined) return [`output_schema is no JSON Schema: ${problem}`];
+  if (problem !== undefined) return [`output_schema is not a valid JSON Schema: ${problem}`];
   return schema["type"] === "object"
     ? []
     : ['output_schema has to be of type "object"; wrap another type in a property'];

@@ -37,7 +37,7 @@ export const emptySweepRecord: SweepRecord = {
 };
 
 /**
- * Sweeps a run for the first time whose row says that it waits. If its last batch parks the run, it needs no dispatch, and
+ * Sweeps, for the first time, a run whose row says that it waits. If its last batch parks the run, it needs no dispatch, and
  * the rest of its log is not read. Undefined: the log has to be read.
  */
 export async function sweepParked(

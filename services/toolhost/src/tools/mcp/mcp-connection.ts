@@ -19,13 +19,13 @@ import type { ServerTransport } from "./open-transport.ts";
 import { PendingCalls } from "./pending-calls.ts";
 
 const connectTimeoutMs = 15_000;
-/** How long nothing may be heard of a call, and how long it may take in all. */
+/** How long a call may be silent, and how long it may take in total. */
 const idleTimeoutMs = 120_000;
 const callTimeoutMs = 1_800_000;
 /** How long a server may take to answer a call that has ended here, before the next one may start. */
 const leftoverTimeoutMs = 3_000;
 const maxPages = 64;
-/** Interval at which a server is asked for its tools that does not notify of changes, or of its end. */
+/** Interval between tool listings for a server that notifies neither of changes nor of its end. */
 const listIntervalMs = 30_000;
 
 /** How many times a server may request input for one call. */

@@ -75,7 +75,7 @@ export async function readProviderConfig(
   return new Map(await Promise.all(read));
 }
 
-/** Returns the settings of a provider, with defaults for those that are missing; for tests and programs. */
+/** Returns the settings of a provider that come from code instead of a file, with defaults for missing ones. */
 export function providerConfig(
   settings: Omit<z.input<typeof provider>, "tls"> & { readonly tls?: ProviderTls },
 ): ProviderConfig {
