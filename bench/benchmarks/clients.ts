@@ -102,5 +102,5 @@ async function eventTimes(
 }
 
 function addressOf({ url, token }: System) {
-  return { url, token, requestMs: 60_000, patienceMs: 60_000 };
+  return { url, token, requestMs: 60_000, reconnectTimeoutMs: 60_000 };
 }

@@ -78,8 +78,8 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
     onEvent?: (sequence: number) => void,
   ): Promise<ClientOutput> {
     if (!isReady) throw new Error("the client is not prepared");
-    const usual = { url: deployment.url, token: deployment.token };
-    return await perform(toolchain.client.driver, operation, { ...usual, ...setting }, onEvent);
+    const defaults = { url: deployment.url, token: deployment.token };
+    return await perform(toolchain.client.driver, operation, { ...defaults, ...setting }, onEvent);
   }
 
   // Without this test, a language could be skipped forever without notice.
@@ -105,13 +105,13 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
   });
 
   test.skipIf(!isReady)(`leaves a silent connection${why}`, async () => {
-    const trouble = { afterBytes: 1_500, times: 1, kind: "silence" } as const;
+    const trouble = { afterBytes: 1_500, times: 1, kind: "stall" } as const;
     await using proxy = await UnreliableProxy.open(deployment.url, { trouble });
     const runId = await startedRun();
     // With a timeout shorter than the heartbeat interval, the client would also leave healthy connections and still see all events.
     const said = await client(["watch", runId, "0"], {
       url: `http://${proxy.address}`,
-      silenceMs: 2_500,
+      idleTimeoutMs: 2_500,
     });
     expect(proxy.troubles).toBe(1);
     await expectWhole(runId, said);
@@ -193,7 +193,7 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
   });
 
   test.skipIf(!isReady)(`gives up on an address without a server${why}`, async () => {
-    const setting = { url: "http://127.0.0.1:1", patienceMs: 1_500, requestMs: 1_500 };
+    const setting = { url: "http://127.0.0.1:1", reconnectTimeoutMs: 1_500, requestMs: 1_500 };
     const watched = await client(["watch", "run_x", "0"], setting);
     expect(watched.result.error).toMatchObject(lost);
     const started = await client(["start", agent, "go", "x"], setting);
@@ -201,10 +201,10 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
   });
 
   test.skipIf(!isReady)(`gives up on a server that never answers${why}`, async () => {
-    const trouble = { afterBytes: -1, times: 1_000, kind: "silence" } as const;
+    const trouble = { afterBytes: -1, times: 1_000, kind: "stall" } as const;
     await using proxy = await UnreliableProxy.open(deployment.url, { trouble });
     const url = `http://${proxy.address}`;
-    const setting = { url, patienceMs: 2_500, silenceMs: 1_000, requestMs: 1_500 };
+    const setting = { url, reconnectTimeoutMs: 2_500, idleTimeoutMs: 1_000, requestMs: 1_500 };
     const watched = await client(["watch", "run_x", "0"], setting);
     expect(watched.result.error).toMatchObject(lost);
     const started = await client(["start", agent, "go", "x"], setting);
@@ -218,7 +218,7 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
       if (certificate === undefined) return;
       await using proxy = await UnreliableProxy.open(deployment.url, { tls: certificate });
       const secure = `https://${proxy.address}`;
-      const brief = { patienceMs: 1_500, requestMs: 1_500 };
+      const brief = { reconnectTimeoutMs: 1_500, requestMs: 1_500 };
       const runId = await startedRun();
       const said = await client(["watch", runId, "0"], { url: secure, ca: certificate.authority });
       await expectWhole(runId, said);
@@ -262,7 +262,7 @@ test("clients in all languages see each event once while the gateway is killed a
     const runId = await startedRun();
     let isSeen = false;
     // No timeout: a busy machine may need long to start a gateway.
-    const setting = { url, token, patienceMs: 60_000, requestMs: 60_000 };
+    const setting = { url, token, reconnectTimeoutMs: 60_000, requestMs: 60_000 };
     const said = await perform(driver, ["watch", runId, "0"], setting, () => {
       if (isSeen) return;
       isSeen = true;

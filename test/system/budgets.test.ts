@@ -12,7 +12,7 @@ import { expectGapless, watchToEnd } from "./support/watching.ts";
 function play({ messages }: Asked): Played {
   if (messages[0]?.text === "a part") return { text: "The part is done." };
   return {
-    text: "I go on. ",
+    text: "I continue. ",
     calls: [
       { name: "memory_write", args: { key: "k", value: "x".repeat(500) } },
       { name: "memory_read", args: { key: "k" } },
@@ -87,7 +87,7 @@ describe.each(budgets)("a run that exhausts its budget of %s", (reason, limits) 
     expect(events.at(-5)?.event.value).toMatchObject({ reason });
     expect(ended).toMatchObject({
       status: RunStatus.ERROR,
-      output: "I go on. ",
+      output: "I continue. ",
       error: { reason: "budget_exceeded" },
     });
     expect(tree?.nodes.length).toBeGreaterThanOrEqual(3);
@@ -100,7 +100,7 @@ describe.each(budgets)("a run that exhausts its budget of %s", (reason, limits) 
 test("a run that exhausts its rounds ends with that error and keeps its output and its calls", async () => {
   const { events, ended, tree } = await exhausted("rounds", { maxRounds: 2 });
   expect(events.map(({ event }) => event.case)).not.toContain("budgetExceeded");
-  expect(ended).toMatchObject({ error: { reason: "iteration_limit" }, output: "I go on. " });
+  expect(ended).toMatchObject({ error: { reason: "iteration_limit" }, output: "I continue. " });
   expect(tree?.nodes).toHaveLength(6);
 });
 

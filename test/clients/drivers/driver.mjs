@@ -6,15 +6,21 @@ import process from "node:process";
 import { ApprovalState, Code, connect, ReeveError } from "@reeve/client";
 
 const [operation, ...operands] = process.argv.slice(2);
-const { REEVE_URL, REEVE_TOKEN, REEVE_CA, REEVE_REQUEST_MS, REEVE_SILENCE_MS, REEVE_PATIENCE_MS } =
-  process.env;
+const {
+  REEVE_URL,
+  REEVE_TOKEN,
+  REEVE_CA,
+  REEVE_REQUEST_MS,
+  REEVE_IDLE_TIMEOUT_MS,
+  REEVE_RECONNECT_TIMEOUT_MS,
+} = process.env;
 using reeve = connect({
   address: REEVE_URL,
   ...(REEVE_TOKEN && { token: REEVE_TOKEN }),
   ...(REEVE_CA && { ca: readFileSync(REEVE_CA) }),
   requestTimeoutMs: Number(REEVE_REQUEST_MS),
-  idleTimeoutMs: Number(REEVE_SILENCE_MS),
-  reconnectTimeoutMs: Number(REEVE_PATIENCE_MS),
+  idleTimeoutMs: Number(REEVE_IDLE_TIMEOUT_MS),
+  reconnectTimeoutMs: Number(REEVE_RECONNECT_TIMEOUT_MS),
 });
 const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 

@@ -15,8 +15,8 @@ export interface Setting {
   /** Path of the trusted authority's certificate. */
   readonly ca?: string;
   readonly requestMs?: number;
-  readonly silenceMs?: number;
-  readonly patienceMs?: number;
+  readonly idleTimeoutMs?: number;
+  readonly reconnectTimeoutMs?: number;
   /** Timeout for a file transfer. Default: the client's. */
   readonly transferMs?: number;
 }
@@ -58,7 +58,7 @@ export async function perform(
   { url, token, ca, transferMs, ...times }: Setting,
   onEvent?: (sequence: number) => void,
 ): Promise<ClientOutput> {
-  const { requestMs = 20_000, silenceMs = 12_000, patienceMs = 30_000 } = times;
+  const { requestMs = 20_000, idleTimeoutMs = 12_000, reconnectTimeoutMs = 30_000 } = times;
   const child = spawn(program, [...args, ...operation], {
     env: {
       ...process.env,
@@ -67,8 +67,8 @@ export async function perform(
       REEVE_TOKEN: token ?? "",
       REEVE_CA: ca ?? "",
       REEVE_REQUEST_MS: String(requestMs),
-      REEVE_SILENCE_MS: String(silenceMs),
-      REEVE_PATIENCE_MS: String(patienceMs),
+      REEVE_IDLE_TIMEOUT_MS: String(idleTimeoutMs),
+      REEVE_RECONNECT_TIMEOUT_MS: String(reconnectTimeoutMs),
       ...(transferMs !== undefined && { REEVE_TRANSFER_MS: String(transferMs) }),
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -10,7 +10,7 @@ export interface Trouble {
   /** The number of connections with the fault; later connections work. */
   readonly times: number;
   /** Whether the connection breaks, or stays open and silent. */
-  readonly kind: "cut" | "silence";
+  readonly kind: "cut" | "stall";
 }
 
 interface ProxyOptions {

@@ -38,7 +38,7 @@ export const networkBreaks: readonly Break[] = [
   ],
   [
     "networkSelectors",
-    "everybody",
+    "an open ingress",
     (find) => delete find("NetworkPolicy", "approvals").spec.ingress[0].from,
     "allows all ingress",
   ],

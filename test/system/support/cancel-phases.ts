@@ -90,7 +90,7 @@ export const cancelPhases: readonly CancelPhase[] = [
   {
     name: "while its model streams text",
     agent: "works",
-    play: () => ({ text: "I go on", hangs: true }),
+    play: () => ({ text: "I continue", hangs: true }),
     isThere: kind("text"),
   },
   {
@@ -132,7 +132,7 @@ export const cancelPhases: readonly CancelPhase[] = [
     name: "while its subtask's model streams text",
     agent: "works",
     play: (asked) =>
-      isPart(asked) ? { text: "I go on", hangs: true } : call(subtask("part"), subtask("part")),
+      isPart(asked) ? { text: "I continue", hangs: true } : call(subtask("part"), subtask("part")),
     isThere: kind("text"),
     times: 2,
   },

@@ -41,8 +41,8 @@ func main() {
 		Address:          os.Getenv("REEVE_URL"),
 		Token:            os.Getenv("REEVE_TOKEN"),
 		RequestTimeout:   milliseconds("REEVE_REQUEST_MS"),
-		IdleTimeout:      milliseconds("REEVE_SILENCE_MS"),
-		ReconnectTimeout: milliseconds("REEVE_PATIENCE_MS"),
+		IdleTimeout:      milliseconds("REEVE_IDLE_TIMEOUT_MS"),
+		ReconnectTimeout: milliseconds("REEVE_RECONNECT_TIMEOUT_MS"),
 	}
 	if path := os.Getenv("REEVE_CA"); path != "" {
 		ca, err := os.ReadFile(path)

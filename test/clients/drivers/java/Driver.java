@@ -19,7 +19,7 @@ class Driver {
     var options =
         ReeveOptions.of(System.getenv("REEVE_URL"), token.isEmpty() ? null : token)
             .withTimes(
-                milliseconds("REEVE_REQUEST_MS"), milliseconds("REEVE_SILENCE_MS"), milliseconds("REEVE_PATIENCE_MS"));
+                milliseconds("REEVE_REQUEST_MS"), milliseconds("REEVE_IDLE_TIMEOUT_MS"), milliseconds("REEVE_RECONNECT_TIMEOUT_MS"));
     String ca = System.getenv("REEVE_CA");
     if (!ca.isEmpty()) {
       options = options.withCa(Files.readAllBytes(Path.of(ca)));

@@ -69,8 +69,8 @@ async def main():
         os.environ.get("REEVE_TOKEN") or None,
         ca=Path(ca).read_bytes() if ca else None,
         request_timeout=seconds("REEVE_REQUEST_MS"),
-        idle_timeout=seconds("REEVE_SILENCE_MS"),
-        reconnect_timeout=seconds("REEVE_PATIENCE_MS"),
+        idle_timeout=seconds("REEVE_IDLE_TIMEOUT_MS"),
+        reconnect_timeout=seconds("REEVE_RECONNECT_TIMEOUT_MS"),
     ) as reeve:
         try:
             operations = [start, watch, approve, measure, cancel, files]

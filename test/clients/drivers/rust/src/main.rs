@@ -31,8 +31,8 @@ async fn main() {
     if setting("REEVE_TRANSFER_MS").is_some() {
         options.transfer_timeout = milliseconds("REEVE_TRANSFER_MS");
     }
-    options.idle_timeout = milliseconds("REEVE_SILENCE_MS");
-    options.reconnect_timeout = milliseconds("REEVE_PATIENCE_MS");
+    options.idle_timeout = milliseconds("REEVE_IDLE_TIMEOUT_MS");
+    options.reconnect_timeout = milliseconds("REEVE_RECONNECT_TIMEOUT_MS");
     let operands: Vec<String> = args().skip(1).collect();
     if let Err(error) = perform(options, &operands).await {
         let code = format!("{:?}", error.code);
