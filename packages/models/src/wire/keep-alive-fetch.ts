@@ -19,6 +19,8 @@ export function keepAliveFetch(idleTimeoutMs: number): typeof fetch {
     headersTimeout: idleTimeoutMs,
     bodyTimeout: idleTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
+    // One HTTP/2 connection would carry all concurrent answers: if it is lost silently, every request waits for its timeout.
+    allowH2: false,
   });
   const failureOf = (error: unknown): unknown => {
     if (!isTimeout(error)) return error;
@@ -63,7 +65,10 @@ function responseOf(
     statusText,
     headers: headersOf(headers),
     body: bytesOf(body, failureOf),
-    text: () => body.text(),
+    text: () =>
+      body.text().catch((error: unknown) => {
+        throw failureOf(error);
+      }),
   };
   // The SDKs and `readAnswer` use no other member.
   return response as unknown as Response;

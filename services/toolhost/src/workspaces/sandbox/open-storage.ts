@@ -44,6 +44,8 @@ export function openStorage(
     return { driver: chosen, storage, resources };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
+  // Before anything that has to be released: it reads the disk, and may fail.
+  const id = storageId(config.REEVE_DATA_DIR);
   const spares = config.REEVE_SANDBOX_SPARE ?? (chosen.name === "docker" ? dockerSpares : 0);
   const hasSpares = spares > 0;
   const { memoryBytes, processes } = defaultLimits;
@@ -67,7 +69,6 @@ export function openStorage(
     : ready;
   const maxIdle = config.REEVE_SANDBOX_MAX_IDLE;
   const warm = resources.use(new WarmSandboxes(driver, { idleMs, maxIdle }));
-  const id = storageId(config.REEVE_DATA_DIR);
   const storage = new HostWorkspaceStorage({ id, root, identity, hasSpares }, warm);
   return { driver, storage, resources };
 }
