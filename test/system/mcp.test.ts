@@ -122,7 +122,9 @@ describe("a server with a question for a person", () => {
     const { approval, events } = await asked("asks-modern", { approved: false }, async (id) => {
       const wrong = { approvalId: id, approved: true, answer: { dish: "stone" } };
       const decided = deployment.reeve.approvals.decideApproval(wrong);
-      await expect(decided).rejects.toThrow(/answer to question .* does not match its schema: answer.dish/);
+      await expect(decided).rejects.toThrow(
+        /answer to question .* does not match its schema: answer.dish/,
+      );
     });
     expect(approval?.question).toMatchObject({
       message: "What is it to be?",

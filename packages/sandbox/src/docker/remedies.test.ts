@@ -5,7 +5,10 @@ const attempt = { image: "box:1", runtime: "runsc", address: "unix:///run/e.sock
 
 /** Messages of Docker 20.10 with containerd 1.6 and runc 1.1, and of Docker 28 where its text differs. */
 test.each([
-  ["No such image: box:1", "DOCKER_HOST=unix:///run/e.sock npx node scripts/sandbox-image.ts box:1"],
+  [
+    "No such image: box:1",
+    "DOCKER_HOST=unix:///run/e.sock npx node scripts/sandbox-image.ts box:1",
+  ],
   ["Unknown runtime specified runsc", "runsc"],
   ["unknown or invalid runtime name: runsc", "REEVE_SANDBOX_RUNTIME"],
   ["Minimum memory limit allowed is 6MB", "too little memory"],
