@@ -27,7 +27,7 @@ const lanes: readonly (readonly Check[])[] = [
     {
       name: "format",
       command:
-        "prettier --check --cache --log-level warn . && buf format -d --exit-code --path proto/reeve",
+        "prettier --check --cache --cache-strategy content --log-level warn . && buf format -d --exit-code --path proto/reeve",
     },
     {
       name: "contracts",
