@@ -20,7 +20,7 @@ export interface Terminal {
   readonly isInteractive: boolean;
   /** Width in characters. */
   readonly columns: number;
-  /** Asks a person a question. Rejects with the signal's reason when it aborts. */
+  /** Asks a person a question. Rejects with an AbortError when `signal` aborts; its cause is the signal's reason. */
   ask(question: string, signal: AbortSignal): Promise<string>;
 }
 

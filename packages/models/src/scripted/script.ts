@@ -58,7 +58,7 @@ export interface ScriptFailure {
 export interface Condition {
   /** The name of a tool that has a result. */
   readonly tool?: string | undefined;
-  /** Tested against the content of its last result. */
+  /** Tested against the content of the last result of `tool`. */
   readonly matches?: RegExp | undefined;
   readonly is_error?: boolean | undefined;
   /** Tested against the latest message of the user. */

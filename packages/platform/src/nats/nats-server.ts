@@ -108,16 +108,18 @@ async function untilReady(
     if (port !== undefined && output.includes("Server is ready")) resolve(Number(port));
   };
   const exit = () => fail(`exited during startup: ${lastError(output)}`);
+  const notStarted = (error: Error) => fail(`could not be started: ${error.message}`);
   const timeout = setTimeout(() => fail(`was not ready within ${readyMs / 1000} s`), readyMs);
   child.stderr?.on("data", read);
   child.once("exit", exit);
-  child.once("error", exit);
+  child.once("error", notStarted);
   try {
     return await abortable(promise, signal);
   } finally {
     clearTimeout(timeout);
     child.stderr?.off("data", read);
     child.off("exit", exit);
+    child.off("error", notStarted);
   }
 }
 

@@ -22,7 +22,7 @@ export interface ControlGroup {
   remove(): Promise<void>;
 }
 
-/** Manages the control groups of all sandboxes on this machine. */
+/** Manages the control groups of all bubblewrap sandboxes on this machine, including those of other toolhosts. */
 export interface ControlGroups {
   open(name: string, limits: GroupLimits): ControlGroup;
   /** Returns the names of all groups, including those of other toolhosts. */

@@ -37,8 +37,9 @@ export class CallTraffic implements Disposable {
   }
 
   /**
-   * Registers a connection. `target` is undefined if the request has no valid one. Returns undefined beyond the maximum
-   * number of connections, so that the log cannot be flooded.
+   * Registers a connection. `target` is undefined if the request has no valid one. The first connection beyond the maximum
+   * number is registered too, so that its refusal is logged. Returns undefined for all after it, so that the log cannot be
+   * flooded.
    */
   open(target: Target | undefined): Connection | undefined {
     this.#count++;

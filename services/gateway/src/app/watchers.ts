@@ -15,7 +15,7 @@ export class Watchers {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
-  /** Removes a watcher. Returns whether it was the last one of the run. */
+  /** Removes a watcher. Returns whether no other stream through this gateway watches the run. */
   leave({ tenant }: Principal, runId: string): boolean {
     const key = `${tenant}.${runId}`;
     const left = (this.#counts.get(key) ?? 1) - 1;

@@ -36,6 +36,9 @@ export function headerValues(
   const trimmed = Object.entries(values).map(([key, value]) => [key, value.trim()] as const);
   const broken = trimmed.filter(([, value]) => !printable.test(value)).map(([key]) => key);
   if (broken.length === 0) return Object.fromEntries(trimmed);
-  const problem = "has characters that are not printable ASCII";
-  throw invalidConfig(setting, `the value of ${broken.join(", ")} ${problem}`);
+  const problem = "must contain only printable ASCII characters";
+  throw invalidConfig(
+    setting,
+    `the value of each of these headers ${problem}: ${broken.join(", ")}`,
+  );
 }

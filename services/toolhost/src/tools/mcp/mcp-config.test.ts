@@ -61,7 +61,7 @@ describe("the file of MCP servers", () => {
     async (secret) => {
       const servers = { b: { url: "https://b.example/mcp", headers: { "x-key": "${KEY}" } } };
       const refused = await read({ servers }, { KEY: secret }).catch(String);
-      expect(refused).toMatch(/the value of x-key has characters/);
+      expect(refused).toMatch(/printable ASCII characters: x-key/);
       expect(refused).not.toContain("SECRET");
     },
   );
