@@ -57,6 +57,8 @@ export async function startNatsServer(
   const [command, ...rest] = [...deathWithParent(), program, ...args];
   const child = spawn(command ?? program, rest, { stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(child, "exit").then(() => undefined);
+  // Rejects if the program cannot be spawned, which `untilReady` reports.
+  ended.catch(() => undefined);
   let port: number;
   try {
     port = await untilReady(child, fixedPort, signal);
