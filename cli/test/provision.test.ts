@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-code.ts";
 import { runCli } from "../src/run-cli.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
-import { startNatsCluster } from "./support/nats-cluster.ts";
+import { NatsCluster } from "../../test/support/nats-cluster.ts";
 
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
@@ -66,7 +66,7 @@ test("creates all streams, buckets, and queues, and changes nothing when repeate
 
 test("stores every stream on three servers of a cluster that requires a password", async () => {
   const [user, pass] = ["reeve", "a-password"];
-  await using cluster = await startNatsCluster(user, pass);
+  await using cluster = await NatsCluster.start({ credentials: { user, password: pass } });
   const environment = {
     REEVE_NATS_URL: cluster.url,
     REEVE_NATS_USER: user,
