@@ -68,7 +68,6 @@ test("a sweeper skips kinds of a newer version", () => {
       const unknown = create(RunEventSchema, { sequence: end + 1 });
       const before = foldOwnership(noOwnership, events.slice(0, end));
       expect(foldOwnership(before, [unknown])).toEqual({ ...before, lastSequence: end + 1 });
-      expect(() => foldHead(emptyHead, [unknown])).toThrow("was written by a newer version");
     }),
     { numRuns: 20 },
   );

@@ -3,7 +3,7 @@ import type { ThreadEvent } from "@reeve/contracts/thread";
 import type { MemoryLog } from "../log/memory.ts";
 import type { RunKey } from "../log/run-log.ts";
 import type { ThreadKey } from "../log/thread-log.ts";
-import type { Feed, FeedBatch } from "./port.ts";
+import type { Feed, FeedBatch, KindFilter } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
 
@@ -23,12 +23,12 @@ export function memoryThreadFeed(log: MemoryLog<ThreadKey, ThreadEvent>): Thread
  */
 function memoryFeed<Key, Event extends { readonly event: { readonly case: string | undefined } }>(
   log: MemoryLog<Key, Event>,
-): Feed<Key, Event, string> {
+): Feed<Key, Event> {
   const acknowledged = new Map<string, Set<number>>();
   return {
     async *consume(
       consumer: string,
-      kinds: ReadonlySet<string>,
+      kinds: KindFilter,
       signal: AbortSignal,
     ): AsyncIterable<FeedBatch<Key, Event>> {
       const done = acknowledged.get(consumer) ?? new Set();
@@ -40,7 +40,7 @@ function memoryFeed<Key, Event extends { readonly event: { readonly case: string
         if (batch === undefined) await appended.wait(signal);
         else {
           const index = position++;
-          const matches = batch.events.some(({ event }) => event.case && kinds.has(event.case));
+          const matches = batch.events.some(({ event }) => kinds.has(event.case ?? "unknown"));
           if (matches && !done.has(index)) yield { ...batch, acknowledge: () => done.add(index) };
         }
       }

@@ -13,7 +13,7 @@ import { batchFromHeaders, eventsAfter } from "../log/stored-batch.ts";
 import { SubjectReader } from "../log/subject-reader.ts";
 import { ensureConsumer } from "../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
-import type { Feed, FeedBatch } from "./port.ts";
+import type { Feed, FeedBatch, KindFilter } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
 
@@ -45,11 +45,11 @@ export function openThreadFeed(
 }
 
 /** Opens the feed of all logs of a stream. It receives headers only, and reads the payload of the batches that match. */
-async function openFeed<Key, Event, Kind extends string, Schema extends DescMessage>(
+async function openFeed<Key, Event, Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   definition: LogDefinition<Key, Event, Schema>,
   { ackWaitMs = 10_000 }: FeedOptions,
-): Promise<Feed<Key, Event, Kind>> {
+): Promise<Feed<Key, Event>> {
   const channel = channelOf(definition.schema);
   const reader = await SubjectReader.open(connection, channel);
   const manager = await openJetStreamManager(connection);
@@ -90,7 +90,7 @@ async function openFeed<Key, Event, Kind extends string, Schema extends DescMess
   /** Reads the batch that a header announces. Acknowledges it and returns undefined when it has none of `kinds`. */
   async function matchingBatch(
     message: JsMsg,
-    kinds: ReadonlySet<string>,
+    kinds: KindFilter,
     signal: AbortSignal,
   ): Promise<FeedBatch<Key, Event> | undefined> {
     const tokens = channel.tokensOf(message.subject);

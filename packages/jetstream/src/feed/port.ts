@@ -7,8 +7,13 @@ export interface FeedBatch<Key, Event> {
   acknowledge(): void;
 }
 
+/** Says which kinds of events a reader needs. `unknown` stands for a kind without a name. */
+export interface KindFilter {
+  has(kind: string): boolean;
+}
+
 /** The batches of all logs of one kind, for projections. */
-export interface Feed<Key, Event, Kind extends string> {
+export interface Feed<Key, Event> {
   /**
    * Yields the batches since the beginning of the store that have an event of `kinds`, each at least once, and at first in the
    * order of their commits. Batches that are not acknowledged are delivered again, then after later ones. `consumer` names the
@@ -17,7 +22,7 @@ export interface Feed<Key, Event, Kind extends string> {
    */
   consume(
     consumer: string,
-    kinds: ReadonlySet<Kind>,
+    kinds: KindFilter,
     signal: AbortSignal,
   ): AsyncIterable<FeedBatch<Key, Event>>;
 }

@@ -1,4 +1,4 @@
-import type { RunEvent, RunEventKind } from "@reeve/contracts/run";
+import type { RunEvent } from "@reeve/contracts/run";
 import type { FeedBatch, Feed } from "./port.ts";
 import type { RunKey } from "../log/run-log.ts";
 
@@ -6,4 +6,4 @@ import type { RunKey } from "../log/run-log.ts";
 export type RunFeedBatch = FeedBatch<RunKey, RunEvent>;
 
 /** The committed batches of all runs. */
-export type RunFeed = Feed<RunKey, RunEvent, RunEventKind>;
+export type RunFeed = Feed<RunKey, RunEvent>;

@@ -2,11 +2,8 @@ import type { ThreadEvent } from "@reeve/contracts/thread";
 import type { FeedBatch, Feed } from "./port.ts";
 import type { ThreadKey } from "../log/thread-log.ts";
 
-/** A kind of event: the name of its oneof case. */
-export type ThreadEventKind = NonNullable<ThreadEvent["event"]["case"]>;
-
 /** A committed batch of a thread. */
 export type ThreadFeedBatch = FeedBatch<ThreadKey, ThreadEvent>;
 
 /** The committed batches of all threads. */
-export type ThreadFeed = Feed<ThreadKey, ThreadEvent, ThreadEventKind>;
+export type ThreadFeed = Feed<ThreadKey, ThreadEvent>;

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Dispatch } from "@reeve/contracts/run";
-import { RunStatus } from "@reeve/contracts/run";
+import { create } from "@bufbuild/protobuf";
+import type { Dispatch, RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
@@ -27,6 +28,11 @@ const submitted = (messageId: string): ExternalFact => ({
 });
 const submitOnce = (messageId: string) => (head: RunHead) =>
   messageOf(head, messageId) === undefined ? [submitted(messageId)] : [];
+
+/** An event of a kind that only a newer version knows. */
+function unknownEvent(runId: string, sequence: number): RunEvent {
+  return create(RunEventSchema, { runId, sequence });
+}
 
 async function runWith(...facts: readonly ExternalFact[]) {
   const log = memoryRunLog();
@@ -113,6 +119,18 @@ describe("an external fact", () => {
     });
   });
 
+  // Requirement: DUR-5
+  test("is refused in a log with an event of a newer version, unless it ends the run", async () => {
+    const { log, dispatch, key } = await runWith(created, claimed);
+    const { tail } = await log.read(key, emptyTail, signal);
+    await appendEvents(log, key, tail, [unknownEvent(key.run, 3)], signal);
+    await expect(
+      appendExternal({ log, dispatch }, key, submitOnce("m1"), signal),
+    ).rejects.toMatchObject({ kind: "unavailable", reason: ErrorReason.NEWER_VERSION });
+    const head = await appendExternal({ log, dispatch }, key, () => [cancelled], signal);
+    expect(head).toMatchObject({ status: RunStatus.CANCELLED, unknownEventSequence: 3 });
+  });
+
   test("is decided again when another writer was first", async () => {
     const { log, dispatch, key } = await runWith(created, claimed);
     let isFirst = true;
@@ -148,6 +166,6 @@ function read(name: string): string {
 
 test("the invariants of external appends name tests that exist", () => {
   const cited = [...read("append-external.ts").matchAll(/Test: (\S+\.ts), "(.+)"$/gm)];
-  expect(cited).toHaveLength(7);
+  expect(cited).toHaveLength(8);
   for (const [, name = "", title = ""] of cited) expect(read(name)).toContain(`"${title}"`);
 });

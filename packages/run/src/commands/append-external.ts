@@ -15,7 +15,10 @@
  *     Test: append-external.test.ts, "wakes the run when it is repeated after its dispatch was lost"
  * E6. A parked run without new facts is not dispatched.
  *     Test: append-external.test.ts, "does not wake a parked run when the decision is to append nothing"
- * E7. A busy owner does not keep external facts out: after a lost append the writer follows the log, so it learns of a
+ * E7. A log with an event of a newer version gets only facts that end the run. Whether any other fact is valid may depend
+ *     on that event.
+ *     Test: append-external.test.ts, "is refused in a log with an event of a newer version, unless it ends the run"
+ * E8. A busy owner does not keep external facts out: after a lost append the writer follows the log, so it learns of a
  *     batch at the same moment as its writer.
  *     Test: ../../../jetstream/test/support/external-append-contract.ts, "lets external facts in while the owner writes at full speed"
  */
@@ -25,7 +28,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Dispatch, RunEvent } from "@reeve/contracts/run";
-import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import { DispatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import type { EventRange } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
@@ -33,6 +36,7 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "../head/run-head.ts";
 import { emptyHead, foldHead } from "../head/run-head.ts";
+import { newerVersion } from "../head/newer-version.ts";
 import { isTerminal, statusName } from "../head/run-status.ts";
 import { inRunTrace } from "./in-run-trace.ts";
 
@@ -69,6 +73,7 @@ export async function appendExternal(
       return head;
     }
     if (isTerminal(head.status)) throw runHasEnded(key, head);
+    if (!endsRun(facts)) assertKnown(key, head);
     const events = eventsOf(key, head, facts);
     const before = head;
     const after = await inRunTrace(before, events, async () => {
@@ -111,6 +116,16 @@ function eventsOf(
   return facts.map((event, index) =>
     create(RunEventSchema, { runId: run, sequence: lastSequence + 1 + index, time, event }),
   );
+}
+
+function endsRun(facts: readonly ExternalFact[]): boolean {
+  return facts.some(
+    (fact) => fact.case === "status" && isTerminal(fact.value.status ?? RunStatus.UNSPECIFIED),
+  );
+}
+
+function assertKnown({ run }: RunKey, { unknownEventSequence }: RunHead): void {
+  if (unknownEventSequence > 0) throw newerVersion(`run ${run}`, unknownEventSequence);
 }
 
 /** Dispatches a parked run that has facts since its park. */

@@ -1,4 +1,5 @@
 import type { RunEventKind } from "@reeve/contracts/run";
+import type { KindFilter } from "@reeve/jetstream/feed/port";
 
 /**
  * Says yes or no for every kind of event, so that a kind added to the contract does not compile until each table decides
@@ -6,7 +7,11 @@ import type { RunEventKind } from "@reeve/contracts/run";
  */
 export type KindTable = Readonly<Record<RunEventKind, boolean>>;
 
-/** Returns the kinds for which the table says yes. */
-export function kindsIn(table: KindTable): ReadonlySet<RunEventKind> {
-  return new Set((Object.keys(table) as RunEventKind[]).filter((kind) => table[kind]));
+/**
+ * Returns a filter that accepts the kinds for which the table says yes, and the kinds that only a newer version knows: a
+ * projection must see them to report that it does not reflect them.
+ */
+export function kindsIn(table: KindTable): KindFilter {
+  const byKind = new Map<string, boolean>(Object.entries(table));
+  return { has: (kind) => byKind.get(kind) ?? true };
 }

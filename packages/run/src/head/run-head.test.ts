@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { ApprovalState } from "@reeve/contracts/approval";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
@@ -119,13 +118,15 @@ test("folding a log at once and event by event gives the same head", () => {
   expect(singly).toEqual(foldHead(emptyHead, events));
 });
 
-test("an event of a newer version is refused with its sequence", () => {
-  const unknown = [create(RunEventSchema, { runId: "run_x", sequence: 7 })];
-  expect(() => foldHead(emptyHead, unknown)).toThrow(
-    expect.objectContaining({
-      kind: "internal",
-      reason: ErrorReason.INTERNAL,
-      message: expect.stringContaining("event 7 of run run_x") as string,
-    }),
-  );
+test("shows the first event of a newer version and everything around it", () => {
+  const before = eventsAfter(0, created, claimed);
+  const after = eventsAfter(4, started, text("a"));
+  const unknown = [3, 4].map((sequence) => create(RunEventSchema, { runId: "run_x", sequence }));
+  const run = runOf(foldHead(emptyHead, [...before, ...unknown, ...after]));
+  expect(run).toMatchObject({
+    status: RunStatus.RUNNING,
+    output: "a",
+    lastSequence: 6,
+    unknownEventSequence: 3,
+  });
 });

@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
-import { ErrorReason } from "@reeve/contracts/error";
 import type {
   MessageSubmitted,
   Run,
@@ -10,7 +9,6 @@ import type {
   RunPrepared,
 } from "@reeve/contracts/run";
 import { Phase, RunSchema } from "@reeve/contracts/run";
-import { Failure } from "@reeve/platform/failure";
 import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
 import type { Ledger } from "./ledger.ts";
@@ -75,12 +73,16 @@ export const emptyHead: RunHead = {
   pendingMessages: new Map(),
 };
 
-/** Returns the head after `events`. Throws a Failure for an event that only a newer version knows. */
+/**
+ * Returns the head after `events`. An event of a kind that only a newer version knows changes nothing but
+ * `unknownEventSequence`, so that every version can show and cancel the run. Code that decides anything else refuses such
+ * a head.
+ */
 export function foldHead(head: RunHead, events: readonly RunEvent[]): RunHead {
   return events.reduce(applyToHead, head);
 }
 
-/** Returns the head after one more event. Throws a Failure for an event that only a newer version knows. */
+/** Returns the head after one more event, as `foldHead` does. */
 export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
   const { event, sequence } = envelope;
   const head: RunHead = {
@@ -133,13 +135,8 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "error":
     case "costSummary":
     case "treeStored":
-      return head;
     case undefined:
-      throw new Failure(
-        "internal",
-        ErrorReason.INTERNAL,
-        `event ${sequence} of run ${envelope.runId} was written by a newer version; upgrade this service`,
-      );
+      return head;
   }
 }
 
@@ -229,7 +226,7 @@ export function pendingApprovals(head: RunHead): readonly Approval[] {
 export function runOf(head: RunHead): Run {
   if (!head.isCreated) throw new Error("cannot show a run that does not exist");
   const { runId, agentId, status, inputPreview, labels, threadId, scripted } = head;
-  const { createdAt, endedAt, error, cost } = head;
+  const { createdAt, endedAt, error, cost, unknownEventSequence } = head;
   return create(RunSchema, {
     runId,
     agentId,
@@ -241,6 +238,7 @@ export function runOf(head: RunHead): Run {
     labels,
     threadId,
     scripted,
+    unknownEventSequence,
     ...(createdAt && { createdAt }),
     ...(endedAt && { endedAt }),
     ...(error && { error }),

@@ -26,6 +26,7 @@ export type RunSummary = Readonly<
     | "endedAt"
     | "error"
     | "cost"
+    | "unknownEventSequence"
   >
 >;
 
@@ -38,11 +39,12 @@ export const emptySummary: RunSummary = {
   labels: {},
   threadId: "",
   scripted: false,
+  unknownEventSequence: 0,
 };
 
 /**
  * Applies one event to a summary, or to anything that has one, such as a head or a stored `Run`. Records may follow the end
- * of a run; they do not undo it. Kinds that only a newer version knows change nothing.
+ * of a run; they do not undo it. An event of a kind that only a newer version knows changes nothing but `unknownEventSequence`.
  */
 export function applyToSummary<Summarized extends RunSummary>(
   before: Summarized,
@@ -57,7 +59,7 @@ export function applyToSummary<Summarized extends RunSummary>(
 
 function applied<Summarized extends RunSummary>(
   before: Summarized,
-  { runId, event, time, parentId, phase }: RunEvent,
+  { runId, sequence, event, time, parentId, phase }: RunEvent,
 ): Summarized {
   switch (event.case) {
     case "runCreated":
@@ -122,7 +124,10 @@ function applied<Summarized extends RunSummary>(
     case "cancelRequested":
     case "budgetExceeded":
     case "treeStored":
-    case undefined:
       return before;
+    case undefined:
+      return before.unknownEventSequence > 0
+        ? before
+        : { ...before, unknownEventSequence: sequence };
   }
 }

@@ -1,17 +1,15 @@
 import { clone, create } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
-import { ErrorReason } from "@reeve/contracts/error";
 import { previewOf } from "../tree/preview-of.ts";
 import { RunCreatedSchema } from "@reeve/contracts/run";
 import type { Thread, ThreadEvent, TurnQueued } from "@reeve/contracts/thread";
 import { ThreadSchema } from "@reeve/contracts/thread";
-import { Failure } from "@reeve/platform/failure";
 
 const titleCharacters = 200;
 
 /**
- * Returns a thread as clients see it after `events`; undefined for a deleted one. Throws a Failure for an event that only a
- * newer version knows.
+ * Returns a thread as clients see it after `events`; undefined for a deleted one. An event of a kind that only a newer
+ * version knows changes nothing but `lastSequence`.
  */
 export function threadRow(before: Thread, events: readonly ThreadEvent[]): Thread | undefined {
   const row = clone(ThreadSchema, before);
@@ -28,7 +26,7 @@ export function emptyRow(threadId: string): Thread {
   return create(ThreadSchema, { threadId });
 }
 
-function apply(row: Thread, { event, time, sequence, threadId }: ThreadEvent): void {
+function apply(row: Thread, { event, time, sequence }: ThreadEvent): void {
   row.lastSequence = sequence;
   if (time !== undefined) row.updatedAt = time;
   switch (event.case) {
@@ -51,11 +49,7 @@ function apply(row: Thread, { event, time, sequence, threadId }: ThreadEvent): v
     case "threadDeleted":
       break;
     case undefined:
-      throw new Failure(
-        "internal",
-        ErrorReason.INTERNAL,
-        `event ${sequence} of thread ${threadId} was written by a newer version; upgrade this service`,
-      );
+      break;
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { ThreadEvent, TurnEnded, TurnQueued } from "@reeve/contracts/thread";
-import { Failure } from "@reeve/platform/failure";
+import { newerVersion } from "../head/newer-version.ts";
 
 /** The fold of a thread's log. Never changed in place. */
 export interface ThreadState {
@@ -56,11 +55,7 @@ export function foldThread(before: ThreadState, events: readonly ThreadEvent[]):
         isDeleted = true;
         break;
       case undefined:
-        throw new Failure(
-          "internal",
-          ErrorReason.INTERNAL,
-          `event ${sequence} of thread ${envelope.threadId} was written by a newer version; upgrade this service`,
-        );
+        throw newerVersion(`thread ${envelope.threadId}`, sequence);
     }
   }
   return { sequence, turns: [...turns.values()], isDeleted };

@@ -69,6 +69,9 @@ pub enum ErrorReason {
     InboxFull = 29,
     /// NOT_FOUND: the file does not exist in the run's workspace, or the run has no workspace.
     FileNotFound = 40,
+    /// UNAVAILABLE: a newer version wrote an event that this server does not know, and the operation
+    /// depends on it. A server of the newer version accepts the same request.
+    NewerVersion = 41,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -108,6 +111,7 @@ impl ErrorReason {
             Self::MemoryNotFound => "ERROR_REASON_MEMORY_NOT_FOUND",
             Self::InboxFull => "ERROR_REASON_INBOX_FULL",
             Self::FileNotFound => "ERROR_REASON_FILE_NOT_FOUND",
+            Self::NewerVersion => "ERROR_REASON_NEWER_VERSION",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -144,6 +148,7 @@ impl ErrorReason {
             "ERROR_REASON_MEMORY_NOT_FOUND" => Some(Self::MemoryNotFound),
             "ERROR_REASON_INBOX_FULL" => Some(Self::InboxFull),
             "ERROR_REASON_FILE_NOT_FOUND" => Some(Self::FileNotFound),
+            "ERROR_REASON_NEWER_VERSION" => Some(Self::NewerVersion),
             _ => None,
         }
     }

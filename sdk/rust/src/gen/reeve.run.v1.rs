@@ -991,6 +991,10 @@ pub struct Run {
     /// Id of the thread that the run is a turn of. Empty if the run has no thread.
     #[prost(string, tag = "14")]
     pub thread_id: ::prost::alloc::string::String,
+    /// Sequence of the first event that a newer version wrote and this server does not know. The other
+    /// fields do not reflect such events. 0 if the server knows all events.
+    #[prost(uint32, tag = "16")]
+    pub unknown_event_sequence: u32,
 }
 /// Request of `StartRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -160,6 +160,18 @@ describe("cancelling a run", () => {
     expect(events.at(-1)?.event).toMatchObject({ case: "turnStarted", value: { runId: second } });
   });
 
+  test("ends a run with events of a newer version, and leaves its turn to a process of that version", async () => {
+    const ports = memoryPorts();
+    await storeAgent(ports, "writer");
+    const init = { agentId: "writer", input: "hello", threadId: "t" };
+    const run = await startRun(ports, ann, create(StartRunRequestSchema, init), never);
+    await appendFacts(ports.log, run.runId, claimed, { case: undefined });
+    const head = await cancelRun(ports, ann, { ...request, runId: run.runId }, never);
+    expect(head).toMatchObject({ status: RunStatus.CANCELLED, unknownEventSequence: 3 });
+    const { events } = await ports.threads.read({ tenant: "acme", thread: "t" }, emptyTail, never);
+    expect(events.map(({ event }) => event.case)).toEqual(["turnQueued", "turnStarted"]);
+  });
+
   test("is refused if the owner ends the run first", async () => {
     const ports = await withRun(claimed);
     let isFirst = true;

@@ -1,9 +1,11 @@
+import { ErrorReason } from "@reeve/contracts/error";
 import { RunStatus } from "@reeve/contracts/run";
 import { cancelRun as cancelRunOf } from "@reeve/run/commands/cancel-run";
 import { runHasEnded } from "@reeve/run/commands/append-external";
 import type { RunHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { Principal } from "@reeve/platform/rpc/principal";
+import { Failure } from "@reeve/platform/failure";
 import { endTurn } from "@reeve/run/thread/end-turn";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { runNotFound, readRun, runKeyOf } from "./read-run.ts";
@@ -49,5 +51,13 @@ async function endTurnOf(
   signal: AbortSignal,
 ): Promise<void> {
   const thread = created?.threadId ?? "";
-  if (thread !== "") await endTurn(ports, { tenant, thread }, run, signal);
+  if (thread === "") return;
+  await endTurn(ports, { tenant, thread }, run, signal).catch((error: unknown) => {
+    // A process of the newer version ends the turn. The run is cancelled already.
+    if (!isNewerVersion(error)) throw error;
+  });
+}
+
+function isNewerVersion(error: unknown): boolean {
+  return error instanceof Failure && error.reason === ErrorReason.NEWER_VERSION;
 }

@@ -177,3 +177,15 @@ test("a client that selects none of the events receives heartbeats with the curr
   expect(await next).toEqual({ done: false, value: { events: [], throughSequence: 5 } });
   await messages.return?.();
 });
+
+test("goes on past events of a newer version, which are records", async () => {
+  const log = memoryRunLog();
+  const unknown = create(RunEventSchema, { runId: key.run, sequence: 5 });
+  await log.append(key, emptyTail, [...events.slice(0, 4), unknown, ...events.slice(5)], never);
+  const seen: (string | undefined)[] = [];
+  const request = create(RequestSchema, { runId: key.run });
+  for await (const message of watchRun({ log, sleep: silent }, key.tenant, request, never)) {
+    seen.push(...message.events.map(({ event }) => event.case));
+  }
+  expect(seen).toEqual(["status", "step", "usage", "status"]);
+});

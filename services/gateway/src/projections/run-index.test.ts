@@ -55,6 +55,8 @@ const batches: readonly (readonly (ExternalFact & {
   ],
   [approval(ApprovalState.APPROVED)],
   [{ case: "runClaimed", value: { worker: "v" } }],
+  // An event of a newer version.
+  [{ case: undefined }],
   [
     { case: "error", value: { reason: "iteration_limit" } },
     { case: "costSummary", value: { llmCalls: 2 } },
@@ -83,7 +85,7 @@ async function logWith(count = batches.length) {
 }
 
 const isWanted = ({ events }: Batch) =>
-  events.some(({ event }) => event.case && rowKinds.has(event.case));
+  events.some(({ event }) => rowKinds.has(event.case ?? "unknown"));
 
 /** Delivers the batches in this order, and returns the acknowledged ones. */
 function feedOf(given: readonly Batch[]) {

@@ -2,22 +2,14 @@ import { bucketOf } from "@reeve/contracts/channel";
 import type { Thread } from "@reeve/contracts/thread";
 import { ThreadSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import type {
-  ThreadFeedBatch,
-  ThreadEventKind,
-  ThreadFeed,
-} from "@reeve/jetstream/feed/thread-feed";
+import type { ThreadFeed, ThreadFeedBatch } from "@reeve/jetstream/feed/thread-feed";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "@reeve/jetstream/table/port";
 import { emptyRow, threadRow } from "@reeve/run/thread/thread-row";
 
-const kinds: ReadonlySet<ThreadEventKind> = new Set<ThreadEventKind>([
-  "turnQueued",
-  "turnStarted",
-  "turnEnded",
-  "threadDeleted",
-]);
+/** Each event changes the row, including those of a newer version. */
+const allKinds = { has: () => true };
 
 const { key: threadKey } = bucketOf(ThreadSchema);
 const maxAttempts = 20;
@@ -37,7 +29,7 @@ export async function indexThreads(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const batch of ports.feed.consume("thread-index", kinds, signal)) {
+  for await (const batch of ports.feed.consume("thread-index", allKinds, signal)) {
     try {
       await indexBatch(ports, batch, signal);
       batch.acknowledge();

@@ -93,6 +93,9 @@ const (
 	ErrorReason_ERROR_REASON_INBOX_FULL ErrorReason = 29
 	// NOT_FOUND: the file does not exist in the run's workspace, or the run has no workspace.
 	ErrorReason_ERROR_REASON_FILE_NOT_FOUND ErrorReason = 40
+	// UNAVAILABLE: a newer version wrote an event that this server does not know, and the operation
+	// depends on it. A server of the newer version accepts the same request.
+	ErrorReason_ERROR_REASON_NEWER_VERSION ErrorReason = 41
 )
 
 // Enum value maps for ErrorReason.
@@ -129,6 +132,7 @@ var (
 		28: "ERROR_REASON_MEMORY_NOT_FOUND",
 		29: "ERROR_REASON_INBOX_FULL",
 		40: "ERROR_REASON_FILE_NOT_FOUND",
+		41: "ERROR_REASON_NEWER_VERSION",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -162,6 +166,7 @@ var (
 		"ERROR_REASON_MEMORY_NOT_FOUND":       28,
 		"ERROR_REASON_INBOX_FULL":             29,
 		"ERROR_REASON_FILE_NOT_FOUND":         40,
+		"ERROR_REASON_NEWER_VERSION":          41,
 	}
 )
 
@@ -196,7 +201,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\x93\b\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xb3\b\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -229,7 +234,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1eERROR_REASON_THREAD_QUEUE_FULL\x10\x1b\x12!\n" +
 	"\x1dERROR_REASON_MEMORY_NOT_FOUND\x10\x1c\x12\x1b\n" +
 	"\x17ERROR_REASON_INBOX_FULL\x10\x1d\x12\x1f\n" +
-	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(BO\n" +
+	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(\x12\x1e\n" +
+	"\x1aERROR_REASON_NEWER_VERSION\x10)BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

@@ -37,6 +37,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_MEMORY_NOT_FOUND: _ClassVar[ErrorReason]
     ERROR_REASON_INBOX_FULL: _ClassVar[ErrorReason]
     ERROR_REASON_FILE_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_NEWER_VERSION: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_REQUEST: ErrorReason
 ERROR_REASON_INVALID_AGENT: ErrorReason
@@ -68,3 +69,4 @@ ERROR_REASON_THREAD_QUEUE_FULL: ErrorReason
 ERROR_REASON_MEMORY_NOT_FOUND: ErrorReason
 ERROR_REASON_INBOX_FULL: ErrorReason
 ERROR_REASON_FILE_NOT_FOUND: ErrorReason
+ERROR_REASON_NEWER_VERSION: ErrorReason
