@@ -178,7 +178,7 @@ test("a client that selects none of the events receives heartbeats with the curr
   await messages.return?.();
 });
 
-test("goes on past events of a newer version, which are records", async () => {
+test("continues past events of a newer version, which are records", async () => {
   const log = memoryRunLog();
   const unknown = create(RunEventSchema, { runId: key.run, sequence: 5 });
   await log.append(key, emptyTail, [...events.slice(0, 4), unknown, ...events.slice(5)], never);
