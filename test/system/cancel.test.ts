@@ -4,6 +4,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { openCallJournal, openRunLog } from "@reeve/jetstream/log/open";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { endsRun, eventSelection } from "@reeve/gateway/app/event-selection";
@@ -75,8 +76,7 @@ async function withdrawn(runId: string, events: readonly RunEvent[]): Promise<vo
 /** Checks the whole log, records after the end included: exactly one `cancelled`, and no visible event after it. */
 async function expectNothingAfterEnd(runId: string): Promise<void> {
   const log = await openRunLog(deployment.nats);
-  const tail = { sequence: 0, revision: 0 };
-  const { events } = await log.read({ tenant: "acme", run: runId }, tail, never);
+  const { events } = await log.read({ tenant: "acme", run: runId }, emptyTail, never);
   const end = events.findIndex(endsRun);
   expect(events[end]?.event.value).toMatchObject({ status: RunStatus.CANCELLED });
   expect(events.slice(end + 1).filter((event) => isVisible(event) || endsRun(event))).toEqual([]);

@@ -1,9 +1,11 @@
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection, SubscriptionOptions } from "@nats-io/transport-node";
+import { headers } from "@nats-io/transport-node";
+import { RunBatchSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import { ToolCallFactSchema } from "@reeve/contracts/tool";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { emptyTail } from "../src/log/port.ts";
 import { openCallJournal, openRunLog, openThreadLog } from "../src/log/open.ts";
@@ -105,6 +107,53 @@ describe("a follower", () => {
     const second = await appendEvents(log, key, first, texts(first, "b"), signal);
     expect((await ranges.next()).value?.tail).toEqual(second);
     await ranges.return?.();
+  });
+
+  test.each([1, 2])(
+    "fails when the store lost %i batches that it had read, and stores others",
+    async (lost) => {
+      const key = freshRun();
+      const tails = [emptyTail];
+      for (const word of ["a", "b", "c"]) {
+        const tail = tails.at(-1) ?? emptyTail;
+        tails.push(await appendEvents(log, key, tail, texts(tail, word), signal));
+      }
+      const following = Array.fromAsync(other.follow(key, tails.at(-1) ?? 0, signal));
+      const failed = following.catch((error: unknown) => error);
+      const { connection } = await bench.connect();
+      const manager = await jetstreamManager(connection);
+      await manager.streams.purge("RUNS", { filter: `run.${key.tenant}.${key.run}.log` });
+      let tail = emptyTail;
+      for (const word of [...["a", "b", "c"].slice(0, -lost), "x", "y", "z"]) {
+        tail = await appendEvents(log, key, tail, texts(tail, word), signal);
+      }
+      expect(await failed).toMatchObject({ kind: "data_loss", reason: ErrorReason.HISTORY_LOST });
+    },
+  );
+
+  test("continues a log of a version that wrote no digests", async () => {
+    const key = freshRun();
+    const { connection } = await bench.connect();
+    const write = async (sequence: number, revision: number) => {
+      const old = headers();
+      old.set("Reeve-First-Sequence", String(sequence));
+      old.set("Reeve-Last-Sequence", String(sequence));
+      old.set("Reeve-Kinds", "text");
+      old.set("Nats-Expected-Last-Subject-Sequence", String(revision));
+      const events = eventsAfter(sequence - 1, { case: "text", value: { text: "old" } });
+      const batch = create(RunBatchSchema, { firstSequence: sequence, events });
+      const subject = `run.${key.tenant}.${key.run}.log`;
+      const options = { headers: old };
+      return (
+        await jetstream(connection).publish(subject, toBinary(RunBatchSchema, batch), options)
+      ).seq;
+    };
+    await write(2, await write(1, 0));
+    const { tail } = await log.read(key, emptyTail, signal);
+    await appendEvents(log, key, tail, texts(tail, "new"), signal);
+    const { events, batchTails } = await other.read(key, emptyTail, signal);
+    expect(wordsOf(events)).toEqual(["1 old", "2 old", "3 new"]);
+    expect(new Set(batchTails.map(({ digest }) => digest.length))).toEqual(new Set([64]));
   });
 
   test("leaves no subscription behind", async () => {

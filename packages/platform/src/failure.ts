@@ -13,6 +13,7 @@ export type FailureKind =
   | "denied"
   | "exhausted"
   | "unavailable"
+  | "data_loss"
   | "internal";
 
 /** A field of a request that breaks a rule. */

@@ -1,4 +1,5 @@
 import type { AppendOutcome, Log, EventRange, Tail } from "@reeve/jetstream/log/port";
+import { tailAt } from "@reeve/jetstream/log/port";
 import type { MemoryLog } from "@reeve/jetstream/log/memory";
 import type { Actor, Scheduler } from "./scheduler.ts";
 
@@ -69,9 +70,9 @@ export class LogModel<Key, Event> {
     const length = (this.#logs.get(name)?.length ?? 0) - (missing ?? 0);
     if (missing === undefined || length < after.sequence) return undefined;
     return async () => {
-      const { events, tail } = await inner.read(key, after, signal);
-      const behind = { sequence: length, revision: tail.revision - 1 };
-      return { events: events.slice(0, -missing), tail: behind };
+      const { events, batchTails } = await inner.read(key, after, signal);
+      const seen = batchTails.slice(0, -1);
+      return { events: events.slice(0, -missing), tail: seen.at(-1) ?? after, batchTails: seen };
     };
   }
 
@@ -103,7 +104,7 @@ export class LogModel<Key, Event> {
     signal: AbortSignal,
   ): AsyncIterable<EventRange<Event>> {
     const name = this.#parts.nameOf(key);
-    for (let tail: Tail = { sequence: afterSequence, revision: 0 }; ;) {
+    for (let tail = tailAt(afterSequence); ;) {
       const known = tail;
       const stretch = await this.#scheduler.act({
         actor,

@@ -1,4 +1,4 @@
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { treeOf } from "@reeve/run/tree/execution-tree";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import * as fc from "fast-check";
@@ -65,11 +65,8 @@ test("the state is the fold of the log, wherever it is cut, also after storage",
       const prefix = applyAll(initialState, run.events.slice(0, cut));
       const whole = applyAll(prefix, run.events.slice(cut));
       expect(whole).toEqual(run.state);
-      const stored = toBinary(RunBatchSchema, {
-        $typeName: "reeve.run.v1.RunBatch",
-        firstSequence: 1,
-        events: run.events,
-      });
+      const batch = create(RunBatchSchema, { firstSequence: 1, events: [...run.events] });
+      const stored = toBinary(RunBatchSchema, batch);
       expect(applyAll(initialState, fromBinary(RunBatchSchema, stored).events)).toEqual(whole);
     }),
     { numRuns: 40 },

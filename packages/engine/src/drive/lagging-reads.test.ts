@@ -16,11 +16,11 @@ class LaggingBench extends WorkerBench {
   override ports(worker: string): RunPorts {
     const { log } = this;
     const read: RunPorts["log"]["read"] = async (key, tail, signal) => {
-      const { events, tail: end } = await log.read(key, tail, signal);
-      const visible = events.filter(({ sequence }) => sequence <= this.replicated);
-      if (visible.length === events.length) return { events, tail: end };
-      const behind = { sequence: this.replicated, revision: end.revision - 1 };
-      return { events: visible, tail: visible.length === 0 ? tail : behind };
+      const { events, batchTails } = await log.read(key, tail, signal);
+      const seen = batchTails.filter(({ sequence }) => sequence <= this.replicated);
+      const behind = seen.at(-1) ?? tail;
+      const visible = events.filter(({ sequence }) => sequence <= behind.sequence);
+      return { events: visible, tail: behind, batchTails: seen };
     };
     const [append, follow] = [log.append.bind(log), log.follow.bind(log)];
     return { ...super.ports(worker), log: { append, read, follow } };

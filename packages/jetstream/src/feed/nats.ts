@@ -9,7 +9,7 @@ import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable"
 import { sleep } from "@reeve/platform/async/sleep";
 import type { LogDefinition } from "../log/definitions.ts";
 import { runLogDefinition, threadLogDefinition } from "../log/definitions.ts";
-import { batchFromHeaders, eventsAfter } from "../log/stored-batch.ts";
+import { batchFromHeaders, contentOf } from "../log/stored-batch.ts";
 import { SubjectReader } from "../log/subject-reader.ts";
 import { ensureConsumer } from "../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
@@ -104,7 +104,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         : undefined;
       // A log may be deleted before its batches are read.
       if (key !== undefined && batch !== undefined) {
-        const events = eventsAfter(definition, batch, 0);
+        const { events } = contentOf(definition, batch);
         return { key, events, acknowledge: () => message.ack() };
       }
       message.ack();

@@ -11,14 +11,25 @@ import type { CallKey } from "./call-journal.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
 
+/** The content of a batch. */
+export interface BatchContent<Event> {
+  readonly firstSequence: number;
+  readonly events: readonly Event[];
+  readonly previousDigest: Uint8Array;
+}
+
 /** Maps the keys and events of one kind of log to subjects and to the message that carries a batch. */
 export interface LogDefinition<Key, Event, Schema extends DescMessage> {
   readonly schema: Schema;
   tokens(key: Key): Tokens;
   /** Returns the key with these tokens, or undefined when one is missing. */
   keyOf(tokens: Tokens): Key | undefined;
-  batch(firstSequence: number, events: readonly Event[]): MessageShape<Schema>;
-  eventsOf(batch: MessageShape<Schema>): { firstSequence: number; events: readonly Event[] };
+  batch(
+    firstSequence: number,
+    events: readonly Event[],
+    previousDigest: Uint8Array,
+  ): MessageShape<Schema>;
+  eventsOf(batch: MessageShape<Schema>): BatchContent<Event>;
   /** Returns the kinds of the events, for projections that filter batches without reading their payload. */
   kinds(events: readonly Event[]): readonly string[];
 }
@@ -28,8 +39,9 @@ export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSc
   tokens: ({ tenant, run }) => ({ tenant, run }),
   keyOf: ({ tenant, run }) =>
     tenant !== undefined && run !== undefined ? { tenant, run } : undefined,
-  batch: (firstSequence, events) => create(RunBatchSchema, { firstSequence, events: [...events] }),
-  eventsOf: ({ firstSequence, events }) => ({ firstSequence, events }),
+  batch: (firstSequence, events, previousDigest) =>
+    create(RunBatchSchema, { firstSequence, events: [...events], previousDigest }),
+  eventsOf: (batch) => batch,
   kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
 };
 
@@ -39,9 +51,9 @@ export const threadLogDefinition: LogDefinition<ThreadKey, ThreadEvent, typeof T
     tokens: ({ tenant, thread }) => ({ tenant, thread }),
     keyOf: ({ tenant, thread }) =>
       tenant !== undefined && thread !== undefined ? { tenant, thread } : undefined,
-    batch: (firstSequence, events) =>
-      create(ThreadBatchSchema, { firstSequence, events: [...events] }),
-    eventsOf: ({ firstSequence, events }) => ({ firstSequence, events }),
+    batch: (firstSequence, events, previousDigest) =>
+      create(ThreadBatchSchema, { firstSequence, events: [...events], previousDigest }),
+    eventsOf: (batch) => batch,
     kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
   };
 
@@ -56,8 +68,12 @@ export const callJournalDefinition: LogDefinition<
     tenant !== undefined && run !== undefined && call !== undefined
       ? { tenant, run, call }
       : undefined,
-  batch: (firstSequence, facts) =>
-    create(ToolCallJournalSchema, { firstSequence, facts: [...facts] }),
-  eventsOf: ({ firstSequence, facts }) => ({ firstSequence, events: facts }),
+  batch: (firstSequence, facts, previousDigest) =>
+    create(ToolCallJournalSchema, { firstSequence, facts: [...facts], previousDigest }),
+  eventsOf: ({ firstSequence, facts, previousDigest }) => ({
+    firstSequence,
+    events: facts,
+    previousDigest,
+  }),
   kinds: (facts) => [...new Set(facts.map(({ fact }) => fact.case ?? "unknown"))],
 };

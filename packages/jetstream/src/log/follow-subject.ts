@@ -70,11 +70,15 @@ export async function* followSubject<Event>(
 }
 
 function rangeAfter<Event>(
-  { events, tail }: EventRange<Event>,
+  { events, tail, batchTails }: EventRange<Event>,
   afterSequence: number,
 ): EventRange<Event> {
   const before = tail.sequence - events.length;
-  return { events: events.slice(Math.max(0, afterSequence - before)), tail };
+  return {
+    events: events.slice(Math.max(0, afterSequence - before)),
+    tail,
+    batchTails: batchTails.filter(({ sequence }) => sequence > afterSequence),
+  };
 }
 
 /** The batches that the stream republishes, in a bounded queue. */

@@ -1,24 +1,25 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { toBinary } from "@bufbuild/protobuf";
+import { batchDigest, digestBytes } from "@reeve/contracts/batch-digest";
+import { channelOf } from "@reeve/contracts/channel";
 import type { RunEvent } from "@reeve/contracts/run";
-import { RunBatchSchema } from "@reeve/contracts/run";
 import type { ThreadEvent } from "@reeve/contracts/thread";
-import { ThreadBatchSchema } from "@reeve/contracts/thread";
 import type { ToolCallFact } from "@reeve/contracts/tool";
-import { ToolCallJournalSchema } from "@reeve/contracts/tool";
 import { Notifier } from "@reeve/platform/async/coordination/notifier";
 import { batchTooLarge, defaultMaxDataBytes } from "../streams/payload-limit.ts";
 import type { CallKey } from "./call-journal.ts";
+import type { LogDefinition } from "./definitions.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
 import type { AppendOutcome, EventRange, Log, Tail, TailReader } from "./port.ts";
+import { emptyTail, tailAt } from "./port.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
 
 interface StoredLog<Event> {
   readonly events: Event[];
   readonly changed: Notifier;
-  appends: number;
-  /** The sequence after which the last batch starts. */
-  lastBatchAfter: number;
+  /** The tail after each batch. */
+  readonly tails: Tail[];
 }
 
 /** The events of one append. */
@@ -33,14 +34,12 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, E
   readonly batches: MemoryBatch<Key, Event>[] = [];
   /** Notifies of every append to any log. */
   readonly appended = new Notifier();
-  readonly #nameOf: (key: Key) => string;
-  readonly #sizeOf: (events: readonly Event[]) => number;
+  readonly #format: BatchFormat<Key, Event>;
   readonly #logs = new Map<string, StoredLog<Event>>();
 
-  /** Rejects batches that a server with default settings would reject, by their size in bytes from `sizeOf`. */
-  constructor(nameOf: (key: Key) => string, sizeOf: (events: readonly Event[]) => number) {
-    this.#nameOf = nameOf;
-    this.#sizeOf = sizeOf;
+  /** Rejects batches that a server with default settings would reject. */
+  constructor(format: BatchFormat<Key, Event>) {
+    this.#format = format;
   }
 
   async append(
@@ -51,34 +50,37 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, E
   ): Promise<AppendOutcome> {
     signal.throwIfAborted();
     await Promise.resolve();
-    const bytes = this.#sizeOf(events);
-    if (bytes > defaultMaxDataBytes) {
-      throw batchTooLarge(this.#nameOf(key), bytes, defaultMaxDataBytes);
+    const subject = this.#format.subjectOf(key);
+    const payload = this.#format.payloadOf(tail, events);
+    if (payload.length > defaultMaxDataBytes) {
+      throw batchTooLarge(subject, payload.length, defaultMaxDataBytes);
     }
     const log = this.#log(key);
-    if (log.appends !== tail.revision) return { kind: "conflict" };
-    log.lastBatchAfter = log.events.length;
+    if (log.tails.length !== tail.revision) return { kind: "conflict" };
     log.events.push(...events);
-    log.appends++;
+    const after: Tail = {
+      sequence: log.events.length,
+      revision: log.tails.length + 1,
+      digest: batchDigest(subject, payload),
+    };
+    log.tails.push(after);
     this.batches.push({ key, events: [...events] });
     log.changed.notify();
     this.appended.notify();
-    return { kind: "appended", tail: { sequence: log.events.length, revision: log.appends } };
+    return { kind: "appended", tail: after };
   }
 
   async read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>> {
     signal.throwIfAborted();
     await Promise.resolve();
-    const { events, appends } = this.#log(key);
-    return {
-      events: events.slice(tail.sequence),
-      tail: { sequence: events.length, revision: appends },
-    };
+    const { events, tails } = this.#log(key);
+    const end = tails.at(-1) ?? emptyTail;
+    const first = tails.findLastIndex(({ sequence }) => sequence <= tail.sequence) + 1;
+    return { events: events.slice(tail.sequence), tail: end, batchTails: tails.slice(first) };
   }
 
   last(key: Key, signal: AbortSignal): Promise<EventRange<Event>> {
-    const { lastBatchAfter: sequence } = this.#log(key);
-    return this.read(key, { sequence, revision: 0 }, signal);
+    return this.read(key, this.#log(key).tails.at(-2) ?? emptyTail, signal);
   }
 
   async *follow(
@@ -87,7 +89,7 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, E
     signal: AbortSignal,
   ): AsyncIterable<EventRange<Event>> {
     using changed = this.#log(key).changed.subscribe();
-    let cursor: Tail = typeof after === "number" ? { sequence: after, revision: 0 } : after;
+    let cursor = typeof after === "number" ? tailAt(after) : after;
     for (;;) {
       const missed = await this.read(key, cursor, signal);
       if (missed.tail.sequence > cursor.sequence) {
@@ -98,32 +100,43 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, E
   }
 
   #log(key: Key): StoredLog<Event> {
-    const name = this.#nameOf(key);
+    const name = this.#format.subjectOf(key);
     const known = this.#logs.get(name);
     if (known !== undefined) return known;
-    const log = { events: [], changed: new Notifier(), appends: 0, lastBatchAfter: 0 };
+    const log = { events: [], changed: new Notifier(), tails: [] };
     this.#logs.set(name, log);
     return log;
   }
 }
 
+/** How a batch of a kind of log is stored. */
+interface BatchFormat<Key, Event> {
+  subjectOf(key: Key): string;
+  /** Returns the payload of a batch that follows `tail`. */
+  payloadOf(tail: Tail, events: readonly Event[]): Uint8Array;
+}
+
 export function memoryRunLog(): MemoryLog<RunKey, RunEvent> {
-  return new MemoryLog(
-    ({ tenant, run }) => `${tenant}.${run}`,
-    (events) => toBinary(RunBatchSchema, runLogDefinition.batch(1, events)).length,
-  );
+  return new MemoryLog(formatOf(runLogDefinition));
 }
 
 export function memoryThreadLog(): MemoryLog<ThreadKey, ThreadEvent> {
-  return new MemoryLog(
-    ({ tenant, thread }) => `${tenant}.${thread}`,
-    (events) => toBinary(ThreadBatchSchema, threadLogDefinition.batch(1, events)).length,
-  );
+  return new MemoryLog(formatOf(threadLogDefinition));
 }
 
 export function memoryCallJournal(): MemoryLog<CallKey, ToolCallFact> {
-  return new MemoryLog(
-    ({ tenant, run, call }) => `${tenant}.${run}.${call}`,
-    (facts) => toBinary(ToolCallJournalSchema, callJournalDefinition.batch(1, facts)).length,
-  );
+  return new MemoryLog(formatOf(callJournalDefinition));
+}
+
+function formatOf<Key, Event, Schema extends DescMessage>({
+  schema,
+  tokens,
+  batch,
+}: LogDefinition<Key, Event, Schema>): BatchFormat<Key, Event> {
+  const channel = channelOf(schema);
+  return {
+    subjectOf: (key) => channel.subject(tokens(key)),
+    payloadOf: ({ sequence, digest }, events) =>
+      toBinary(schema, batch(sequence + 1, events, digestBytes(digest))),
+  };
 }

@@ -6,19 +6,27 @@ import { headers } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
+import { batchDigest, digestBytes, digestText } from "@reeve/contracts/batch-digest";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
-import type { LogDefinition } from "./definitions.ts";
+import type { BatchContent, LogDefinition } from "./definitions.ts";
 import type { StoredRange } from "./follow-subject.ts";
 import { followSubject } from "./follow-subject.ts";
+import { historyLost } from "./history-lost.ts";
 import type { AppendOutcome, EventRange, Log, Tail, TailReader } from "./port.ts";
-import { emptyTail } from "./port.ts";
+import { emptyTail, tailAt } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { batchHeaders, eventsAfter, expectedLastHeader } from "./stored-batch.ts";
+import {
+  batchHeaders,
+  contentOf,
+  eventsAfter,
+  expectedLastHeader,
+  tailAfter,
+} from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
 /** How much a follower reads at a time of a log that is far ahead: it may be slow, and there may be many followers. */
@@ -87,15 +95,16 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const sequence = tail.sequence + events.length;
     const data = toBinary(
       this.#definition.schema,
-      this.#definition.batch(tail.sequence + 1, events),
+      this.#definition.batch(tail.sequence + 1, events, digestBytes(tail.digest)),
     );
-    const messageHeaders = this.#headersOf(tail, events, write);
+    const digest = batchDigest(subject, data);
+    const messageHeaders = this.#headersOf(tail, events, write, digest);
     this.#assertFits(subject, data);
     for (let attempt = 1; attempt <= maxAppendAttempts; attempt++) {
       signal.throwIfAborted();
       const reply = await this.#publisher.publish(subject, data, messageHeaders);
       if (reply.kind === "stored") {
-        return { kind: "appended", tail: { sequence, revision: reply.sequence } };
+        return { kind: "appended", tail: { sequence, revision: reply.sequence, digest } };
       }
       const conflict = reply.kind === "refused" && isConflict(reply.error);
       if (conflict && attempt === 1) return { kind: "conflict" };
@@ -104,7 +113,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       const read = () => this.#reader.next(subject, tail.revision);
       const next = await retryUnavailable(read, this.#retryLimits, signal);
       if (next?.write === write) {
-        return { kind: "appended", tail: { sequence, revision: next.revision } };
+        return { kind: "appended", tail: { sequence, revision: next.revision, digest } };
       }
       if (next !== undefined) return { kind: "conflict" };
     }
@@ -120,9 +129,10 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   async last(key: Key, signal: AbortSignal): Promise<EventRange<Event>> {
     const read = () => this.#reader.last(this.#subject(key));
     const batch = await retryUnavailable(read, this.#retryLimits, signal);
-    if (batch === undefined) return { events: [], tail: emptyTail };
-    const events = eventsAfter(this.#definition, batch, 0);
-    return { events, tail: { sequence: batch.last, revision: batch.revision } };
+    if (batch === undefined) return { events: [], tail: emptyTail, batchTails: [] };
+    const { events } = contentOf(this.#definition, batch);
+    const tail = tailAfter(this.#subject(key), batch);
+    return { events, tail, batchTails: [tail] };
   }
 
   follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>> {
@@ -147,13 +157,19 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     return this.#channel.subject(this.#definition.tokens(key));
   }
 
-  #headersOf({ sequence, revision }: Tail, events: readonly Event[], write: string): MsgHdrs {
+  #headersOf(
+    { sequence, revision }: Tail,
+    events: readonly Event[],
+    write: string,
+    digest: string,
+  ): MsgHdrs {
     const result = headers();
     result.set(expectedLastHeader, String(revision));
     result.set(batchHeaders.first, String(sequence + 1));
     result.set(batchHeaders.last, String(sequence + events.length));
     result.set(batchHeaders.kinds, this.#definition.kinds(events).join(","));
     result.set(batchHeaders.write, write);
+    result.set(batchHeaders.digest, digest);
     return result;
   }
 
@@ -177,8 +193,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     if (last === undefined || last.first > afterSequence + 1) {
       return this.#readRange(subject, emptyTail, followReadBytes, signal);
     }
-    const before = { sequence: last.first - 1, revision: 0 };
-    return { ...this.#rangeOf(subject, before, [last]), isComplete: true };
+    return { ...this.#rangeOf(subject, tailAt(last.first - 1), [last]), isComplete: true };
   }
 
   #assertFits(subject: string, data: Uint8Array): void {
@@ -186,23 +201,36 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     if (data.length > maxBytes) throw batchTooLarge(subject, data.length, maxBytes);
   }
 
-  #rangeOf(subject: string, tail: Tail, batches: readonly StoredBatch[]): EventRange<Event> {
+  #rangeOf(subject: string, after: Tail, batches: readonly StoredBatch[]): EventRange<Event> {
     const events: Event[] = [];
-    let { sequence, revision } = tail;
+    const batchTails: Tail[] = [];
+    let tail = after;
     for (const batch of batches) {
-      if (batch.first > sequence + 1) {
+      if (batch.first > tail.sequence + 1) {
         throw new Failure(
           "internal",
           ErrorReason.INTERNAL,
-          `the log ${subject} has a gap: sequence ${sequence} is followed by ${batch.first}; check whether messages of its stream were deleted`,
+          `the log ${subject} has a gap: sequence ${tail.sequence} is followed by ${batch.first}; check whether messages of its stream were deleted`,
         );
       }
-      if (batch.last > sequence) {
-        events.push(...eventsAfter(this.#definition, batch, sequence));
-        ({ last: sequence } = batch);
-      }
-      revision = Math.max(revision, batch.revision);
+      if (batch.last > tail.sequence) {
+        const content = contentOf(this.#definition, batch);
+        if (isOfOtherHistory(tail, content)) throw historyLost(subject, tail);
+        events.push(...eventsAfter(content, tail.sequence));
+        tail = tailAfter(subject, batch);
+        batchTails.push(tail);
+      } else if (batch.revision > tail.revision) tail = { ...tail, revision: batch.revision };
     }
-    return { events, tail: { sequence, revision } };
+    return { events, tail, batchTails };
   }
+}
+
+/** Returns whether a batch continues another history than the one that a reader has read up to `tail`. */
+function isOfOtherHistory(
+  { sequence, digest }: Tail,
+  { firstSequence, previousDigest }: BatchContent<unknown>,
+): boolean {
+  if (digest === "") return false;
+  if (firstSequence <= sequence) return true;
+  return previousDigest.length > 0 && digestText(previousDigest) !== digest;
 }

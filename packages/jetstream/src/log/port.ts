@@ -6,15 +6,27 @@ export interface Tail {
   /** The sequence of the last event; 0 for an empty log. */
   readonly sequence: number;
   readonly revision: number;
+  /**
+   * The digest of the last batch, which covers all batches before it (`RunBatch.previous_digest`). Empty for an empty log, and
+   * for a position that was not read from the log. An append after such a position starts a new chain.
+   */
+  readonly digest: string;
 }
 
 /** The tail of a log that has no events. */
-export const emptyTail: Tail = { sequence: 0, revision: 0 };
+export const emptyTail: Tail = { sequence: 0, revision: 0, digest: "" };
+
+/** Returns the position after a sequence of which nothing else is known. A log can be read from there, but not appended to. */
+export function tailAt(sequence: number): Tail {
+  return { ...emptyTail, sequence };
+}
 
 /** Consecutive events, and the tail after the last of them. */
 export interface EventRange<Event> {
   readonly events: readonly Event[];
   readonly tail: Tail;
+  /** The tail after each batch that the events belong to, oldest first. */
+  readonly batchTails: readonly Tail[];
 }
 
 /** The result of an append: the events are stored, or another writer was first and nothing was written. */

@@ -2,7 +2,9 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { storedReadOptions } from "@reeve/contracts/nesting";
-import type { LogDefinition } from "./definitions.ts";
+import { batchDigest } from "@reeve/contracts/batch-digest";
+import type { BatchContent, LogDefinition } from "./definitions.ts";
+import type { Tail } from "./port.ts";
 
 /** Headers of a stored batch. They describe it to readers that do not decode it. */
 export const batchHeaders = {
@@ -11,6 +13,8 @@ export const batchHeaders = {
   kinds: "Reeve-Kinds",
   /** Identifies one write, so that a writer recognizes its own. */
   write: "Reeve-Write",
+  /** The digest of the batch, see `batchDigest`. */
+  digest: "Reeve-Digest",
 } as const;
 
 /**
@@ -27,6 +31,8 @@ export interface StoredBatch {
   readonly last: number;
   readonly kinds: readonly string[];
   readonly write: string;
+  /** The digest that was stored with the batch; empty for a batch of a version that wrote none. */
+  readonly digest: string;
   /** The revision of the batch before it in the same log; 0 for the first batch. */
   readonly previousRevision: number;
   readonly data: Uint8Array;
@@ -50,18 +56,31 @@ export function batchFromHeaders(
     last: Number(headers.get(batchHeaders.last)),
     kinds: headers.get(batchHeaders.kinds).split(","),
     write: headers.get(batchHeaders.write),
+    digest: headers.get(batchHeaders.digest),
     previousRevision: Number(headers.get(expectedLastHeader)),
     data,
   };
 }
 
-/** Decodes a batch and returns its events after `afterSequence`. */
-export function eventsAfter<Key, Event, Schema extends DescMessage>(
+/** Returns the tail after a batch of the log on `subject`. */
+export function tailAfter(subject: string, batch: StoredBatch): Tail {
+  const digest = batch.digest === "" ? batchDigest(subject, batch.data) : batch.digest;
+  return { sequence: batch.last, revision: batch.revision, digest };
+}
+
+/** Decodes a batch. */
+export function contentOf<Key, Event, Schema extends DescMessage>(
   { schema, eventsOf }: LogDefinition<Key, Event, Schema>,
-  { data }: StoredBatch,
+  { data }: Pick<StoredBatch, "data">,
+): BatchContent<Event> {
+  return eventsOf(fromBinary(schema, data, storedReadOptions));
+}
+
+/** Returns the events of a batch after `afterSequence`. */
+export function eventsAfter<Event>(
+  { firstSequence, events }: BatchContent<Event>,
   afterSequence: number,
 ): readonly Event[] {
-  const { firstSequence, events } = eventsOf(fromBinary(schema, data, storedReadOptions));
   const known = Math.max(0, afterSequence + 1 - firstSequence);
   return known === 0 ? events : events.slice(known);
 }

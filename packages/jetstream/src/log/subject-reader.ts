@@ -33,6 +33,9 @@ interface BatchRange {
   readonly isComplete: boolean;
 }
 
+/** After which batch a read starts. */
+type Position = Pick<Tail, "sequence" | "revision">;
+
 /** Reads the batches of one subject from a stream. */
 export class SubjectReader {
   readonly #connection: NatsConnection;
@@ -74,7 +77,7 @@ export class SubjectReader {
   /** Returns the batches of the subject after `tail`, oldest first: all of them, or about `maxBytes`. */
   async after(
     subject: string,
-    { sequence, revision }: Tail,
+    { sequence, revision }: Position,
     maxBytes: number,
     signal: AbortSignal,
   ): Promise<BatchRange> {
@@ -99,7 +102,7 @@ export class SubjectReader {
    */
   async #walk(
     subject: string,
-    { sequence, revision }: Tail,
+    { sequence, revision }: Position,
     last: StoredBatch,
     signal: AbortSignal,
   ): Promise<BatchRange> {

@@ -26,6 +26,7 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       expect(await log.read(fresh(), emptyTail, signal)).toEqual({
         events: [],
         tail: emptyTail,
+        batchTails: [],
       });
     });
 
@@ -38,13 +39,17 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       expect(wordsOf(whole.events)).toEqual(["1 a", "2 b", "3 c"]);
       expect(whole.tail).toEqual(second);
       expect(wordsOf((await other.read(key, first, signal)).events)).toEqual(["3 c"]);
-      expect(await other.read(key, second, signal)).toEqual({ events: [], tail: second });
+      expect(await other.read(key, second, signal)).toEqual({
+        events: [],
+        tail: second,
+        batchTails: [],
+      });
     });
 
     test("returns its last batch, and reads on from there", async () => {
       const [log] = writers();
       const key = fresh();
-      expect(await log.last(key, signal)).toEqual({ events: [], tail: emptyTail });
+      expect(await log.last(key, signal)).toMatchObject({ events: [], tail: emptyTail });
       const first = await appendEvents(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
       const second = await appendEvents(log, key, first, batch(first, "c", "d"), signal);
       const { events, tail } = await log.last(key, signal);
@@ -52,6 +57,45 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       expect(tail).toEqual(second);
       await appendEvents(log, key, tail, batch(tail, "e"), signal);
       expect(wordsOf((await log.read(key, tail, signal)).events)).toEqual(["5 e"]);
+    });
+
+    test("chains its batches: each has a digest that covers its log, its content, and all batches before it", async () => {
+      const [log, other] = writers();
+      const chainOf = async (key: Key, ...batches: readonly (readonly string[])[]) => {
+        let tail = emptyTail;
+        for (const words of batches) {
+          tail = await appendEvents(log, key, tail, batch(tail, ...words), signal);
+        }
+        const { batchTails } = await other.read(key, emptyTail, signal);
+        expect(batchTails.at(-1)).toEqual(tail);
+        expect(batchTails).toHaveLength(batches.length);
+        return batchTails.map(({ digest }) => digest);
+      };
+      const key = fresh();
+      const digests = [
+        await chainOf(key, ["a", "b"], ["c"], ["d"]),
+        await chainOf(inOtherTenant(key), ["a", "b"], ["c"], ["d"]),
+        await chainOf(fresh(), ["a", "x"], ["c"], ["d"]),
+        await chainOf(fresh(), ["a"], ["b", "c"], ["d"]),
+      ].flat();
+      expect(digests.every((digest) => /^[0-9a-f]{64}$/.test(digest))).toBe(true);
+      expect(new Set(digests).size).toBe(12);
+    });
+
+    test("names the tail after each batch that it reads or follows", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const first = await appendEvents(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const second = await appendEvents(log, key, first, batch(first, "c", "d"), signal);
+      expect((await other.read(key, emptyTail, signal)).batchTails).toEqual([first, second]);
+      expect((await other.read(key, first, signal)).batchTails).toEqual([second]);
+      expect((await log.last(key, signal)).batchTails).toEqual([second]);
+      for (const after of [1, 2, 3]) {
+        for await (const { batchTails } of other.follow(key, after, signal)) {
+          expect(batchTails).toEqual(after === 1 ? [first, second] : [second]);
+          break;
+        }
+      }
     });
 
     test("reads a log of any length, from the start or after any of its batches", async () => {

@@ -20,6 +20,7 @@ const codes = {
   denied: Code.PermissionDenied,
   exhausted: Code.ResourceExhausted,
   unavailable: Code.Unavailable,
+  data_loss: Code.DataLoss,
   internal: Code.Internal,
 } satisfies Record<FailureKind, Code>;
 

@@ -1,4 +1,5 @@
 import type { AppendOutcome, Log, EventRange } from "@reeve/jetstream/log/port";
+import { tailAt } from "@reeve/jetstream/log/port";
 import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
 import type { ThreadStage } from "./support.ts";
 
@@ -193,7 +194,7 @@ class World {
       afterSequence: number,
       signal: AbortSignal,
     ): AsyncIterable<EventRange<Event>> {
-      for (let tail = { sequence: afterSequence, revision: 0 }; ;) {
+      for (let tail = tailAt(afterSequence); ;) {
         const stretch = await read(key, tail, signal);
         if (stretch.tail.sequence > tail.sequence) yield stretch;
         ({ tail } = stretch);

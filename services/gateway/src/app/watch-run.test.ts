@@ -8,6 +8,8 @@ import {
   StepState,
   WatchRunRequestSchema as RequestSchema,
 } from "@reeve/contracts/run";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { expect, test } from "vitest";
@@ -113,6 +115,70 @@ test("a sequence beyond the end, an unknown run and another tenant's run are ref
   await expect(watched({}, "other")).rejects.toMatchObject({ kind: "not_found" });
 });
 
+/** Stores the events in batches of these lengths, with this text instead of `hello`. */
+async function storedIn(lengths: readonly number[], words = "hello") {
+  const log = memoryRunLog();
+  let tail = emptyTail;
+  for (const length of lengths) {
+    const batch = happenings
+      .slice(tail.sequence, tail.sequence + length)
+      .map((happening, index) => {
+        const isText = happening?.case === "text";
+        const event = isText ? ({ case: "text", value: { text: words } } as const) : happening;
+        const sequence = tail.sequence + 1 + index;
+        return create(RunEventSchema, { runId: key.run, sequence, ...(event && { event }) });
+      });
+    const outcome = await log.append(key, tail, batch, never);
+    if (outcome.kind === "appended") ({ tail } = outcome);
+  }
+  return log;
+}
+
+async function watchedIn(
+  log: RunLog,
+  request: MessageInitShape<typeof WatchRunRequestSchema>,
+): Promise<readonly WatchUpdate[]> {
+  const wanted = create(RequestSchema, { runId: key.run, ...request });
+  return await Array.fromAsync(watchRun({ log, sleep: silent }, key.tenant, wanted, never));
+}
+
+test("a client that resumes names the history that it has seen, from any point of a batch", async () => {
+  const log = await storedIn([2, 4, 2]);
+  const updates = await watchedIn(log, {});
+  const token = updates.at(-1)?.resumeToken ?? "";
+  expect(token).not.toBe("");
+  for (const afterSequence of [1, 2, 3, 5, 6]) {
+    expect(sequences(await watchedIn(log, { afterSequence, resumeToken: token }))).toEqual(
+      sequences(await watchedIn(log, { afterSequence })),
+    );
+  }
+});
+
+test("a client is refused if the store has other events than it has seen, or has lost them", async () => {
+  const token = (await watchedIn(await storedIn([2, 4, 2]), {})).at(-1)?.resumeToken ?? "";
+  const refusal = { kind: "data_loss", reason: ErrorReason.HISTORY_LOST };
+  for (const log of [
+    await storedIn([2, 4, 2], "other words"),
+    await storedIn([2, 3, 3]),
+    await storedIn([2, 4]),
+  ]) {
+    await expect(watchedIn(log, { afterSequence: 5, resumeToken: token })).rejects.toMatchObject(
+      refusal,
+    );
+  }
+});
+
+test("a resume token that WatchRun did not send, or sent for an earlier message, is refused", async () => {
+  const log = await storedIn([8]);
+  for (const resumeToken of ["x", "A".repeat(27), `${"A".repeat(26)}*`]) {
+    await expect(watchedIn(log, { resumeToken })).rejects.toMatchObject({ kind: "invalid" });
+  }
+  const resumeToken = (await watchedIn(log, {})).at(-1)?.resumeToken ?? "";
+  await expect(watchedIn(log, { afterSequence: 8, resumeToken })).rejects.toMatchObject({
+    kind: "invalid",
+  });
+});
+
 test("a silent run sends heartbeats", async () => {
   const wanted = create(RequestSchema, { runId: key.run });
   const messages = watchRun(
@@ -174,7 +240,7 @@ test("a client that selects none of the events receives heartbeats with the curr
   await log.append(key, tail, events.slice(3, 5), never);
   await new Promise(setImmediate);
   tick();
-  expect(await next).toEqual({ done: false, value: { events: [], throughSequence: 5 } });
+  expect(await next).toMatchObject({ done: false, value: { events: [], throughSequence: 5 } });
   await messages.return?.();
 });
 

@@ -12,15 +12,21 @@ import { Failure } from "@reeve/platform/failure";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
 import { endsRun, eventSelection } from "./event-selection.ts";
 import { runNotFound, runKeyOf } from "./read-run.ts";
+import { assertSameHistory, resumeTokenAt } from "./resume-token.ts";
 
 /** A message of a watch. */
 export interface WatchUpdate {
   readonly events: readonly RunEvent[];
   /** The client has all selected events up to this sequence. */
   readonly throughSequence: number;
+  /** Names the history that the client has. */
+  readonly resumeToken: string;
   /** The final status of the run, in the last message only. */
   readonly endStatus?: RunStatus;
 }
+
+/** Events of a run, with the tails of their batches instead of a token. */
+type WatchPart = Omit<WatchUpdate, "resumeToken"> & Pick<EventRange<RunEvent>, "batchTails">;
 
 export interface WatchPorts {
   readonly log: RunLog;
@@ -38,31 +44,29 @@ const maxHeldEvents = 200;
 /**
  * Yields the selected events of a run after a sequence, each once and in order, up to the terminal status. An empty message is
  * a heartbeat: it says that nothing is missing up to its `throughSequence`. Throws a Failure of kind `not_found` if the run
- * does not exist, and `out_of_range` for a sequence beyond the end of the log.
+ * does not exist, `out_of_range` for a sequence beyond the end of the log, and `data_loss` when the client has seen events that
+ * are not stored.
  */
 export async function* watchRun(
   { log, sleep }: WatchPorts,
   tenant: string,
-  { runId, afterSequence, selection }: WatchRunRequest,
+  request: WatchRunRequest,
   signal: AbortSignal,
 ): AsyncIterable<WatchUpdate> {
+  const { runId, afterSequence, selection } = request;
   const key = runKeyOf(tenant, runId);
-  const { lastSequence, endSequence, status, ...read } = await readStart(
-    log,
-    key,
-    afterSequence,
-    signal,
-  );
+  const { lastSequence, endSequence, status, ...read } = await readStart(log, key, request, signal);
+  let { resumeToken } = read;
   if (afterSequence > lastSequence) throw beyondEnd(runId, afterSequence, lastSequence);
   if (endSequence !== undefined && afterSequence >= endSequence) {
-    yield { events: [], throughSequence: afterSequence, endStatus: status };
+    yield { events: [], throughSequence: afterSequence, resumeToken, endStatus: status };
     return;
   }
   const isSelected = eventSelection(selection);
   let throughSequence = afterSequence;
   // Heartbeats depend on what the client receives, so events that it did not select must not count as messages.
-  async function* selected(until: AbortSignal): AsyncIterable<WatchUpdate> {
-    for await (const { events, tail } of following(read, log, key, until)) {
+  async function* selected(until: AbortSignal): AsyncIterable<WatchPart> {
+    for await (const { events, tail, batchTails } of following(read, log, key, until)) {
       const end = events.find(endsRun);
       const visible = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
       const chosen = visible.filter(isSelected);
@@ -71,43 +75,61 @@ export async function* watchRun(
           events: chosen,
           throughSequence: end.sequence,
           endStatus: end.event.value.status,
+          batchTails,
         };
-      } else if (chosen.length === 0) throughSequence = tail.sequence;
-      else yield { events: chosen, throughSequence: tail.sequence };
+      } else if (chosen.length === 0) {
+        throughSequence = tail.sequence;
+        resumeToken = resumeTokenAt(throughSequence, batchTails);
+      } else yield { events: chosen, throughSequence: tail.sequence, batchTails };
     }
   }
   for await (const next of withHeartbeats(selected, (until) => sleep(heartbeatMs, until), signal)) {
     if (next === "heartbeat") {
-      yield { events: [], throughSequence };
+      yield { events: [], throughSequence, resumeToken };
       continue;
     }
-    yield* splitBySize(next);
+    for (const { batchTails: tails, ...part } of splitBySize(next)) {
+      ({ throughSequence } = part);
+      resumeToken = resumeTokenAt(throughSequence, tails);
+      yield { ...part, resumeToken };
+    }
     if (next.endStatus !== undefined) return;
-    ({ throughSequence } = next);
   }
 }
 
 /** The start of a watch: the past events that the client missed, and the tail or sequence after which to follow the log. */
 interface WatchStart {
   missed: readonly RunEvent[];
+  missedBatches: readonly Tail[];
   readonly after: Tail | number;
+  readonly resumeToken: string;
 }
 
-/** Reads the current state of the run, and where to start for a client that has seen its events up to `sequence`. */
+/** Reads the current state of the run, and where to start for a client that has seen its events up to `after_sequence`. */
 async function readStart(
   log: RunLog,
   key: RunKey,
-  sequence: number,
+  request: WatchRunRequest,
   signal: AbortSignal,
 ): Promise<WatchStart & Pick<RunHead, "lastSequence" | "endSequence" | "status">> {
-  const { events, tail } = await log.read(key, emptyTail, signal);
+  const { afterSequence } = request;
+  const { events, tail, batchTails } = await log.read(key, emptyTail, signal);
   if (events.length === 0) throw runNotFound(key.run);
+  assertSameHistory(key.run, request, batchTails);
   const { lastSequence, endSequence, status } = foldHead(emptyHead, events);
-  const missed = events.slice(sequence);
+  const known = {
+    lastSequence,
+    endSequence,
+    status,
+    resumeToken: resumeTokenAt(afterSequence, batchTails),
+  };
+  const missed = events.slice(afterSequence);
   // Many events are read again, in parts, instead of being held in memory for a client that may be slow.
-  const start =
-    missed.length > maxHeldEvents ? { missed: [], after: sequence } : { missed, after: tail };
-  return { lastSequence, endSequence, status, ...start };
+  if (missed.length > maxHeldEvents) {
+    return { ...known, missed: [], missedBatches: [], after: afterSequence };
+  }
+  const missedBatches = batchTails.filter(({ sequence }) => sequence > afterSequence);
+  return { ...known, missed, missedBatches, after: tail };
 }
 
 async function* following(
@@ -118,8 +140,9 @@ async function* following(
 ): AsyncIterable<EventRange<RunEvent>> {
   const { after } = read;
   if (typeof after === "object" && read.missed.length > 0) {
-    yield { events: read.missed, tail: after };
+    yield { events: read.missed, tail: after, batchTails: read.missedBatches };
     read.missed = [];
+    read.missedBatches = [];
   }
   yield* log.follow(key, after, signal);
 }
@@ -128,13 +151,13 @@ async function* following(
  * Splits an update into messages that every client accepts. A message over a client's limit would end its stream, and end it
  * again each time the client resumes.
  */
-function* splitBySize({ events, ...rest }: WatchUpdate): Iterable<WatchUpdate> {
+function* splitBySize({ events, ...rest }: WatchPart): Iterable<WatchPart> {
   let portion: RunEvent[] = [];
   let bytes = 0;
   for (const event of events) {
     const size = events.length === 1 ? 0 : toBinary(RunEventSchema, event).length;
     if (portion.length > 0 && bytes + size > maxBytes) {
-      yield { events: portion, throughSequence: event.sequence - 1 };
+      yield { events: portion, throughSequence: event.sequence - 1, batchTails: rest.batchTails };
       portion = [];
       bytes = 0;
     }
