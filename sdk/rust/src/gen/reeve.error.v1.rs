@@ -67,6 +67,10 @@ pub enum ErrorReason {
     MemoryNotFound = 28,
     /// RESOURCE_EXHAUSTED: too many messages are waiting for the next step of the run.
     InboxFull = 29,
+    /// DATA_LOSS: the store has lost events that the client has already received, for example after a
+    /// power failure. Other events may be stored at their sequences. The client must discard what it
+    /// received and watch again from the beginning, without a resume token.
+    HistoryLost = 30,
     /// NOT_FOUND: the file does not exist in the run's workspace, or the run has no workspace.
     FileNotFound = 40,
     /// UNAVAILABLE: a newer version wrote an event that this server does not know, and the operation
@@ -110,6 +114,7 @@ impl ErrorReason {
             Self::ThreadQueueFull => "ERROR_REASON_THREAD_QUEUE_FULL",
             Self::MemoryNotFound => "ERROR_REASON_MEMORY_NOT_FOUND",
             Self::InboxFull => "ERROR_REASON_INBOX_FULL",
+            Self::HistoryLost => "ERROR_REASON_HISTORY_LOST",
             Self::FileNotFound => "ERROR_REASON_FILE_NOT_FOUND",
             Self::NewerVersion => "ERROR_REASON_NEWER_VERSION",
         }
@@ -147,6 +152,7 @@ impl ErrorReason {
             "ERROR_REASON_THREAD_QUEUE_FULL" => Some(Self::ThreadQueueFull),
             "ERROR_REASON_MEMORY_NOT_FOUND" => Some(Self::MemoryNotFound),
             "ERROR_REASON_INBOX_FULL" => Some(Self::InboxFull),
+            "ERROR_REASON_HISTORY_LOST" => Some(Self::HistoryLost),
             "ERROR_REASON_FILE_NOT_FOUND" => Some(Self::FileNotFound),
             "ERROR_REASON_NEWER_VERSION" => Some(Self::NewerVersion),
             _ => None,

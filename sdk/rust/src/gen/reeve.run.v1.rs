@@ -611,6 +611,13 @@ pub struct RunBatch {
     /// The events, in order.
     #[prost(message, repeated, tag = "2")]
     pub events: ::prost::alloc::vec::Vec<RunEvent>,
+    /// Digest of the batch before this one in the same log: 32 bytes. Empty in the first batch of a
+    /// log, and in batches of versions that wrote no digests. The digest of a batch is SHA-256 over
+    /// the subject of its log, a zero byte, and this message exactly as it is stored. It therefore
+    /// covers all earlier batches, back to the first one that names a digest. The header
+    /// `Reeve-Digest` of the stored message holds the batch's own digest in lower-case hexadecimal.
+    #[prost(bytes = "vec", tag = "3")]
+    pub previous_digest: ::prost::alloc::vec::Vec<u8>,
 }
 /// Requests a worker for a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1060,6 +1067,13 @@ pub struct WatchRunRequest {
     /// with OUT_OF_RANGE if it is beyond the end of the log.
     #[prost(uint32, tag = "2")]
     pub after_sequence: u32,
+    /// `resume_token` of the last message that the client received, even if it has not handled all of
+    /// its events. The server checks that the events which the client has are those that are stored; if
+    /// not, it refuses with DATA_LOSS and reason HISTORY_LOST. The stream starts after
+    /// `after_sequence`, which must not be beyond the sequence of the token. If empty, nothing is
+    /// checked.
+    #[prost(string, tag = "5")]
+    pub resume_token: ::prost::alloc::string::String,
     /// Which events are streamed.
     #[prost(oneof = "watch_run_request::Selection", tags = "3, 4")]
     pub selection: ::core::option::Option<watch_run_request::Selection>,
@@ -1096,6 +1110,11 @@ pub struct WatchRunResponse {
     /// `after_sequence`.
     #[prost(uint32, tag = "2")]
     pub through_sequence: u32,
+    /// Names the stored history up to `through_sequence`. To resume the stream, send it as
+    /// `resume_token` together with `after_sequence`. Opaque: its content may change. Empty as long as
+    /// `through_sequence` is 0.
+    #[prost(string, tag = "4")]
+    pub resume_token: ::prost::alloc::string::String,
     /// Terminal status of the run. Set only in the last message of a stream that is complete: no event
     /// follows, now or later.
     #[prost(enumeration = "RunStatus", tag = "3")]
@@ -1360,7 +1379,7 @@ pub mod run_service_client {
         }
         /// Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
         /// after the terminal status. A client that lost the stream watches again with the last sequence
-        /// that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
+        /// and the last `resume_token` that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
         pub async fn watch_run(
             &mut self,
             request: impl tonic::IntoRequest<super::WatchRunRequest>,

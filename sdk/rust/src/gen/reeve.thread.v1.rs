@@ -286,6 +286,9 @@ pub struct ThreadBatch {
     /// The events, in order.
     #[prost(message, repeated, tag = "2")]
     pub events: ::prost::alloc::vec::Vec<ThreadEvent>,
+    /// Digest of the batch before this one, as in `reeve.run.v1.RunBatch`.
+    #[prost(bytes = "vec", tag = "3")]
+    pub previous_digest: ::prost::alloc::vec::Vec<u8>,
 }
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

@@ -276,6 +276,9 @@ pub struct ToolCallJournal {
     /// The facts, in order.
     #[prost(message, repeated, tag = "2")]
     pub facts: ::prost::alloc::vec::Vec<ToolCallFact>,
+    /// Digest of the batch before this one, as in `reeve.run.v1.RunBatch`.
+    #[prost(bytes = "vec", tag = "3")]
+    pub previous_digest: ::prost::alloc::vec::Vec<u8>,
 }
 /// A fact about a call.
 #[derive(Clone, PartialEq, ::prost::Message)]

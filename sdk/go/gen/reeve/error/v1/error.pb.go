@@ -91,6 +91,10 @@ const (
 	ErrorReason_ERROR_REASON_MEMORY_NOT_FOUND ErrorReason = 28
 	// RESOURCE_EXHAUSTED: too many messages are waiting for the next step of the run.
 	ErrorReason_ERROR_REASON_INBOX_FULL ErrorReason = 29
+	// DATA_LOSS: the store has lost events that the client has already received, for example after a
+	// power failure. Other events may be stored at their sequences. The client must discard what it
+	// received and watch again from the beginning, without a resume token.
+	ErrorReason_ERROR_REASON_HISTORY_LOST ErrorReason = 30
 	// NOT_FOUND: the file does not exist in the run's workspace, or the run has no workspace.
 	ErrorReason_ERROR_REASON_FILE_NOT_FOUND ErrorReason = 40
 	// UNAVAILABLE: a newer version wrote an event that this server does not know, and the operation
@@ -131,6 +135,7 @@ var (
 		27: "ERROR_REASON_THREAD_QUEUE_FULL",
 		28: "ERROR_REASON_MEMORY_NOT_FOUND",
 		29: "ERROR_REASON_INBOX_FULL",
+		30: "ERROR_REASON_HISTORY_LOST",
 		40: "ERROR_REASON_FILE_NOT_FOUND",
 		41: "ERROR_REASON_NEWER_VERSION",
 	}
@@ -165,6 +170,7 @@ var (
 		"ERROR_REASON_THREAD_QUEUE_FULL":      27,
 		"ERROR_REASON_MEMORY_NOT_FOUND":       28,
 		"ERROR_REASON_INBOX_FULL":             29,
+		"ERROR_REASON_HISTORY_LOST":           30,
 		"ERROR_REASON_FILE_NOT_FOUND":         40,
 		"ERROR_REASON_NEWER_VERSION":          41,
 	}
@@ -201,7 +207,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xb3\b\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xd2\b\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -233,7 +239,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x18ERROR_REASON_THREAD_BUSY\x10\x1a\x12\"\n" +
 	"\x1eERROR_REASON_THREAD_QUEUE_FULL\x10\x1b\x12!\n" +
 	"\x1dERROR_REASON_MEMORY_NOT_FOUND\x10\x1c\x12\x1b\n" +
-	"\x17ERROR_REASON_INBOX_FULL\x10\x1d\x12\x1f\n" +
+	"\x17ERROR_REASON_INBOX_FULL\x10\x1d\x12\x1d\n" +
+	"\x19ERROR_REASON_HISTORY_LOST\x10\x1e\x12\x1f\n" +
 	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(\x12\x1e\n" +
 	"\x1aERROR_REASON_NEWER_VERSION\x10)BO\n" +
 	"\x12dev.reeve.error.v1B\n" +

@@ -3269,9 +3269,15 @@ type RunBatch struct {
 	// Sequence of the first event.
 	FirstSequence uint32 `protobuf:"varint,1,opt,name=first_sequence,json=firstSequence,proto3" json:"first_sequence,omitempty"`
 	// The events, in order.
-	Events        []*RunEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Events []*RunEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	// Digest of the batch before this one in the same log: 32 bytes. Empty in the first batch of a
+	// log, and in batches of versions that wrote no digests. The digest of a batch is SHA-256 over
+	// the subject of its log, a zero byte, and this message exactly as it is stored. It therefore
+	// covers all earlier batches, back to the first one that names a digest. The header
+	// `Reeve-Digest` of the stored message holds the batch's own digest in lower-case hexadecimal.
+	PreviousDigest []byte `protobuf:"bytes,3,opt,name=previous_digest,json=previousDigest,proto3" json:"previous_digest,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *RunBatch) Reset() {
@@ -3314,6 +3320,13 @@ func (x *RunBatch) GetFirstSequence() uint32 {
 func (x *RunBatch) GetEvents() []*RunEvent {
 	if x != nil {
 		return x.Events
+	}
+	return nil
+}
+
+func (x *RunBatch) GetPreviousDigest() []byte {
+	if x != nil {
+		return x.PreviousDigest
 	}
 	return nil
 }
@@ -3586,10 +3599,11 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\fsubmitted_by\x18\x03 \x01(\tR\vsubmittedBy\"L\n" +
 	"\x0fCancelRequested\x12!\n" +
 	"\frequested_by\x18\x01 \x01(\tR\vrequestedBy\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"c\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x8c\x01\n" +
 	"\bRunBatch\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x12.\n" +
-	"\x06events\x18\x02 \x03(\v2\x16.reeve.run.v1.RunEventR\x06events:\x00\";\n" +
+	"\x06events\x18\x02 \x03(\v2\x16.reeve.run.v1.RunEventR\x06events\x12'\n" +
+	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest:\x00\";\n" +
 	"\bDispatch\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId:\x00*\x98\x04\n" +

@@ -457,6 +457,12 @@ type WatchRunRequest struct {
 	// Sequence of the last event that the client has received. 0 streams from the beginning. Refused
 	// with OUT_OF_RANGE if it is beyond the end of the log.
 	AfterSequence uint32 `protobuf:"varint,2,opt,name=after_sequence,json=afterSequence,proto3" json:"after_sequence,omitempty"`
+	// `resume_token` of the last message that the client received, even if it has not handled all of
+	// its events. The server checks that the events which the client has are those that are stored; if
+	// not, it refuses with DATA_LOSS and reason HISTORY_LOST. The stream starts after
+	// `after_sequence`, which must not be beyond the sequence of the token. If empty, nothing is
+	// checked.
+	ResumeToken string `protobuf:"bytes,5,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	// Which events are streamed.
 	//
 	// Types that are valid to be assigned to Selection:
@@ -510,6 +516,13 @@ func (x *WatchRunRequest) GetAfterSequence() uint32 {
 		return x.AfterSequence
 	}
 	return 0
+}
+
+func (x *WatchRunRequest) GetResumeToken() string {
+	if x != nil {
+		return x.ResumeToken
+	}
+	return ""
 }
 
 func (x *WatchRunRequest) GetSelection() isWatchRunRequest_Selection {
@@ -611,6 +624,10 @@ type WatchRunResponse struct {
 	// All selected events up to this sequence have been sent. To resume the stream, use this value as
 	// `after_sequence`.
 	ThroughSequence uint32 `protobuf:"varint,2,opt,name=through_sequence,json=throughSequence,proto3" json:"through_sequence,omitempty"`
+	// Names the stored history up to `through_sequence`. To resume the stream, send it as
+	// `resume_token` together with `after_sequence`. Opaque: its content may change. Empty as long as
+	// `through_sequence` is 0.
+	ResumeToken string `protobuf:"bytes,4,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	// Terminal status of the run. Set only in the last message of a stream that is complete: no event
 	// follows, now or later.
 	EndStatus     RunStatus `protobuf:"varint,3,opt,name=end_status,json=endStatus,proto3,enum=reeve.run.v1.RunStatus" json:"end_status,omitempty"`
@@ -660,6 +677,13 @@ func (x *WatchRunResponse) GetThroughSequence() uint32 {
 		return x.ThroughSequence
 	}
 	return 0
+}
+
+func (x *WatchRunResponse) GetResumeToken() string {
+	if x != nil {
+		return x.ResumeToken
+	}
+	return ""
 }
 
 func (x *WatchRunResponse) GetEndStatus() RunStatus {
@@ -1265,18 +1289,20 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"7\n" +
 	"\x10StartRunResponse\x12#\n" +
-	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"\xb7\x01\n" +
+	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"\xdc\x01\n" +
 	"\x0fWatchRunRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n" +
-	"\x0eafter_sequence\x18\x02 \x01(\rR\rafterSequence\x12\x1c\n" +
+	"\x0eafter_sequence\x18\x02 \x01(\rR\rafterSequence\x12#\n" +
+	"\fresume_token\x18\x05 \x01(\tB\x00R\vresumeToken\x12\x1c\n" +
 	"\bdetailed\x18\x03 \x01(\bH\x00R\bdetailed\x129\n" +
 	"\bfamilies\x18\x04 \x01(\v2\x1b.reeve.run.v1.EventFamiliesH\x00R\bfamiliesB\v\n" +
 	"\tselection\"H\n" +
 	"\rEventFamilies\x127\n" +
-	"\bfamilies\x18\x01 \x03(\x0e2\x19.reeve.run.v1.EventFamilyB\x00R\bfamilies\"\xa5\x01\n" +
+	"\bfamilies\x18\x01 \x03(\x0e2\x19.reeve.run.v1.EventFamilyB\x00R\bfamilies\"\xc8\x01\n" +
 	"\x10WatchRunResponse\x12.\n" +
 	"\x06events\x18\x01 \x03(\v2\x16.reeve.run.v1.RunEventR\x06events\x12)\n" +
-	"\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\x126\n" +
+	"\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\x12!\n" +
+	"\fresume_token\x18\x04 \x01(\tR\vresumeToken\x126\n" +
 	"\n" +
 	"end_status\x18\x03 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\tendStatus\"(\n" +
 	"\rGetRunRequest\x12\x17\n" +

@@ -40,7 +40,7 @@ type RunServiceClient interface {
 	StartRun(ctx context.Context, in *StartRunRequest, opts ...grpc.CallOption) (*StartRunResponse, error)
 	// Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
 	// after the terminal status. A client that lost the stream watches again with the last sequence
-	// that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
+	// and the last `resume_token` that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
 	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRunResponse], error)
 	// Returns the current state of a run. Returns NOT_FOUND if it does not exist.
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
@@ -158,7 +158,7 @@ type RunServiceServer interface {
 	StartRun(context.Context, *StartRunRequest) (*StartRunResponse, error)
 	// Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
 	// after the terminal status. A client that lost the stream watches again with the last sequence
-	// that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
+	// and the last `resume_token` that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
 	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[WatchRunResponse]) error
 	// Returns the current state of a run. Returns NOT_FOUND if it does not exist.
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)

@@ -588,9 +588,11 @@ type ThreadBatch struct {
 	// Sequence of the first event.
 	FirstSequence uint32 `protobuf:"varint,1,opt,name=first_sequence,json=firstSequence,proto3" json:"first_sequence,omitempty"`
 	// The events, in order.
-	Events        []*ThreadEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Events []*ThreadEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	// Digest of the batch before this one, as in `reeve.run.v1.RunBatch`.
+	PreviousDigest []byte `protobuf:"bytes,3,opt,name=previous_digest,json=previousDigest,proto3" json:"previous_digest,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ThreadBatch) Reset() {
@@ -633,6 +635,13 @@ func (x *ThreadBatch) GetFirstSequence() uint32 {
 func (x *ThreadBatch) GetEvents() []*ThreadEvent {
 	if x != nil {
 		return x.Events
+	}
+	return nil
+}
+
+func (x *ThreadBatch) GetPreviousDigest() []byte {
+	if x != nil {
+		return x.PreviousDigest
 	}
 	return nil
 }
@@ -683,10 +692,11 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"\t_cost_usd\".\n" +
 	"\rThreadDeleted\x12\x1d\n" +
 	"\n" +
-	"deleted_by\x18\x01 \x01(\tR\tdeletedBy\"l\n" +
+	"deleted_by\x18\x01 \x01(\tR\tdeletedBy\"\x95\x01\n" +
 	"\vThreadBatch\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x124\n" +
-	"\x06events\x18\x02 \x03(\v2\x1c.reeve.thread.v1.ThreadEventR\x06events:\x00*{\n" +
+	"\x06events\x18\x02 \x03(\v2\x1c.reeve.thread.v1.ThreadEventR\x06events\x12'\n" +
+	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest:\x00*{\n" +
 	"\vTurnOutcome\x12\x1c\n" +
 	"\x18TURN_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16TURN_OUTCOME_COMPLETED\x10\x01\x12\x16\n" +

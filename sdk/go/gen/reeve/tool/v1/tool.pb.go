@@ -1448,9 +1448,11 @@ type ToolCallJournal struct {
 	// Sequence of the first fact. Sequences start at 1 within a call and have no gaps.
 	FirstSequence uint32 `protobuf:"varint,1,opt,name=first_sequence,json=firstSequence,proto3" json:"first_sequence,omitempty"`
 	// The facts, in order.
-	Facts         []*ToolCallFact `protobuf:"bytes,2,rep,name=facts,proto3" json:"facts,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Facts []*ToolCallFact `protobuf:"bytes,2,rep,name=facts,proto3" json:"facts,omitempty"`
+	// Digest of the batch before this one, as in `reeve.run.v1.RunBatch`.
+	PreviousDigest []byte `protobuf:"bytes,3,opt,name=previous_digest,json=previousDigest,proto3" json:"previous_digest,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ToolCallJournal) Reset() {
@@ -1493,6 +1495,13 @@ func (x *ToolCallJournal) GetFirstSequence() uint32 {
 func (x *ToolCallJournal) GetFacts() []*ToolCallFact {
 	if x != nil {
 		return x.Facts
+	}
+	return nil
+}
+
+func (x *ToolCallJournal) GetPreviousDigest() []byte {
+	if x != nil {
+		return x.PreviousDigest
 	}
 	return nil
 }
@@ -2001,10 +2010,11 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x0fcommand_timeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x0ecommandTimeout\x12\x1b\n" +
 	"\tread_only\x18\x05 \x01(\bR\breadOnly\x12!\n" +
 	"\fresult_bytes\x18\x06 \x01(\rR\vresultBytes\x12#\n" +
-	"\rnetwork_allow\x18\a \x03(\tR\fnetworkAllow\"m\n" +
+	"\rnetwork_allow\x18\a \x03(\tR\fnetworkAllow\"\x96\x01\n" +
 	"\x0fToolCallJournal\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x121\n" +
-	"\x05facts\x18\x02 \x03(\v2\x1b.reeve.tool.v1.ToolCallFactR\x05facts:\x00\"\x94\x03\n" +
+	"\x05facts\x18\x02 \x03(\v2\x1b.reeve.tool.v1.ToolCallFactR\x05facts\x12'\n" +
+	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest:\x00\"\x94\x03\n" +
 	"\fToolCallFact\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x126\n" +
 	"\astarted\x18\x02 \x01(\v2\x1a.reeve.tool.v1.CallStartedH\x00R\astarted\x129\n" +

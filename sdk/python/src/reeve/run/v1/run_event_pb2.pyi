@@ -551,12 +551,14 @@ class CancelRequested(_message.Message):
     def __init__(self, requested_by: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class RunBatch(_message.Message):
-    __slots__ = ("first_sequence", "events")
+    __slots__ = ("first_sequence", "events", "previous_digest")
     FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_DIGEST_FIELD_NUMBER: _ClassVar[int]
     first_sequence: int
     events: _containers.RepeatedCompositeFieldContainer[RunEvent]
-    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ...) -> None: ...
+    previous_digest: bytes
+    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ...) -> None: ...
 
 class Dispatch(_message.Message):
     __slots__ = ("tenant", "run_id")

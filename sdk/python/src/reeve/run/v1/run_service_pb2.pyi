@@ -108,16 +108,18 @@ class StartRunResponse(_message.Message):
     def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
 
 class WatchRunRequest(_message.Message):
-    __slots__ = ("run_id", "after_sequence", "detailed", "families")
+    __slots__ = ("run_id", "after_sequence", "resume_token", "detailed", "families")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AFTER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     DETAILED_FIELD_NUMBER: _ClassVar[int]
     FAMILIES_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     after_sequence: int
+    resume_token: str
     detailed: bool
     families: EventFamilies
-    def __init__(self, run_id: _Optional[str] = ..., after_sequence: _Optional[int] = ..., detailed: _Optional[bool] = ..., families: _Optional[_Union[EventFamilies, _Mapping]] = ...) -> None: ...
+    def __init__(self, run_id: _Optional[str] = ..., after_sequence: _Optional[int] = ..., resume_token: _Optional[str] = ..., detailed: _Optional[bool] = ..., families: _Optional[_Union[EventFamilies, _Mapping]] = ...) -> None: ...
 
 class EventFamilies(_message.Message):
     __slots__ = ("families",)
@@ -126,14 +128,16 @@ class EventFamilies(_message.Message):
     def __init__(self, families: _Optional[_Iterable[_Union[_run_event_pb2.EventFamily, str]]] = ...) -> None: ...
 
 class WatchRunResponse(_message.Message):
-    __slots__ = ("events", "through_sequence", "end_status")
+    __slots__ = ("events", "through_sequence", "resume_token", "end_status")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     THROUGH_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     END_STATUS_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[_run_event_pb2.RunEvent]
     through_sequence: int
+    resume_token: str
     end_status: _run_event_pb2.RunStatus
-    def __init__(self, events: _Optional[_Iterable[_Union[_run_event_pb2.RunEvent, _Mapping]]] = ..., through_sequence: _Optional[int] = ..., end_status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ...) -> None: ...
+    def __init__(self, events: _Optional[_Iterable[_Union[_run_event_pb2.RunEvent, _Mapping]]] = ..., through_sequence: _Optional[int] = ..., resume_token: _Optional[str] = ..., end_status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ...) -> None: ...
 
 class GetRunRequest(_message.Message):
     __slots__ = ("run_id",)

@@ -88,7 +88,7 @@ class RunServiceServicer:
     def WatchRun(self, request, context):
         """Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
         after the terminal status. A client that lost the stream watches again with the last sequence
-        that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
+        and the last `resume_token` that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -99,9 +99,11 @@ class ThreadDeleted(_message.Message):
     def __init__(self, deleted_by: _Optional[str] = ...) -> None: ...
 
 class ThreadBatch(_message.Message):
-    __slots__ = ("first_sequence", "events")
+    __slots__ = ("first_sequence", "events", "previous_digest")
     FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_DIGEST_FIELD_NUMBER: _ClassVar[int]
     first_sequence: int
     events: _containers.RepeatedCompositeFieldContainer[ThreadEvent]
-    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[ThreadEvent, _Mapping]]] = ...) -> None: ...
+    previous_digest: bytes
+    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[ThreadEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ...) -> None: ...
