@@ -1,10 +1,16 @@
+import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/client";
-import { AgentSchema, ValidateAgentResponseSchema } from "@reeve/contracts/agent";
+import {
+  AgentSchema,
+  SpecViolationSchema,
+  ValidateAgentResponseSchema,
+} from "@reeve/contracts/agent";
+import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
 import { exitCodes } from "../exit-code.ts";
-import { formatAgentFile, readAgentFile } from "../files/agent-file.ts";
+import { formatAgentFile, malformed, openAgentFile } from "../files/agent-file.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { table } from "../render/table.ts";
@@ -26,7 +32,12 @@ function applyCommand(context: Context): Command {
     .requiredOption("-f, --file <path>", "agent spec, as YAML or JSON");
   return command.action(({ file }: { readonly file: string }) =>
     withClient(context, command, async (reeve) => {
-      const spec = await readAgentFile(file);
+      const { spec, violations } = await openAgentFile(file);
+      if (violations.length > 0) {
+        // The server finds the rest, so that the error lists everything at once.
+        const checked = await reeve.agents.validate(spec, context);
+        throw await malformed(file, mergeViolations(violations, checked.violations));
+      }
       const { agent, action, warnings } = await reeve.agents.apply(spec, context);
       for (const warning of warnings) context.terminal.note(`warning: ${warning}\n`);
       context.terminal.out(`agent ${agent.spec?.id} ${action} (revision ${agent.revision})\n`);
@@ -42,7 +53,13 @@ function validateCommand(context: Context): Command {
   return command.action(({ file, json }: { readonly file: string; readonly json?: true }) =>
     withClient(context, command, async (reeve) => {
       const { terminal } = context;
-      const result = await reeve.agents.validate(await readAgentFile(file), context);
+      const { spec, violations } = await openAgentFile(file);
+      const checked = await reeve.agents.validate(spec, context);
+      const all = mergeViolations(violations, checked.violations);
+      const result = {
+        ...checked,
+        violations: all.map((each) => create(SpecViolationSchema, { ...each })),
+      };
       const code = result.violations.length === 0 ? exitCodes.ok : exitCodes.failed;
       if (json === true) {
         terminal.out(jsonLine(ValidateAgentResponseSchema, result));

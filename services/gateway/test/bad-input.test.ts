@@ -169,6 +169,17 @@ function post(path: string, body: string, contentType = "application/json") {
   return fetch(`${bench.url}/${path}`, { method: "POST", headers, body });
 }
 
+/** Returns the violations with which a request is refused. */
+async function violationsOf(path: string, body: string): Promise<readonly string[]> {
+  const response = await post(path, body);
+  expect(response.status).toBe(400);
+  const { details } = (await response.json()) as {
+    details: { debug: { fieldViolations?: { field: string; reason: string }[] } }[];
+  };
+  const violations = details.flatMap(({ debug }) => debug.fieldViolations ?? []);
+  return violations.map(({ field, reason }) => `${field} ${reason}`).toSorted();
+}
+
 describe("plain HTTP", () => {
   test.each([
     ["no JSON", "{"],
@@ -181,10 +192,47 @@ describe("plain HTTP", () => {
   });
 
   // Requirement: PERM-2
-  test("with an unknown field, such as a list of tools, is accepted without the field", async () => {
+  test("with a list of tools is accepted without the list", async () => {
     const body = '{"agentId":"known","input":"x","tools":["run_command"]}';
     const response = await post("reeve.run.v1.RunService/StartRun", body);
     expect(response.status).toBe(200);
+  });
+
+  // Requirement: CFG-11
+  test("with unknown, mistyped, and invalid fields is refused with all of them", async () => {
+    const body = `{"agentId":"Known","input":7,"cancelOnDisconect":true,"maxCost":1,
+      "files":[{"artifactId":"../x","path":"a"},3],"on_busy":"ON_BUSY_PANIC"}`;
+    expect(await violationsOf("reeve.run.v1.RunService/StartRun", body)).toEqual([
+      "agent_id STRING_PATTERN",
+      "cancelOnDisconect UNKNOWN_FIELD",
+      "files[0].artifact_id STRING_PATTERN",
+      "files[1] MISTYPED",
+      "input MISTYPED",
+      "maxCost UNKNOWN_FIELD",
+      "on_busy MISTYPED",
+    ]);
+  });
+
+  // Requirement: CFG-11
+  test("with unknown, mistyped, and invalid fields in a spec is refused with all of them", async () => {
+    const body = `{"spec":{"name":3,"model":"nobody:x","hitl_tool":["deploy"],"max_rounds":"many",
+      "budgetAwareness":"limit:101","hitlTools":["gone",4,"lost"],"deep_agent":{"sudo":true}},
+      "dry_run":true}`;
+    const inSpec = [
+      "spec.budget_awareness MALFORMED",
+      "spec.deep_agent.sudo UNKNOWN_FIELD",
+      "spec.hitl_tool UNKNOWN_FIELD",
+      "spec.hitl_tools[0] TOOL_NOT_FOUND",
+      "spec.hitl_tools[1] MISTYPED",
+      "spec.hitl_tools[2] TOOL_NOT_FOUND",
+      "spec.max_rounds MISTYPED",
+      "spec.model PROVIDER_NOT_FOUND",
+      "spec.name MISTYPED",
+    ];
+    const withoutOption = body.replace(/,\s*"dry_run":true/, "");
+    const method = "reeve.agent.v1.AgentService/CreateAgent";
+    expect(await violationsOf(method, withoutOption)).toEqual(inSpec);
+    expect(await violationsOf(method, body)).toEqual(["dry_run UNKNOWN_FIELD"]);
   });
 
   test("to an unknown method or path is not found", async () => {

@@ -3,8 +3,10 @@ import { toJson } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { Failure, Violation } from "@reeve/platform/failure";
 import { stringify } from "yaml";
-import { parseMessageFile } from "./message-file.ts";
+import type { MessageFile } from "./message-file.ts";
+import { malformedFile, parseMessageFile, readMessageFile } from "./message-file.ts";
 
 const agentSpec = {
   schema: AgentSpecSchema,
@@ -18,6 +20,16 @@ const agentSpec = {
  */
 export function parseSpecFile(text: string, file: string): AgentSpec {
   return parseMessageFile(agentSpec, text, file);
+}
+
+/** Reads a spec as `parseSpecFile` does, but returns the errors of its shape, so that others can be added. */
+export function readSpecFile(text: string, file: string): MessageFile<typeof AgentSpecSchema> {
+  return readMessageFile(agentSpec, text, file);
+}
+
+/** Returns the Failure for a file that holds no valid spec. */
+export function malformedSpecFile(file: string, violations: readonly Violation[]): Failure {
+  return malformedFile(agentSpec, file, violations);
 }
 
 /** Formats a spec with names in snake_case. `parseSpecFile` reads it back as the same spec. */

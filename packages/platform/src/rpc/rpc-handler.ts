@@ -8,6 +8,7 @@ import {
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import type { Logger } from "../telemetry/logger.ts";
+import { readingStrictly } from "../strict/strict-json.ts";
 import { requestBody } from "./request-body.ts";
 
 /** The kinds of methods whose request is a stream of messages. */
@@ -45,7 +46,7 @@ export function rpcHandler(
     // With this header, the protocol would refuse a message that is too large without a reason.
     if (!isStream) header.delete("content-length");
     response.once("finish", () => void body.drain().catch(() => undefined));
-    handler({ ...universal, header, body: body.chunks })
+    readingStrictly(handler.method, () => handler({ ...universal, header, body: body.chunks }))
       .then((answer) => universalResponseToNodeResponse(answer, response))
       .catch((error: unknown) => {
         log.debug({ code: ConnectError.from(error).code, path }, "client disconnected");

@@ -14,6 +14,7 @@ import { plainHttp, withCors } from "./plain-http.ts";
 import { serveReflection } from "./reflection.ts";
 import { rpcHandler } from "./rpc-handler.ts";
 import { traceServerRequests } from "./rpc-spans.ts";
+import { strictJson } from "../strict/strict-json.ts";
 import { validateRequests } from "./validate-interceptor.ts";
 
 export interface ServeOptions extends ListenAddress {
@@ -90,7 +91,7 @@ export async function serve(
       ],
       readMaxBytes,
       binaryOptions: readDeep,
-      jsonOptions: readDeep,
+      jsonOptions: { ...strictJson, ...readDeep },
       compressMinBytes: 16 * 1024,
       maxTimeoutMs: 24 * 3_600_000,
       shutdownSignal: graceOver,

@@ -1,25 +1,50 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { getOption } from "@bufbuild/protobuf";
 import type { Validator, Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { createValidator } from "@bufbuild/protovalidate";
+import {
+  field as fieldRules,
+  Ignore,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Interceptor } from "@connectrpc/connect";
+import { createContextKey } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "../failure.ts";
 import { Failure } from "../failure.ts";
+import { mergeViolations } from "../strict/merge-violations.ts";
+import { shapeViolations } from "../strict/strict-json.ts";
+import { unknownFields } from "../strict/unknown-fields.ts";
 
 /** How deep a request may be nested, including JSON in it. A log may accept less: see `isStorable` of the contracts. */
 const maxRequestLevels = 32;
 
-/** Refuses a request that breaks the rules of its contract. The Failure lists all violations. */
+/**
+ * The violations of the current request in the fields that its handler validates itself, because its contract says
+ * `IGNORE_ALWAYS` of them: what these fields were sent with that their contract does not allow.
+ */
+export const shapeOfUnvalidated = createContextKey<readonly Violation[]>([]);
+
+/**
+ * Refuses a request that breaks the rules of its contract, or that has fields which its contract does not have: a newer client
+ * would believe that they had an effect. The Failure lists all violations.
+ */
 export function validateRequests(validator: Validator = createValidator()): Interceptor {
   return (next) => async (request) => {
+    const { input, parent } = request.method;
+    const isStrict = parent.typeName.startsWith("reeve.");
+    const assertValid = (message: Message) => {
+      const shape = isStrict ? [...shapeViolations(), ...unknownFields(input, message)] : [];
+      const [own, left] = partition(input, shape);
+      request.contextValues.set(shapeOfUnvalidated, left);
+      assertRules(validator, input, message, own);
+    };
     if (!request.stream) {
-      assertValid(validator, request.method.input, request.message);
+      assertValid(request.message);
       return await next(request);
     }
-    const { input } = request.method;
     async function* checked(messages: AsyncIterable<Message>) {
       for await (const message of messages) {
-        assertValid(validator, input, message);
+        assertValid(message);
         yield message;
       }
     }
@@ -27,15 +52,34 @@ export function validateRequests(validator: Validator = createValidator()): Inte
   };
 }
 
-function assertValid(validator: Validator, schema: DescMessage, message: Message): void {
+/** Splits violations into those that the validation reports, and those in fields that the handler validates. */
+function partition(
+  schema: DescMessage,
+  violations: readonly Violation[],
+): readonly [readonly Violation[], readonly Violation[]] {
+  const unvalidated = schema.fields
+    .filter((field) => getOption(field, fieldRules).ignore === Ignore.ALWAYS)
+    .map(({ name }) => name);
+  const isLeft = ({ field }: Violation) =>
+    unvalidated.some((name) => field === name || field.startsWith(`${name}.`));
+  return [violations.filter((each) => !isLeft(each)), violations.filter(isLeft)];
+}
+
+function assertRules(
+  validator: Validator,
+  schema: DescMessage,
+  message: Message,
+  shape: readonly Violation[],
+): void {
   if (isDeeperThan(message, maxRequestLevels)) {
     const problem = `the request is nested deeper than ${maxRequestLevels} levels; send a flatter one`;
     throw new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
   }
   const result = validator.validate(schema, message);
-  if (result.kind === "valid") return;
   if (result.kind === "error") throw result.error;
-  const violations = result.violations.map(violationOf);
+  const rules = result.kind === "valid" ? [] : result.violations.map(violationOf);
+  const violations = mergeViolations(shape, rules);
+  if (violations.length === 0) return;
   const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, `the request is not valid: ${list}`, {
     violations,

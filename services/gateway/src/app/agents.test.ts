@@ -5,13 +5,15 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
 import { memoryPorts } from "../../test/support/memory-ports.ts";
+import type { SentSpec } from "./agents.ts";
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
 
 const never = new AbortController().signal;
 const firstPage = { pageSize: 0, pageToken: "" };
 
-function specOf(id: string, more: Partial<Omit<AgentSpec, "$typeName">> = {}): AgentSpec {
-  return create(AgentSpecSchema, { id, name: id, model: "known", ...more });
+function specOf(id: string, more: Partial<Omit<AgentSpec, "$typeName">> = {}): SentSpec {
+  const spec = create(AgentSpecSchema, { id, name: id, model: "known", ...more });
+  return { spec, shape: [] };
 }
 
 async function withAgents(...ids: readonly string[]) {
@@ -104,7 +106,9 @@ describe("an agent", () => {
         expect.objectContaining({ field: "spec.budget_awareness" }),
       ]),
     });
-    await expect(createAgent(ports, "acme", undefined, never)).rejects.toMatchObject({
+    await expect(
+      createAgent(ports, "acme", { spec: undefined, shape: [] }, never),
+    ).rejects.toMatchObject({
       violations: [{ field: "spec", reason: "REQUIRED" }],
     });
     expect((await idsOf(ports, "acme")).ids).toEqual([]);

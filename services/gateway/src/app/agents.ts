@@ -7,7 +7,9 @@ import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
 import type { GatewayPorts } from "./gateway-ports.ts";
@@ -22,14 +24,21 @@ export interface StoredAgent {
   readonly warnings: readonly string[];
 }
 
+/** A spec as a request brought it. */
+export interface SentSpec {
+  readonly spec: AgentSpec | undefined;
+  /** What the request had in the place of the spec that the contract does not allow, with paths relative to the request. */
+  readonly shape: readonly Violation[];
+}
+
 /** Stores a new agent. Throws a Failure if its spec is invalid or its id is taken. */
 export async function createAgent(
   { agents, offer }: AgentPorts,
   tenant: string,
-  given: AgentSpec | undefined,
+  sent: SentSpec,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
-  const { spec, warnings } = validSpec(given, { offer });
+  const { spec, warnings } = validSpec(sent, { offer });
   const now = timestampNow();
   const agent = create(AgentSchema, { spec, revision: 1, createdAt: now, updatedAt: now });
   const row = await agents.create(agentKey({ tenant, agent: spec.id }), agent, signal);
@@ -49,11 +58,11 @@ const maxAttempts = 20;
 export async function updateAgent(
   { agents, offer }: AgentPorts,
   tenant: string,
-  given: AgentSpec | undefined,
+  sent: SentSpec,
   revision: number,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
-  const { spec, warnings } = validSpec(given, { offer });
+  const { spec, warnings } = validSpec(sent, { offer });
   const key = agentKey({ tenant, agent: spec.id });
   for (let attempt = 1; ; attempt++) {
     const row = await agents.get(key, signal);
@@ -110,33 +119,34 @@ export async function listAgents(
   );
 }
 
-/** Checks a spec against what the deployment offers. Paths of violations are relative to the spec. */
+/**
+ * Checks a spec against the shape of its contract, and against what the deployment offers. Paths of violations are relative to
+ * the request. The spec is undefined if the request has none.
+ */
 export function checkAgent(
-  given: AgentSpec | undefined,
+  { spec: given, shape }: SentSpec,
   { offer }: Pick<GatewayPorts, "offer">,
-): CheckedSpec | undefined {
-  return given === undefined ? undefined : checkSpec(given, offer());
-}
-
-function validSpec(
-  given: AgentSpec | undefined,
-  ports: Pick<GatewayPorts, "offer">,
-): { readonly spec: AgentSpec; readonly warnings: readonly string[] } {
-  const checked = checkAgent(given, ports);
-  if (checked === undefined) {
-    const violation = { field: "spec", description: "is required", reason: "REQUIRED" };
-    throw new Failure("invalid", ErrorReason.INVALID_AGENT, "the request has no spec; send one", {
-      violations: [violation],
-    });
+): Partial<Pick<CheckedSpec, "spec">> & Omit<CheckedSpec, "spec"> {
+  if (given === undefined) {
+    const missing = { field: "spec", description: "is required", reason: "REQUIRED" };
+    return { violations: mergeViolations(shape, [missing]), warnings: [] };
   }
-  const { spec, warnings } = checked;
-  const violations = checked.violations.map((violation) => ({
+  const { spec, violations, warnings } = checkSpec(given, offer());
+  const others = violations.map((violation) => ({
     ...violation,
     field: `spec.${violation.field}`,
   }));
-  if (violations.length === 0) return { spec, warnings };
+  return { spec, violations: mergeViolations(shape, others), warnings };
+}
+
+function validSpec(
+  sent: SentSpec,
+  ports: Pick<GatewayPorts, "offer">,
+): { readonly spec: AgentSpec; readonly warnings: readonly string[] } {
+  const { spec, violations, warnings } = checkAgent(sent, ports);
+  if (spec !== undefined && violations.length === 0) return { spec, warnings };
   const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
-  const message = `agent ${spec.id} is not valid: ${list}`;
+  const message = `agent ${spec?.id ?? ""} is not valid: ${list}`;
   throw violations.every(({ reason }) => reason === unsupportedCapability)
     ? new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, message, { violations })
     : new Failure("invalid", ErrorReason.INVALID_AGENT, message, { violations });

@@ -1,6 +1,8 @@
-import type { ServiceImpl } from "@connectrpc/connect";
-import type { AgentService } from "@reeve/contracts/agent";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { AgentService, AgentSpec } from "@reeve/contracts/agent";
 import { principalOf } from "@reeve/platform/rpc/principal";
+import { shapeOfUnvalidated } from "@reeve/platform/rpc/validate-interceptor";
+import type { SentSpec } from "../app/agents.ts";
 import {
   checkAgent,
   createAgent,
@@ -18,7 +20,12 @@ export function agentService(
   return {
     createAgent: async ({ spec }, context) => {
       const { tenant } = principalOf(context);
-      const { agent, warnings } = await createAgent(ports, tenant, spec, context.signal);
+      const { agent, warnings } = await createAgent(
+        ports,
+        tenant,
+        sent(spec, context),
+        context.signal,
+      );
       return { agent, warnings: [...warnings] };
     },
     getAgent: async ({ agentId }, context) => ({
@@ -31,25 +38,29 @@ export function agentService(
     },
     updateAgent: async ({ spec, revision }, context) => {
       const { tenant } = principalOf(context);
-      const stored = await updateAgent(ports, tenant, spec, revision, context.signal);
+      const given = sent(spec, context);
+      const stored = await updateAgent(ports, tenant, given, revision, context.signal);
       return { agent: stored.agent, warnings: [...stored.warnings] };
     },
     deleteAgent: async ({ agentId }, context) => {
       await deleteAgent(ports, principalOf(context).tenant, agentId, context.signal);
       return {};
     },
-    validateAgent: ({ spec }) => {
-      const checked = checkAgent(spec, ports);
-      if (checked === undefined) {
-        return {
-          violations: [{ field: "spec", description: "is required", reason: "REQUIRED" }],
-        };
-      }
+    validateAgent: ({ spec }, context) => {
+      const checked = checkAgent(sent(spec, context), ports);
       return {
-        violations: checked.violations.map((violation) => ({ ...violation })),
+        violations: checked.violations.map((violation) => ({
+          ...violation,
+          // Relative to the spec; a violation of the request's own field stays as it is.
+          field: violation.field.replace(/^spec\./, ""),
+        })),
         warnings: [...checked.warnings],
-        normalized: checked.spec,
+        ...(checked.spec && { normalized: checked.spec }),
       };
     },
   };
+}
+
+function sent(spec: AgentSpec | undefined, { values }: HandlerContext): SentSpec {
+  return { spec, shape: values.get(shapeOfUnvalidated) };
 }

@@ -43,25 +43,29 @@ export function clientsOf(
   authorization: string | undefined,
   protocol: Protocol,
 ): Clients {
-  const transport = protocols[protocol](url);
-  const authorized: Transport = {
-    unary: (method, signal, timeoutMs, header, ...rest) =>
-      transport.unary(method, signal, timeoutMs, withToken(header), ...rest),
-    stream: (method, signal, timeoutMs, header, ...rest) =>
-      transport.stream(method, signal, timeoutMs, withToken(header), ...rest),
+  const transport = authorized(protocols[protocol](url), authorization);
+  return {
+    agents: createClient(AgentService, transport),
+    approvals: createClient(ApprovalService, transport),
+    artifacts: createClient(ArtifactService, transport),
+    memories: createClient(MemoryService, transport),
+    runs: createClient(RunService, transport),
+    threads: createClient(ThreadService, transport),
   };
+}
+
+/** Returns a transport that sends an authorization header with each request. */
+export function authorized(transport: Transport, authorization: string | undefined): Transport {
   function withToken(header: ConstructorParameters<typeof Headers>[0]): Headers {
     const headers = new Headers(header);
     if (authorization !== undefined) headers.set("authorization", authorization);
     return headers;
   }
   return {
-    agents: createClient(AgentService, authorized),
-    approvals: createClient(ApprovalService, authorized),
-    artifacts: createClient(ArtifactService, authorized),
-    memories: createClient(MemoryService, authorized),
-    runs: createClient(RunService, authorized),
-    threads: createClient(ThreadService, authorized),
+    unary: (method, signal, timeoutMs, header, ...rest) =>
+      transport.unary(method, signal, timeoutMs, withToken(header), ...rest),
+    stream: (method, signal, timeoutMs, header, ...rest) =>
+      transport.stream(method, signal, timeoutMs, withToken(header), ...rest),
   };
 }
 

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { GatewayBench } from "@reeve/gateway/test/support/gateway-bench";
+import { openGatewayBench, tokens } from "@reeve/gateway/test/support/gateway-bench";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCli } from "../src/run-cli.ts";
+import { MemoryTerminal } from "./support/memory-terminal.ts";
+
+let bench: GatewayBench;
+const folder = mkdtempSync(join(tmpdir(), "reeve-agents-"));
+const file = join(folder, "agent.yaml");
+
+beforeAll(async () => {
+  bench = await openGatewayBench();
+  writeFileSync(
+    file,
+    `id: deployer
+name: Deployer
+model: nobody:x
+hitl_tool: [deploy]
+max_rounds: many
+hitl_tools: [deploy, 7]
+budget_awareness: "limit:101"
+deep_agent: { sudo: true }
+`,
+  );
+});
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await bench[Symbol.asyncDispose]();
+});
+
+async function agents(...args: readonly string[]) {
+  const terminal = new MemoryTerminal();
+  const signal = new AbortController().signal;
+  const line = ["--url", bench.url, "--token", tokens.acme, "agents", ...args];
+  const code = await runCli(line, { terminal, environment: {}, signal });
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+const fields = [
+  "budget_awareness",
+  "deep_agent.sudo",
+  "hitl_tool",
+  "hitl_tools[0]",
+  "hitl_tools[1]",
+  "max_rounds",
+  "model",
+];
+
+// Requirement: CFG-11
+test("a file is checked for its shape, its rules, and what the deployment has, all at once", async () => {
+  const { code, stdout } = await agents("validate", "-f", file, "--json");
+  expect(code).toBe(1);
+  const { violations } = JSON.parse(stdout) as { violations: { field: string }[] };
+  expect(violations.map(({ field }) => field).toSorted()).toEqual(fields);
+
+  const { stdout: printed } = await agents("validate", "-f", file);
+  expect(printed).toMatch(/^hitl_tool +unknown field; did you mean hitl_tools\? +UNKNOWN_FIELD$/m);
+});
+
+// Requirement: CFG-11
+test("a file that is not valid is not stored, and the error lists everything", async () => {
+  const { code, stderr } = await agents("apply", "-f", file);
+  expect(code).toBe(1);
+  for (const field of fields) expect(stderr).toContain(`${field}: `);
+  expect((await agents("list")).stderr).toContain("no agents");
+});

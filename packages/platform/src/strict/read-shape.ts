@@ -1,0 +1,177 @@
+import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { fromJson, ScalarType } from "@bufbuild/protobuf";
+import type { Violation } from "../failure.ts";
+import { defaultOf, expectedOf } from "./expected-value.ts";
+
+/** What a message can hold of a JSON object, and everything that it cannot. */
+export interface Shape {
+  /** The object without unknown fields and values of the wrong type. The positions in its lists are those of the original. */
+  readonly json: JsonObject;
+  /** Unknown fields, fields that are present twice, and values of the wrong type, each with its path. */
+  readonly violations: readonly Violation[];
+}
+
+/** How many violations of its shape one object reports. */
+const maxViolations = 100;
+
+/** Above the depth limit of requests, so that the validation, not the parser, refuses a deep value and gives the reason. */
+const readDeep = { recursionLimit: 1_000 };
+
+/**
+ * Compares `json` with the JSON mapping of a message, with names in snake_case or camelCase. Finds everything that the library's
+ * own reader would refuse; that reader stops at the first error.
+ */
+export function readShape(schema: DescMessage, json: JsonObject): Shape {
+  const reader = new ShapeReader();
+  return { json: reader.message(schema, json, ""), violations: reader.violations };
+}
+
+class ShapeReader {
+  readonly violations: Violation[] = [];
+
+  message(schema: DescMessage, json: JsonObject, path: string): JsonObject {
+    const kept: [string, JsonValue][] = [];
+    const groups = new Map<string, string>();
+    for (const [key, value] of Object.entries(json)) {
+      // The request is refused in any case: the rest of a large object costs nothing.
+      if (this.#isFull()) break;
+      // The contract says of a reserved name that its value is ignored.
+      if (schema.proto.reservedName.includes(key)) continue;
+      const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
+      const problem = field === undefined ? unknown(schema, key) : repeated(field, key, json);
+      if (field === undefined || problem !== undefined) {
+        this.#report(joined(path, key), problem);
+        continue;
+      }
+      const at = joined(path, field.name);
+      if (value === null && !acceptsNull(field)) continue;
+      const group = field.oneof && groups.get(field.oneof.name);
+      if (group !== undefined) {
+        this.#report(at, ["DUPLICATE_FIELD", `excludes ${group}, which is present too`]);
+        continue;
+      }
+      if (field.oneof !== undefined) groups.set(field.oneof.name, field.name);
+      const valid = this.#field(field, value, at);
+      if (valid !== undefined) kept.push([key, valid]);
+    }
+    return Object.fromEntries(kept);
+  }
+
+  #field(field: DescField, value: JsonValue, path: string): JsonValue | undefined {
+    switch (field.fieldKind) {
+      case "list":
+        if (!Array.isArray(value)) return this.#mistyped(path, "a list");
+        // An item of the wrong type is replaced, not removed, so that the others keep their indexes.
+        return value.map((item, index) =>
+          this.#isFull()
+            ? defaultOf(field)
+            : (this.#one(field, item, `${path}[${index}]`) ?? defaultOf(field)),
+        );
+      case "map":
+        return isObject(value) ? this.#map(field, value, path) : this.#mistyped(path, "a mapping");
+      case "message":
+      case "scalar":
+      case "enum":
+        return this.#one(field, value, path);
+    }
+  }
+
+  #map(
+    field: Extract<DescField, { fieldKind: "map" }>,
+    entries: JsonObject,
+    path: string,
+  ): JsonObject {
+    const kept = Object.entries(entries).flatMap(([key, item]): readonly [string, JsonValue][] => {
+      if (this.#isFull()) return [];
+      const at = `${path}[${JSON.stringify(key)}]`;
+      const valid = this.#one(field, item, at);
+      return valid === undefined ? [] : [[key, valid]];
+    });
+    return Object.fromEntries(kept);
+  }
+
+  /** Reads a value of a field, or one of its items. */
+  #one(field: DescField, value: JsonValue, path: string): JsonValue | undefined {
+    const { message } = field;
+    if (message !== undefined && !message.typeName.startsWith("google.protobuf.")) {
+      return isObject(value)
+        ? this.message(message, value, path)
+        : this.#mistyped(path, "a mapping");
+    }
+    return isOfUsualType(field, value) || isReadable(field, value)
+      ? value
+      : this.#mistyped(path, expectedOf(field));
+  }
+
+  #mistyped(path: string, expected: string): undefined {
+    this.#report(path, ["MISTYPED", `must be ${expected}`]);
+  }
+
+  #isFull(): boolean {
+    return this.violations.length >= maxViolations;
+  }
+
+  #report(field: string, [reason, description]: Problem = ["", ""]): void {
+    this.violations.push({ field, description, reason });
+  }
+}
+
+type Problem = readonly [reason: string, description: string];
+
+function unknown(schema: DescMessage, key: string): Problem {
+  const plain = key.replaceAll(/[_-]/g, "").toLowerCase();
+  const near = schema.fields.find(({ name }) => {
+    const known = name.replaceAll("_", "");
+    return known === plain || known === `${plain}s` || `${known}s` === plain;
+  });
+  return [
+    "UNKNOWN_FIELD",
+    near === undefined ? "unknown field" : `unknown field; did you mean ${near.name}?`,
+  ];
+}
+
+function repeated({ name }: DescField, key: string, json: JsonObject): Problem | undefined {
+  return key !== name && Object.hasOwn(json, name)
+    ? ["DUPLICATE_FIELD", `is another spelling of ${name}, which is present too`]
+    : undefined;
+}
+
+/** Null means that a field is unset, except in a field that can hold any value. */
+function acceptsNull({ fieldKind, message }: DescField): boolean {
+  return fieldKind === "message" && message.typeName === "google.protobuf.Value";
+}
+
+/** Whether a value has the type that most clients send, which needs no reader. */
+function isOfUsualType({ enum: names, scalar }: DescField, value: JsonValue): boolean {
+  if (names !== undefined) return names.values.some(({ name }) => name === value);
+  switch (scalar) {
+    case ScalarType.STRING:
+      return typeof value === "string";
+    case ScalarType.BOOL:
+      return typeof value === "boolean";
+    case ScalarType.UINT32:
+      return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 32;
+    default:
+      return false;
+  }
+}
+
+/** Whether the library's reader accepts a value of a field, or one of its items. */
+function isReadable(field: DescField, value: JsonValue): boolean {
+  const wrapped =
+    field.fieldKind === "list" ? [value] : field.fieldKind === "map" ? { "0": value } : value;
+  try {
+    fromJson(field.parent, { [field.name]: wrapped }, readDeep);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function joined(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
