@@ -75,6 +75,8 @@ const pureImports = [
   "packages/run/src/thread/thread-state.ts",
   "packages/platform/src/failure.ts",
   "packages/platform/src/rpc/validate-interceptor.ts",
+  "packages/platform/src/strict/merge-violations.ts",
+  "packages/platform/src/strict/read-shape.ts",
   "@bufbuild/",
   "ajv",
   "re2js",

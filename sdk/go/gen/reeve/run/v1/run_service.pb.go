@@ -1269,7 +1269,7 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x16unknown_event_sequence\x18\x10 \x01(\rR\x14unknownEventSequence\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xd8\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xdf\x04\n" +
 	"\x0fStartRunRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x16\n" +
 	"\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n" +
@@ -1287,7 +1287,7 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x0ememory_enabled\x18\f \x01(\bR\rmemoryEnabled\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"7\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01R\x05tools\"7\n" +
 	"\x10StartRunResponse\x12#\n" +
 	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"\xdc\x01\n" +
 	"\x0fWatchRunRequest\x12\x17\n" +

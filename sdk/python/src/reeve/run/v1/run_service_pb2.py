@@ -29,7 +29,7 @@ from reeve.thread.v1 import message_pb2 as reeve_dot_thread_dot_v1_dot_message__
 from reeve.tool.v1 import tool_pb2 as reeve_dot_tool_dot_v1_dot_tool__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ereeve/run/v1/run_service.proto\x12\x0creeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x05\n\x03Run\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x02 \x01(\tR\x07\x61gentId\x12/\n\x06status\x18\x03 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\x06status\x12\x39\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x35\n\x08\x65nded_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x65ndedAt\x12#\n\rlast_sequence\x18\x06 \x01(\rR\x0clastSequence\x12\x16\n\x06output\x18\x07 \x01(\tR\x06output\x12,\n\x05\x65rror\x18\x08 \x01(\x0b\x32\x16.reeve.run.v1.RunErrorR\x05\x65rror\x12-\n\x04\x63ost\x18\t \x01(\x0b\x32\x19.reeve.run.v1.CostSummaryR\x04\x63ost\x12#\n\rinput_preview\x18\n \x01(\tR\x0cinputPreview\x12+\n\x11pending_approvals\x18\x0b \x03(\tR\x10pendingApprovals\x12\x35\n\x06labels\x18\x0c \x03(\x0b\x32\x1d.reeve.run.v1.Run.LabelsEntryR\x06labels\x12\x1a\n\x08scripted\x18\r \x01(\x08R\x08scripted\x12\x1b\n\tthread_id\x18\x0e \x01(\tR\x08threadId\x12\x34\n\x16unknown_event_sequence\x18\x10 \x01(\rR\x14unknownEventSequence\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01:\x00\"\xd8\x04\n\x0fStartRunRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x16\n\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n\nrequest_id\x18\x03 \x01(\tB\x00R\trequestId\x12\x36\n\x08messages\x18\x04 \x03(\x0b\x32\x18.reeve.thread.v1.MessageB\x00R\x08messages\x12\x34\n\x05\x66iles\x18\x05 \x03(\x0b\x32\x1c.reeve.tool.v1.WorkspaceFileB\x00R\x05\x66iles\x12\x43\n\x06labels\x18\x06 \x03(\x0b\x32).reeve.run.v1.StartRunRequest.LabelsEntryB\x00R\x06labels\x12\x1d\n\tthread_id\x18\x07 \x01(\tB\x00R\x08threadId\x12\x1a\n\x08\x65xecutor\x18\x08 \x01(\tR\x08\x65xecutor\x12\x30\n\x14\x63\x61ncel_on_disconnect\x18\t \x01(\x08R\x12\x63\x61ncelOnDisconnect\x12/\n\x07on_busy\x18\n \x01(\x0e\x32\x14.reeve.run.v1.OnBusyB\x00R\x06onBusy\x12<\n\x0c\x63hat_context\x18\x0b \x01(\x0b\x32\x19.reeve.run.v1.ChatContextR\x0b\x63hatContext\x12%\n\x0ememory_enabled\x18\x0c \x01(\x08R\rmemoryEnabled\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\"7\n\x10StartRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"\xdc\x01\n\x0fWatchRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n\x0e\x61\x66ter_sequence\x18\x02 \x01(\rR\rafterSequence\x12#\n\x0cresume_token\x18\x05 \x01(\tB\x00R\x0bresumeToken\x12\x1c\n\x08\x64\x65tailed\x18\x03 \x01(\x08H\x00R\x08\x64\x65tailed\x12\x39\n\x08\x66\x61milies\x18\x04 \x01(\x0b\x32\x1b.reeve.run.v1.EventFamiliesH\x00R\x08\x66\x61miliesB\x0b\n\tselection\"H\n\rEventFamilies\x12\x37\n\x08\x66\x61milies\x18\x01 \x03(\x0e\x32\x19.reeve.run.v1.EventFamilyB\x00R\x08\x66\x61milies\"\xc8\x01\n\x10WatchRunResponse\x12.\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x16.reeve.run.v1.RunEventR\x06\x65vents\x12)\n\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\x12!\n\x0cresume_token\x18\x04 \x01(\tR\x0bresumeToken\x12\x36\n\nend_status\x18\x03 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\tendStatus\"(\n\rGetRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"5\n\x0eGetRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"\xc4\x01\n\x0fListRunsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\x12\x1b\n\x08\x61gent_id\x18\x03 \x01(\tB\x00R\x07\x61gentId\x12\x35\n\x08statuses\x18\x04 \x03(\x0e\x32\x17.reeve.run.v1.RunStatusB\x00R\x08statuses\x12\x1d\n\tthread_id\x18\x05 \x01(\tB\x00R\x08threadId\"a\n\x10ListRunsResponse\x12%\n\x04runs\x18\x01 \x03(\x0b\x32\x11.reeve.run.v1.RunR\x04runs\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"2\n\x17GetExecutionTreeRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"y\n\x18GetExecutionTreeResponse\x12\x32\n\x04tree\x18\x01 \x01(\x0b\x32\x1e.reeve.thread.v1.ExecutionTreeR\x04tree\x12)\n\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\"E\n\x10\x43\x61ncelRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x18\n\x06reason\x18\x02 \x01(\tB\x00R\x06reason\"8\n\x11\x43\x61ncelRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"d\n\x12SendMessageRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04text\x18\x02 \x01(\tB\x00R\x04text\x12\x1f\n\nmessage_id\x18\x03 \x01(\tB\x00R\tmessageId\"P\n\x13SendMessageResponse\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12\x1a\n\x08sequence\x18\x02 \x01(\rR\x08sequence*_\n\x06OnBusy\x12\x17\n\x13ON_BUSY_UNSPECIFIED\x10\x00\x12\x12\n\x0eON_BUSY_REJECT\x10\x01\x12\x11\n\rON_BUSY_QUEUE\x10\x02\x12\x15\n\x11ON_BUSY_INTERRUPT\x10\x03\x32\xcd\x04\n\nRunService\x12I\n\x08StartRun\x12\x1d.reeve.run.v1.StartRunRequest\x1a\x1e.reeve.run.v1.StartRunResponse\x12P\n\x08WatchRun\x12\x1d.reeve.run.v1.WatchRunRequest\x1a\x1e.reeve.run.v1.WatchRunResponse\"\x03\x90\x02\x01\x30\x01\x12H\n\x06GetRun\x12\x1b.reeve.run.v1.GetRunRequest\x1a\x1c.reeve.run.v1.GetRunResponse\"\x03\x90\x02\x01\x12N\n\x08ListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12L\n\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12\x66\n\x10GetExecutionTree\x12%.reeve.run.v1.GetExecutionTreeRequest\x1a&.reeve.run.v1.GetExecutionTreeResponse\"\x03\x90\x02\x01\x12R\n\x0bSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponseBN\n\x10\x64\x65v.reeve.run.v1B\x0fRunServiceProtoP\x01Z\'reeve.dev/sdk/go/gen/reeve/run/v1;runv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ereeve/run/v1/run_service.proto\x12\x0creeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x05\n\x03Run\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x02 \x01(\tR\x07\x61gentId\x12/\n\x06status\x18\x03 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\x06status\x12\x39\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x35\n\x08\x65nded_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x65ndedAt\x12#\n\rlast_sequence\x18\x06 \x01(\rR\x0clastSequence\x12\x16\n\x06output\x18\x07 \x01(\tR\x06output\x12,\n\x05\x65rror\x18\x08 \x01(\x0b\x32\x16.reeve.run.v1.RunErrorR\x05\x65rror\x12-\n\x04\x63ost\x18\t \x01(\x0b\x32\x19.reeve.run.v1.CostSummaryR\x04\x63ost\x12#\n\rinput_preview\x18\n \x01(\tR\x0cinputPreview\x12+\n\x11pending_approvals\x18\x0b \x03(\tR\x10pendingApprovals\x12\x35\n\x06labels\x18\x0c \x03(\x0b\x32\x1d.reeve.run.v1.Run.LabelsEntryR\x06labels\x12\x1a\n\x08scripted\x18\r \x01(\x08R\x08scripted\x12\x1b\n\tthread_id\x18\x0e \x01(\tR\x08threadId\x12\x34\n\x16unknown_event_sequence\x18\x10 \x01(\rR\x14unknownEventSequence\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01:\x00\"\xdf\x04\n\x0fStartRunRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x16\n\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n\nrequest_id\x18\x03 \x01(\tB\x00R\trequestId\x12\x36\n\x08messages\x18\x04 \x03(\x0b\x32\x18.reeve.thread.v1.MessageB\x00R\x08messages\x12\x34\n\x05\x66iles\x18\x05 \x03(\x0b\x32\x1c.reeve.tool.v1.WorkspaceFileB\x00R\x05\x66iles\x12\x43\n\x06labels\x18\x06 \x03(\x0b\x32).reeve.run.v1.StartRunRequest.LabelsEntryB\x00R\x06labels\x12\x1d\n\tthread_id\x18\x07 \x01(\tB\x00R\x08threadId\x12\x1a\n\x08\x65xecutor\x18\x08 \x01(\tR\x08\x65xecutor\x12\x30\n\x14\x63\x61ncel_on_disconnect\x18\t \x01(\x08R\x12\x63\x61ncelOnDisconnect\x12/\n\x07on_busy\x18\n \x01(\x0e\x32\x14.reeve.run.v1.OnBusyB\x00R\x06onBusy\x12<\n\x0c\x63hat_context\x18\x0b \x01(\x0b\x32\x19.reeve.run.v1.ChatContextR\x0b\x63hatContext\x12%\n\x0ememory_enabled\x18\x0c \x01(\x08R\rmemoryEnabled\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01R\x05tools\"7\n\x10StartRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"\xdc\x01\n\x0fWatchRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n\x0e\x61\x66ter_sequence\x18\x02 \x01(\rR\rafterSequence\x12#\n\x0cresume_token\x18\x05 \x01(\tB\x00R\x0bresumeToken\x12\x1c\n\x08\x64\x65tailed\x18\x03 \x01(\x08H\x00R\x08\x64\x65tailed\x12\x39\n\x08\x66\x61milies\x18\x04 \x01(\x0b\x32\x1b.reeve.run.v1.EventFamiliesH\x00R\x08\x66\x61miliesB\x0b\n\tselection\"H\n\rEventFamilies\x12\x37\n\x08\x66\x61milies\x18\x01 \x03(\x0e\x32\x19.reeve.run.v1.EventFamilyB\x00R\x08\x66\x61milies\"\xc8\x01\n\x10WatchRunResponse\x12.\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x16.reeve.run.v1.RunEventR\x06\x65vents\x12)\n\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\x12!\n\x0cresume_token\x18\x04 \x01(\tR\x0bresumeToken\x12\x36\n\nend_status\x18\x03 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\tendStatus\"(\n\rGetRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"5\n\x0eGetRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"\xc4\x01\n\x0fListRunsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\x12\x1b\n\x08\x61gent_id\x18\x03 \x01(\tB\x00R\x07\x61gentId\x12\x35\n\x08statuses\x18\x04 \x03(\x0e\x32\x17.reeve.run.v1.RunStatusB\x00R\x08statuses\x12\x1d\n\tthread_id\x18\x05 \x01(\tB\x00R\x08threadId\"a\n\x10ListRunsResponse\x12%\n\x04runs\x18\x01 \x03(\x0b\x32\x11.reeve.run.v1.RunR\x04runs\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"2\n\x17GetExecutionTreeRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"y\n\x18GetExecutionTreeResponse\x12\x32\n\x04tree\x18\x01 \x01(\x0b\x32\x1e.reeve.thread.v1.ExecutionTreeR\x04tree\x12)\n\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\"E\n\x10\x43\x61ncelRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x18\n\x06reason\x18\x02 \x01(\tB\x00R\x06reason\"8\n\x11\x43\x61ncelRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"d\n\x12SendMessageRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04text\x18\x02 \x01(\tB\x00R\x04text\x12\x1f\n\nmessage_id\x18\x03 \x01(\tB\x00R\tmessageId\"P\n\x13SendMessageResponse\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12\x1a\n\x08sequence\x18\x02 \x01(\rR\x08sequence*_\n\x06OnBusy\x12\x17\n\x13ON_BUSY_UNSPECIFIED\x10\x00\x12\x12\n\x0eON_BUSY_REJECT\x10\x01\x12\x11\n\rON_BUSY_QUEUE\x10\x02\x12\x15\n\x11ON_BUSY_INTERRUPT\x10\x03\x32\xcd\x04\n\nRunService\x12I\n\x08StartRun\x12\x1d.reeve.run.v1.StartRunRequest\x1a\x1e.reeve.run.v1.StartRunResponse\x12P\n\x08WatchRun\x12\x1d.reeve.run.v1.WatchRunRequest\x1a\x1e.reeve.run.v1.WatchRunResponse\"\x03\x90\x02\x01\x30\x01\x12H\n\x06GetRun\x12\x1b.reeve.run.v1.GetRunRequest\x1a\x1c.reeve.run.v1.GetRunResponse\"\x03\x90\x02\x01\x12N\n\x08ListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12L\n\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12\x66\n\x10GetExecutionTree\x12%.reeve.run.v1.GetExecutionTreeRequest\x1a&.reeve.run.v1.GetExecutionTreeResponse\"\x03\x90\x02\x01\x12R\n\x0bSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponseBN\n\x10\x64\x65v.reeve.run.v1B\x0fRunServiceProtoP\x01Z\'reeve.dev/sdk/go/gen/reeve/run/v1;runv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -49,44 +49,44 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RUNSERVICE'].methods_by_name['ListRuns']._serialized_options = b'\220\002\001'
   _globals['_RUNSERVICE'].methods_by_name['GetExecutionTree']._loaded_options = None
   _globals['_RUNSERVICE'].methods_by_name['GetExecutionTree']._serialized_options = b'\220\002\001'
-  _globals['_ONBUSY']._serialized_start=2933
-  _globals['_ONBUSY']._serialized_end=3028
+  _globals['_ONBUSY']._serialized_start=2940
+  _globals['_ONBUSY']._serialized_end=3035
   _globals['_RUN']._serialized_start=207
   _globals['_RUN']._serialized_end=888
   _globals['_RUN_LABELSENTRY']._serialized_start=829
   _globals['_RUN_LABELSENTRY']._serialized_end=886
   _globals['_STARTRUNREQUEST']._serialized_start=891
-  _globals['_STARTRUNREQUEST']._serialized_end=1491
+  _globals['_STARTRUNREQUEST']._serialized_end=1498
   _globals['_STARTRUNREQUEST_LABELSENTRY']._serialized_start=829
   _globals['_STARTRUNREQUEST_LABELSENTRY']._serialized_end=886
-  _globals['_STARTRUNRESPONSE']._serialized_start=1493
-  _globals['_STARTRUNRESPONSE']._serialized_end=1548
-  _globals['_WATCHRUNREQUEST']._serialized_start=1551
-  _globals['_WATCHRUNREQUEST']._serialized_end=1771
-  _globals['_EVENTFAMILIES']._serialized_start=1773
-  _globals['_EVENTFAMILIES']._serialized_end=1845
-  _globals['_WATCHRUNRESPONSE']._serialized_start=1848
-  _globals['_WATCHRUNRESPONSE']._serialized_end=2048
-  _globals['_GETRUNREQUEST']._serialized_start=2050
-  _globals['_GETRUNREQUEST']._serialized_end=2090
-  _globals['_GETRUNRESPONSE']._serialized_start=2092
-  _globals['_GETRUNRESPONSE']._serialized_end=2145
-  _globals['_LISTRUNSREQUEST']._serialized_start=2148
-  _globals['_LISTRUNSREQUEST']._serialized_end=2344
-  _globals['_LISTRUNSRESPONSE']._serialized_start=2346
-  _globals['_LISTRUNSRESPONSE']._serialized_end=2443
-  _globals['_GETEXECUTIONTREEREQUEST']._serialized_start=2445
-  _globals['_GETEXECUTIONTREEREQUEST']._serialized_end=2495
-  _globals['_GETEXECUTIONTREERESPONSE']._serialized_start=2497
-  _globals['_GETEXECUTIONTREERESPONSE']._serialized_end=2618
-  _globals['_CANCELRUNREQUEST']._serialized_start=2620
-  _globals['_CANCELRUNREQUEST']._serialized_end=2689
-  _globals['_CANCELRUNRESPONSE']._serialized_start=2691
-  _globals['_CANCELRUNRESPONSE']._serialized_end=2747
-  _globals['_SENDMESSAGEREQUEST']._serialized_start=2749
-  _globals['_SENDMESSAGEREQUEST']._serialized_end=2849
-  _globals['_SENDMESSAGERESPONSE']._serialized_start=2851
-  _globals['_SENDMESSAGERESPONSE']._serialized_end=2931
-  _globals['_RUNSERVICE']._serialized_start=3031
-  _globals['_RUNSERVICE']._serialized_end=3620
+  _globals['_STARTRUNRESPONSE']._serialized_start=1500
+  _globals['_STARTRUNRESPONSE']._serialized_end=1555
+  _globals['_WATCHRUNREQUEST']._serialized_start=1558
+  _globals['_WATCHRUNREQUEST']._serialized_end=1778
+  _globals['_EVENTFAMILIES']._serialized_start=1780
+  _globals['_EVENTFAMILIES']._serialized_end=1852
+  _globals['_WATCHRUNRESPONSE']._serialized_start=1855
+  _globals['_WATCHRUNRESPONSE']._serialized_end=2055
+  _globals['_GETRUNREQUEST']._serialized_start=2057
+  _globals['_GETRUNREQUEST']._serialized_end=2097
+  _globals['_GETRUNRESPONSE']._serialized_start=2099
+  _globals['_GETRUNRESPONSE']._serialized_end=2152
+  _globals['_LISTRUNSREQUEST']._serialized_start=2155
+  _globals['_LISTRUNSREQUEST']._serialized_end=2351
+  _globals['_LISTRUNSRESPONSE']._serialized_start=2353
+  _globals['_LISTRUNSRESPONSE']._serialized_end=2450
+  _globals['_GETEXECUTIONTREEREQUEST']._serialized_start=2452
+  _globals['_GETEXECUTIONTREEREQUEST']._serialized_end=2502
+  _globals['_GETEXECUTIONTREERESPONSE']._serialized_start=2504
+  _globals['_GETEXECUTIONTREERESPONSE']._serialized_end=2625
+  _globals['_CANCELRUNREQUEST']._serialized_start=2627
+  _globals['_CANCELRUNREQUEST']._serialized_end=2696
+  _globals['_CANCELRUNRESPONSE']._serialized_start=2698
+  _globals['_CANCELRUNRESPONSE']._serialized_end=2754
+  _globals['_SENDMESSAGEREQUEST']._serialized_start=2756
+  _globals['_SENDMESSAGEREQUEST']._serialized_end=2856
+  _globals['_SENDMESSAGERESPONSE']._serialized_start=2858
+  _globals['_SENDMESSAGERESPONSE']._serialized_end=2938
+  _globals['_RUNSERVICE']._serialized_start=3038
+  _globals['_RUNSERVICE']._serialized_end=3627
 # @@protoc_insertion_point(module_scope)
