@@ -13,11 +13,12 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
-import { systemClock } from "@reeve/platform/async/clock";
+import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import { HostToolbox, catalogOf } from "@reeve/calls/execute/host-toolbox";
+import { Slots, ownExecutions } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Workspaces } from "@reeve/calls/ports/workspaces";
@@ -92,18 +93,21 @@ export class LocalRuntime {
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     failed.catch(() => undefined);
     const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, drain: signal });
+    const slots = new Slots(concurrency);
     const toolhost = {
       journal: this.ports.journal,
       requests: this.#calls,
+      executions: ownExecutions(slots),
       toolbox: this.#toolbox,
       workspaces: this.#parts.workspaces ?? noWorkspaces,
       artifacts: this.#artifacts,
       storeTimeoutMs: ackWaitMs,
       host: "local",
       heartbeatMs: ackWaitMs / 3,
+      clock: steadyClock,
       log: this.ports.logger,
     };
-    const calls = workCalls(this.#calls, toolhost, concurrency, {
+    const calls = workCalls(this.#calls, toolhost, slots, {
       taking: signal,
       running: signal,
     });

@@ -9,6 +9,7 @@ import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store"
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { abortLater } from "@reeve/platform/async/abort-later";
+import { steadyClock } from "@reeve/platform/async/clock";
 import { Background } from "@reeve/platform/async/background";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import type { Environment } from "@reeve/platform/config";
@@ -82,12 +83,14 @@ export async function startToolhost(
     journal: await openCallJournal(nats),
     requests,
     routing: pool.routing,
+    executions: pool.executions,
     toolbox,
     workspaces,
     artifacts,
     storeTimeoutMs,
     host,
     heartbeatMs: extendIntervalMs(ackWaitMs),
+    clock: steadyClock,
     log,
   };
   await announcer.announce();

@@ -8,7 +8,7 @@ import {
   journalsIgnoringTail,
   parksWithoutReading,
   ignoresOwnerMessages,
-  ignoresRequests,
+  asksNoHost,
   losesForwardedCalls,
   unswept,
   unsweptWithStaleReads,
@@ -17,7 +17,7 @@ import {
 import { Counterexample, explore, walkRandomly } from "./explore.ts";
 import type { Breakage } from "./play.ts";
 import type { Scenario } from "./scenarios.ts";
-import { approving, askingAgain, fresh, messaging, parked, repeating } from "./scenarios.ts";
+import { approving, fresh, messaging, parked, repeating } from "./scenarios.ts";
 
 /** Returns the counterexample that exploring a broken protocol finds, as text. */
 async function counterexampleOf(
@@ -80,6 +80,13 @@ describe("the exploration finds a protocol that is broken on purpose", () => {
     ["no gateway sweeps runs", fresh({}), unswept, 1, /forgotten/],
     ["no worker watches the requests of calls", fresh(plain), callsUnwatched, 1, /forgotten/],
     ["journals ignore the tail", fresh(plain), journalsIgnoringTail, 1, /again|after its end/],
+    [
+      "a toolhost asks no other one whether it executes a call",
+      fresh({ ...plain, isSlow: true }),
+      asksNoHost,
+      1,
+      /takes a call from toolhost \d, who is alive and executes it/,
+    ],
   ])(
     "when %s",
     async (_, scenario, breakage, faults, what) => {
@@ -100,12 +107,6 @@ describe("the exploration finds forwarding toolhosts that are broken on purpose"
       fresh({ ...routed, tool: "plain" }),
       losesForwardedCalls,
       /forgotten/,
-    ],
-    [
-      "a toolhost ignores the requests of other toolhosts",
-      fresh({ ...routed, tool: "idempotent", isSlow: true }, askingAgain),
-      ignoresRequests,
-      /executes a call twice/,
     ],
   ])(
     "when %s",

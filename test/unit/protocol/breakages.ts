@@ -96,9 +96,9 @@ export const losesForwardedCalls: Breakage = {
   },
 };
 
-/** A toolhost ignores the messages with which other toolhosts started calls. */
-export const ignoresRequests: Breakage = {
-  toolhost: (ports) => ({ ...ports, requests: { holds: async () => false } }),
+/** A toolhost asks no other one whether it executes a call. */
+export const asksNoHost: Breakage = {
+  toolhost: (ports) => ({ ...ports, executions: { stateOf: async () => "lost" } }),
 };
 
 /** A worker takes a run over although the queue still has the owner's message. */

@@ -16,6 +16,7 @@ import { sweepRun, emptySweepRecord } from "@reeve/gateway/app/sweep/sweep-run";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import type { World } from "./explore.ts";
+import { ExecutionModel } from "./execution-model.ts";
 import { LogModel } from "./log-model.ts";
 import type { Breakage, Play } from "./play.ts";
 import { key, never } from "./play.ts";
@@ -34,6 +35,7 @@ const heartbeatMs = 2 ** 31 - 1;
 /** A run with its workers, its toolhosts, and its external writers, over one store. */
 export class ProtocolWorld implements World {
   readonly scheduler = new Scheduler();
+  readonly #executions = new ExecutionModel(this.scheduler);
   readonly rules: Rules;
   readonly log: LogModel<RunKey, RunEvent>;
   readonly journal: LogModel<CallKey, ToolCallFact>;
@@ -57,6 +59,7 @@ export class ProtocolWorld implements World {
           (actor) =>
             actor.name === worker && actor.isAlive && this.dispatch.isHeldBy(actor, sequence),
         ),
+      isExecuting: (host, callId) => this.#executions.isExecuting(host, { ...key, call: callId }),
       get hadFaults() {
         return isHadFaults();
       },
@@ -75,7 +78,7 @@ export class ProtocolWorld implements World {
       inner: journals,
       nameOf: ({ call }) => `call ${call}`,
       kindOf: ({ fact }) => fact.case ?? "unknown",
-      onAppended: (_, { call }, facts) => this.rules.journalled(call, facts),
+      onAppended: (actor, { call }, facts) => this.rules.journalled(actor, call, facts),
       append: breakage.journalAppend?.(journals),
       isPrompt: play.isSlow !== true,
     });
@@ -169,8 +172,9 @@ export class ProtocolWorld implements World {
     const actor = this.actor(name);
     const tool = countingTool(this.scheduler, actor, this.#play, this.rules);
     const { journal, calls } = this;
+    const executions = this.#executions;
     const [routing, breakage, hosts] = [this.#routing, this.#breakage, this.#toolhosts];
-    playToolhost(actor, { tool, journal, calls, routing, hosts, breakage });
+    playToolhost(actor, { tool, journal, calls, executions, routing, hosts, breakage });
   }
 
   /** A gateway sweeps the run once. */

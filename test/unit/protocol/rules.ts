@@ -9,6 +9,8 @@ import type { Actor } from "./scheduler.ts";
 export interface Ownership {
   /** Whether the worker is alive and holds the message with which it claimed the run. */
   isLiveOwner(worker: string, dispatchSequence: number | undefined): boolean;
+  /** Whether a toolhost is alive and executes the call. */
+  isExecuting(host: string, callId: string): boolean;
   /** Whether a fault occurred in this world that justifies a claim without a new message. */
   readonly hadFaults: boolean;
 }
@@ -20,6 +22,8 @@ export class Rules {
   /** Facts whose append was acknowledged to the writer. */
   readonly promised: ((head: RunHead) => string | undefined)[] = [];
   readonly #begun = new Map<string, number>();
+  /** The toolhost that last started each call. */
+  readonly #startedBy = new Map<string, string>();
   readonly #finished = new Set<string>();
   readonly #ownership: Ownership;
 
@@ -55,8 +59,17 @@ export class Rules {
       this.violations.push(`${host} executes a call twice`);
   }
 
-  journalled(callId: string, facts: readonly ToolCallFact[]): void {
+  /** Checks an append to the journal of a call. */
+  journalled(actor: Actor, callId: string, facts: readonly ToolCallFact[]): void {
     if (facts.length === 0) return;
+    const holder = this.#startedBy.get(callId);
+    const isRobbed = holder !== undefined && holder !== actor.name && facts.some(isOfHost);
+    if (isRobbed && this.#ownership.isExecuting(holder, callId)) {
+      this.violations.push(
+        `${actor.name} takes a call from ${holder}, who is alive and executes it`,
+      );
+    }
+    if (facts.some(({ fact }) => fact.case === "started")) this.#startedBy.set(callId, actor.name);
     if (this.#finished.has(callId)) this.violations.push("a journal continues after its end");
     if (facts.some(isLast)) this.#finished.add(callId);
   }
@@ -102,4 +115,9 @@ export class Rules {
 
 function isLast({ fact: { case: kind } }: ToolCallFact): boolean {
   return kind === "result" || kind === "cancelled";
+}
+
+/** Whether only the host that executes the call appends a fact like this. */
+function isOfHost({ fact: { case: kind } }: ToolCallFact): boolean {
+  return kind === "started" || kind === "result";
 }

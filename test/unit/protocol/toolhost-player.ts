@@ -1,5 +1,6 @@
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
+import { steadyClock } from "@reeve/platform/async/clock";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { adoptEach } from "@reeve/calls/queue/adopt-calls";
@@ -8,6 +9,7 @@ import { Slots } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { CallPorts } from "@reeve/calls/ports/call-ports";
+import type { ExecutionModel } from "./execution-model.ts";
 import type { LogModel } from "./log-model.ts";
 import type { Breakage } from "./play.ts";
 import { never } from "./play.ts";
@@ -23,6 +25,7 @@ export interface ToolhostSetup {
   readonly tool: Tool;
   readonly journal: LogModel<CallKey, ToolCallFact>;
   readonly calls: QueueModel<ToolCallRequest>;
+  readonly executions: ExecutionModel;
   /** Absent: the toolhost knows no other toolhost. */
   readonly routing: RoutingModel | undefined;
   /** The names of all toolhosts that may ever exist. */
@@ -32,12 +35,14 @@ export interface ToolhostSetup {
 
 /** A toolhost that takes calls, and adopts the calls of toolhosts that are gone. */
 export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
-  const { tool, journal, calls, routing: model, hosts, breakage } = setup;
+  const { tool, journal, calls, executions, routing: model, hosts, breakage } = setup;
+  const slots = new Slots(4);
   const routing = model?.of(actor);
   model?.join(actor);
   const ports: CallPorts = {
     journal: journal.of(actor),
     requests: routing?.requests ?? calls.of(actor),
+    executions: executions.of(actor, slots),
     ...(routing && { routing }),
     toolbox: { find: () => tool, list: () => [tool] },
     workspaces: { open: () => Promise.reject(new Error("the simulation has no workspaces")) },
@@ -45,10 +50,10 @@ export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
     storeTimeoutMs: 1_000,
     host: actor.name,
     heartbeatMs,
+    clock: steadyClock,
     log,
   };
   const broken = breakage.toolhost?.(ports) ?? ports;
-  const slots = new Slots(4);
   const signals = { taking: never, running: never };
   void workCalls(calls.of(actor), broken, slots, signals).catch(() => undefined);
   if (broken.routing === undefined || model === undefined) return;

@@ -1,6 +1,9 @@
 import { ToolStatus } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
+import { endsCall } from "@reeve/jetstream/log/call-journal";
+import { memoryCallJournal } from "@reeve/jetstream/log/memory";
 import { Failure } from "@reeve/platform/failure";
+import { HastyClock, ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { describe, expect, test } from "vitest";
 import type { CallPorts } from "../ports/call-ports.ts";
 import {
@@ -10,6 +13,7 @@ import {
   cancelled,
   deliveryOf,
   factsIn,
+  journalAway,
   key,
   kinds,
   never,
@@ -18,6 +22,7 @@ import {
   request,
   resultIn,
   toolOf,
+  unavailable,
 } from "../../test/support/call-bench.ts";
 import { settleCall } from "../queue/work-calls.ts";
 
@@ -121,6 +126,86 @@ describe("a call", () => {
     await settleCall(delivery, ports, never);
     expect(kinds(await factsIn(ports))).toEqual(["started", "cancelled"]);
     expect(delivery.settled).toEqual(["acknowledged"]);
+  });
+});
+
+describe("a call that ends while the store is away", () => {
+  /** Enough attempts for more than an hour. */
+  const attempts = 5_000;
+
+  // Requirement: DUR-3
+  test("keeps its result until it is written", async () => {
+    let left = attempts;
+    const journal = journalAway((facts) => facts.some(endsCall) && left-- > 0);
+    const clock = new HastyClock();
+    const ports = { ...portsWith(answers, journal), clock };
+    const delivery = deliveryOf(request({ args: { n: 4 } }));
+    await settleCall(delivery, ports, never);
+    expect(clock.now()).toBeGreaterThan(3_600_000);
+    expect(kinds(await factsIn(ports))).toEqual(["started", "result"]);
+    expect(resultIn(await factsIn(ports))).toMatchObject({ content: "echo 4", isError: false });
+    expect(delivery.settled).toEqual(["acknowledged"]);
+  });
+
+  test("keeps the part of its result that is too long for the model, too", async () => {
+    let left = attempts;
+    const journal = journalAway(() => false);
+    const isAway = () => left > 0;
+    const ports = portsWith(
+      toolOf(async () => ({ content: "x".repeat(100_000), isError: false })),
+      {
+        ...journal,
+        read: async (...given) => {
+          if (isAway() && left-- > 0) throw unavailable();
+          return await journal.read(...given);
+        },
+      },
+    );
+    const put: CallPorts["artifacts"]["put"] = async (...given) => {
+      if (isAway()) throw unavailable();
+      return await ports.artifacts.put(...given);
+    };
+    const away = { ...ports, artifacts: { put }, clock: new HastyClock() };
+    await settleCall(deliveryOf(request()), away, never);
+    expect(resultIn(await factsIn(ports)).content).toMatch(/call retrieve_artifact/);
+  });
+
+  test("loses its result when the toolhost ends first", async () => {
+    const journal = journalAway((facts) => facts.some(endsCall));
+    const stop = new AbortController();
+    const ports = portsWith(answers, journal);
+    const delivery = deliveryOf(request());
+    const asleep = Promise.withResolvers<void>();
+    const clock = new ManualClock();
+    const sleep = (...given: Parameters<ManualClock["sleep"]>) => {
+      asleep.resolve();
+      return clock.sleep(...given);
+    };
+    const waiting = { now: () => clock.now(), sleep };
+    const settling = settleCall(delivery, { ...ports, clock: waiting }, stop.signal);
+    await asleep.promise;
+    stop.abort(new DOMException("going", "AbortError"));
+    await settling;
+    expect(delivery.settled).toEqual(["returned"]);
+  });
+
+  test("has an error for a result that no store accepts", async () => {
+    const journal = memoryCallJournal();
+    const ports = portsWith(answers, {
+      append: async (...given) => {
+        const [fact] = given[2];
+        if (fact?.fact.case === "result" && fact.fact.value.content.startsWith("echo")) {
+          throw new Failure("exhausted", ErrorReason.TOO_LARGE, "too large");
+        }
+        return await journal.append(...given);
+      },
+      read: (...given) => journal.read(...given),
+      follow: (...given) => journal.follow(...given),
+    });
+    await settleCall(deliveryOf(request()), ports, never);
+    const result = resultIn(await factsIn(ports));
+    expect(result).toMatchObject({ isError: true });
+    expect(result.content).toContain("has ended");
   });
 });
 

@@ -3,6 +3,8 @@ import type { Answer, ToolCall, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import type { Tail } from "@reeve/jetstream/log/port";
+import { ErrorReason } from "@reeve/contracts/error";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { CallWriter } from "../journal/call-writer.ts";
@@ -31,7 +33,8 @@ type CallActions = Pick<CallContext, "sandbox" | "report" | "ask">;
 
 /**
  * Executes a claimed call and records its result. Returns whether the call has ended, by its result or a cancellation; false
- * means that another host has taken it over. Throws when `signal` aborts, or when the journal is unavailable.
+ * means that another host has taken it over. Keeps the result until it is recorded, however long the store is unavailable. Throws
+ * when `signal` aborts first.
  */
 export async function executeCall(
   { request, call, key, tail }: ClaimedCall,
@@ -41,7 +44,7 @@ export async function executeCall(
   const startedAt = timestampNow();
   const end = new AbortController();
   const running = AbortSignal.any([signal, end.signal]);
-  const writer = new CallWriter(ports.journal, key, tail);
+  const writer = new CallWriter(ports, key, tail);
   const questions = new CallQuestions(tail.sequence, (fact, until) => writer.write(fact, until));
   const report = (progress: Progress) =>
     writer.writeProgress(progressFact(call, progress), running);
@@ -63,12 +66,17 @@ export async function executeCall(
     };
     const whole = await inExecutionSpan(request, () => runTool(request, ports, actions, running));
     const { note, ...usage } = workspace.usage;
-    const result = await offloadResult(request, { ...whole, note }, ports, running);
-    if (await writer.finish(resultFact(call, result, { startedAt, ...usage }), running)) {
+    const read = () => ports.journal.read(key, tail, running);
+    const outage = { answers: read, clock: ports.clock };
+    const result = await offloadResult(request, { ...whole, note }, { ...ports, outage }, running);
+    const record = (returned: CallResult) =>
+      writer.finish(resultFact(call, returned, { startedAt, ...usage }), running);
+    if (await record(result).catch((error: unknown) => record(withoutContent(result, error)))) {
       workspace.markLossesReported();
       return true;
     }
-    const { events } = await ports.journal.read(key, tail, running);
+    const limits = { maxElapsedMs: Infinity, clock: ports.clock };
+    const { events } = await retryUnavailable(read, limits, running);
     return events.some(endsCall);
   } catch (error) {
     // Ended from outside: the journal already has the end of the call.
@@ -118,6 +126,13 @@ async function runTool(
     log.error({ err: error, tool: call.name, callId: call.callId }, "tool threw an error");
     return refused(`the tool ${call.name} broke inside the toolhost`, executionTimeMs);
   }
+}
+
+/** Returns the result for one that the journal cannot store because of its size. Throws any other error. */
+function withoutContent({ executionTimeMs = 0 }: CallResult, error: unknown): CallResult {
+  if (!(error instanceof Failure) || error.reason !== ErrorReason.TOO_LARGE) throw error;
+  const problem = "the call has ended, but its result is too large to be recorded";
+  return refused(`${problem}; look at its effect before you call again`, executionTimeMs);
 }
 
 function refused(content: string, executionTimeMs = 0): CallResult {

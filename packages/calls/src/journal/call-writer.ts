@@ -1,15 +1,14 @@
 import type { ToolCallFact } from "@reeve/contracts/tool";
-import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
+import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import type { Tail } from "@reeve/jetstream/log/port";
+import type { Retry } from "@reeve/platform/async/retry/retry";
 import { retry } from "@reeve/platform/async/retry/retry";
-import { Failure, isRetryable } from "@reeve/platform/failure";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { CallPorts } from "../ports/call-ports.ts";
 
-/** How many times a fact that must not be lost is written again. */
-const writeRetry = {
-  maxAttempts: 8,
-  backoff: { firstDelayMs: 100, maxDelayMs: 3_000 },
-  isRetryable: (error: unknown) => error instanceof Failure && isRetryable(error),
-};
+/** Delays before a fact that must not be lost is written again. There is no limit: only this host has the fact. */
+const backoff = { firstDelayMs: 100, maxDelayMs: 3_000 };
 /** How many progress facts may wait. Beyond that, the latest replaces the one before it. */
 const maxPendingProgress = 64;
 /** How many progress facts one call may leave in its journal. */
@@ -20,7 +19,7 @@ const maxProgress = 2_000;
  * append. Writes nothing more once another party has ended the call or taken it over.
  */
 export class CallWriter {
-  readonly #journal: CallJournal;
+  readonly #ports: Pick<CallPorts, "journal" | "clock" | "log">;
   readonly #key: CallKey;
   readonly #pending: ToolCallFact[] = [];
   #tail: Tail;
@@ -29,8 +28,8 @@ export class CallWriter {
   #writing: Promise<void> = Promise.resolve();
   #writers = 0;
 
-  constructor(journal: CallJournal, key: CallKey, tail: Tail) {
-    this.#journal = journal;
+  constructor(ports: Pick<CallPorts, "journal" | "clock" | "log">, key: CallKey, tail: Tail) {
+    this.#ports = ports;
     this.#key = key;
     this.#tail = tail;
   }
@@ -49,8 +48,8 @@ export class CallWriter {
   }
 
   /**
-   * Writes a fact that must not be lost, after all progress. Throws when the journal is unavailable, or when the call belongs to
-   * another host.
+   * Writes a fact that must not be lost, after all progress, however long the journal is unavailable. Throws when `signal`
+   * aborts, or when the call belongs to another host.
    */
   async write(fact: ToolCallFact, signal: AbortSignal): Promise<void> {
     const before = this.#writing;
@@ -70,8 +69,9 @@ export class CallWriter {
   }
 
   /**
-   * Writes the result after all progress. Returns false when another party has already ended the call or taken it over. Throws
-   * when the journal is unavailable.
+   * Writes the result after all progress, however long the journal is unavailable. Returns false when another party has already
+   * ended the call or taken it over. Throws when `signal` aborts, and a Failure with the reason `TOO_LARGE` when the journal
+   * accepts no fact of this size.
    */
   async finish(result: ToolCallFact, signal: AbortSignal): Promise<boolean> {
     await this.#writing;
@@ -80,7 +80,17 @@ export class CallWriter {
   }
 
   async #persist(facts: readonly ToolCallFact[], signal: AbortSignal): Promise<void> {
-    await retry(() => this.#append(facts, signal), writeRetry, signal);
+    const { clock, log } = this.#ports;
+    const onRetry = (error: unknown, { attempt }: Retry) => {
+      const callId = this.#key.call;
+      if (attempt === 1)
+        log.warn(
+          { err: error, callId },
+          "cannot write what the call did; trying until it is written",
+        );
+    };
+    const options = { backoff, clock, isRetryable: mayBeWritten, onRetry };
+    await retry(() => this.#append(facts, signal), options, signal);
   }
 
   async #flush(signal: AbortSignal): Promise<void> {
@@ -95,15 +105,21 @@ export class CallWriter {
 
   async #append(facts: readonly ToolCallFact[], signal: AbortSignal): Promise<void> {
     while (!this.#isLost) {
-      const appended = await this.#journal.append(this.#key, this.#tail, facts, signal);
+      const { journal } = this.#ports;
+      const appended = await journal.append(this.#key, this.#tail, facts, signal);
       if (appended.kind === "appended") {
         this.#tail = appended.tail;
         return;
       }
-      const { events, tail } = await this.#journal.read(this.#key, this.#tail, signal);
+      const { events, tail } = await journal.read(this.#key, this.#tail, signal);
       // The runtime writes answers into a call of this host. Any other fact of another party ends the call here.
       this.#isLost = events.some(({ fact }) => fact.case !== "answer");
       this.#tail = tail;
     }
   }
+}
+
+/** A store that is full may have room again later. */
+function mayBeWritten(error: unknown): boolean {
+  return error instanceof Failure && error.reason !== ErrorReason.TOO_LARGE;
 }

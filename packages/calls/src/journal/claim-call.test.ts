@@ -1,3 +1,5 @@
+import { memoryCallJournal } from "@reeve/jetstream/log/memory";
+import { HastyClock } from "@reeve/platform/test/support/manual-clock";
 import { describe, expect, test } from "vitest";
 import { startedFact } from "./journal-facts.ts";
 import {
@@ -11,6 +13,8 @@ import {
   portsWith,
   request,
   resultIn,
+  unavailable,
+  whoseStateIs,
 } from "../../test/support/call-bench.ts";
 import { settleCall } from "../queue/work-calls.ts";
 
@@ -69,6 +73,28 @@ describe("a call that is delivered again", () => {
     expect(kinds(await factsIn(ports))).toEqual(["started", "started", "result"]);
   });
 
+  test.each([
+    ["left to its host, which executes it", "running", "forgotten"],
+    ["returned when its host cannot be asked now", "unknown", "returned"],
+  ] as const)("is %s", async (_, state, settled) => {
+    const ports = { ...portsWith(answers), executions: whoseStateIs(state) };
+    await append(ports, startedFact("toolhost-alive", 7));
+    const delivery = deliveryOf(request({ idempotent: true }));
+    await settleCall(delivery, ports, never);
+    expect(kinds(await factsIn(ports))).toEqual(["started"]);
+    expect(delivery.settled).toEqual([settled]);
+  });
+
+  test("by another message is left to its host when the queue seems to have lost the message that started it", async () => {
+    const requests = { holds: async () => false };
+    const ports = { ...portsWith(answers), requests, executions: whoseStateIs("running") };
+    await append(ports, startedFact("toolhost-alive", 7));
+    const delivery = deliveryOf(request(), 8);
+    await settleCall(delivery, ports, never);
+    expect(kinds(await factsIn(ports))).toEqual(["started"]);
+    expect(delivery.settled).toEqual(["acknowledged"]);
+  });
+
   test("to another host is left to that host", async () => {
     const { tool, begun } = patientTool();
     const ports = portsWith(tool);
@@ -80,4 +106,26 @@ describe("a call that is delivered again", () => {
     expect(kinds(await factsIn(ports))).toEqual(["started", "started"]);
     expect(delivery.settled).toEqual(["forgotten"]);
   });
+});
+
+// Requirement: DUR-3
+test("a call whose start was stored without an acknowledgement is executed once, by the same host", async () => {
+  const journal = memoryCallJournal();
+  let isFirst = true;
+  const ports = portsWith(answers, {
+    read: (...given) => journal.read(...given),
+    follow: (...given) => journal.follow(...given),
+    append: async (...given) => {
+      const outcome = await journal.append(...given);
+      if (!isFirst) return outcome;
+      isFirst = false;
+      throw unavailable();
+    },
+  });
+  const delivery = deliveryOf(request());
+  await settleCall(delivery, { ...ports, clock: new HastyClock() }, never);
+  const facts = await factsIn(ports);
+  expect(kinds(facts)).toEqual(["started", "result"]);
+  expect(resultIn(facts)).toMatchObject({ isError: false });
+  expect(delivery.settled).toEqual(["acknowledged"]);
 });

@@ -4,54 +4,65 @@
 //     claimants one succeeds. (breakages.test.ts: "journals follow no tail" finds a protocol without this.)
 // C2. A call that has a result or a cancellation is never started again. (claim-call.test.ts: "has its result already";
 //     execute-call.test.ts: "is not executed when it was cancelled before")
-// C3. A started call is claimed again only by a redelivery of the message that started it, because its host extends that
-//     delivery while it lives, or when the queue no longer holds that message. (claim-call.test.ts: "by another message has no
-//     effect", "by another message takes it over when the queue lost the message that started it"; breakages.test.ts: "a
-//     toolhost sees no requests" finds a protocol without this.)
-// C4. A call that is not idempotent is started at most once. When its host fell silent, the next claimant records that the
+// C3. A started call is claimed again only when its execution is lost: its host is gone, or says that it does not execute it.
+//     A redelivery of the message that started it proves nothing, because a host that was paused or cut off lives on; neither
+//     does a queue that seems to have lost that message. (claim-call.test.ts: "is left to its host, which executes it", "is
+//     returned when its host cannot be asked now", "by another message is left to its host ..."; breakages.test.ts: "a
+//     toolhost asks no host" finds a protocol without this.)
+// C4. A call that is not idempotent is started at most once. When its execution is lost, the next claimant records that the
 //     outcome is unknown. (claim-call.test.ts: "after its host fell silent has an unknown outcome")
 // C5. An idempotent call is started at most three times. (claim-call.test.ts: "that took down every host is not executed
 //     forever")
 // C6. A host that finds the CallStarted of another host after its own ends its execution and records nothing more.
 //     (claim-call.test.ts: "to another host is left to that host")
+import { equals } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ToolCall, ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import { ToolCallFactSchema } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
-import type { Tail } from "@reeve/jetstream/log/port";
+import type { AppendOutcome, Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { Delivery } from "@reeve/jetstream/queue/port";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
+import { Failure } from "@reeve/platform/failure";
 import type { CallPorts } from "../ports/call-ports.ts";
 import { resultFact, startedFact, unknownOutcome } from "./journal-facts.ts";
 
-/** What to do with a delivery: execute the call, or nothing, because another party has ended it or executes it. */
+/**
+ * What to do with a delivery: execute the call; acknowledge it, because the call has ended or another message leads to it; leave
+ * it to the host that executes the call; or return it, because that host cannot be asked now.
+ */
 export type CallClaim =
-  { readonly kind: "claimed"; readonly tail: Tail } | { readonly kind: "settled" };
+  | { readonly kind: "claimed"; readonly tail: Tail }
+  | { readonly kind: "settled" }
+  | { readonly kind: "elsewhere" }
+  | { readonly kind: "later" };
 
 const maxStarts = 3;
 const maxAttempts = 20;
+/** Delay before an append that stored nothing is repeated. */
+const appendRetryMs = 500;
 
-/** Decides whether this host executes a call, and records that in the journal. Throws when the journal is unavailable. */
+/** Decides whether this host executes a call, and records that in the journal. Throws when the journal cannot be read. */
 export async function claimCall(
   { message, sequence }: Delivery<ToolCallRequest>,
   key: CallKey,
   call: ToolCall,
-  { journal, requests, host }: Pick<CallPorts, "journal" | "requests" | "host">,
+  ports: Pick<CallPorts, "journal" | "requests" | "executions" | "host" | "clock">,
   signal: AbortSignal,
 ): Promise<CallClaim> {
+  const { journal, host } = ports;
   let tail = emptyTail;
   let facts: readonly ToolCallFact[] = [];
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const isTakeover = facts.length > 0;
     const starts = facts.filter((known) => known.fact.case === "started");
     if (facts.some(endsCall)) return { kind: "settled" };
-    const startedBy = requestOf(starts);
-    if (isTakeover && startedBy !== sequence && (await requests.holds(startedBy, signal))) {
-      return { kind: "settled" };
-    }
-    const mayStart = !isTakeover || (message.idempotent && starts.length < maxStarts);
+    const left = facts.length === 0 ? undefined : await leave(key, starts, sequence, ports, signal);
+    if (left !== undefined) return left;
+    const mayStart = facts.length === 0 || (message.idempotent && starts.length < maxStarts);
     const next = mayStart ? startedFact(host, sequence) : unknownResult(call, starts);
-    const appended = await journal.append(key, tail, [next], signal);
+    const appended = await appendKnown(key, tail, next, ports, signal);
     if (appended.kind === "appended") {
       return mayStart ? { kind: "claimed", tail: appended.tail } : { kind: "settled" };
     }
@@ -64,10 +75,58 @@ export async function claimCall(
   );
 }
 
-/** Returns the sequence of the request that last started the call. 0: no request of the queue did. */
-function requestOf(starts: readonly ToolCallFact[]): number {
+/** Returns to whom a started call is left. Undefined: its execution is lost. */
+async function leave(
+  key: CallKey,
+  starts: readonly ToolCallFact[],
+  sequence: number,
+  { requests, executions }: Pick<CallPorts, "requests" | "executions">,
+  signal: AbortSignal,
+): Promise<CallClaim | undefined> {
   const last = starts.at(-1)?.fact;
-  return last?.case === "started" ? Number(last.value.requestSequence) : 0;
+  if (last?.case !== "started") return undefined;
+  const { host, requestSequence } = last.value;
+  const isOwnMessage = Number(requestSequence) === sequence;
+  if (!isOwnMessage && (await requests.holds(Number(requestSequence), signal))) {
+    return { kind: "settled" };
+  }
+  switch (await executions.stateOf({ key, host, askedFor: sequence }, signal)) {
+    case "running":
+      // The other message is gone. When the host dies as well, the owner of the run publishes the request again.
+      return { kind: isOwnMessage ? "elsewhere" : "settled" };
+    case "unknown":
+      return { kind: "later" };
+    case "lost":
+      return undefined;
+  }
+}
+
+/**
+ * Appends a fact, and finds out whether it was stored, however long the journal is unavailable: a host that left its own start
+ * behind without knowing it could not tell it from one whose execution was lost.
+ */
+async function appendKnown(
+  key: CallKey,
+  tail: Tail,
+  fact: ToolCallFact,
+  { journal, clock }: Pick<CallPorts, "journal" | "clock">,
+  signal: AbortSignal,
+): Promise<AppendOutcome> {
+  const read = () => journal.read(key, tail, signal);
+  for (;;) {
+    try {
+      return await journal.append(key, tail, [fact], signal);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
+    }
+    const known = await retryUnavailable(read, { maxElapsedMs: Infinity, clock }, signal);
+    const last = known.events.at(-1);
+    if (last !== undefined) {
+      const isStored = equals(ToolCallFactSchema, last, fact);
+      return isStored ? { kind: "appended", tail: known.tail } : { kind: "conflict" };
+    }
+    await clock.sleep(appendRetryMs, signal);
+  }
 }
 
 function unknownResult(call: ToolCall, starts: readonly ToolCallFact[]): ToolCallFact {

@@ -2,7 +2,9 @@ import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Executions } from "./executions.ts";
 import type { Routing } from "./routing.ts";
 import type { Toolbox } from "./tool.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -12,6 +14,8 @@ export interface CallPorts {
   readonly journal: CallJournal;
   /** The queue from which calls are taken. */
   readonly requests: Pick<WorkQueue<ToolCallRequest>, "holds">;
+  /** What became of calls that this host or another one has started. */
+  readonly executions: Executions;
   /** The way to the other hosts. Absent: there are none. */
   readonly routing?: Routing;
   readonly toolbox: Toolbox;
@@ -24,5 +28,7 @@ export interface CallPorts {
   readonly host: string;
   /** Interval at which a delivery is extended. Must be well below the ack wait of the queue. */
   readonly heartbeatMs: number;
+  /** Measures the delays before the store is tried again. */
+  readonly clock: Clock;
   readonly log: Logger;
 }

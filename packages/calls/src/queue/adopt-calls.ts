@@ -83,7 +83,7 @@ export async function adoptEach(
 ): Promise<void> {
   const { routing, ...own } = ports;
   for await (const delivery of calls) {
-    slots.begin(delivery, () => adopt(delivery, own, routing, running));
+    slots.begin(delivery, (held) => adopt(held, own, routing, running));
   }
 }
 

@@ -28,11 +28,11 @@ export async function returnCalls(
   const taking = async () => {
     const own = await routing.calls.open(host);
     for await (const delivery of forwardedCalls(own, maxConcurrent, until)) {
-      slots.begin(delivery, async () => {
-        const key = callKeyOf(delivery.message);
+      slots.begin(delivery, async (held) => {
+        const key = callKeyOf(held.message);
         const to = { journal: ports.journal, requests: routing.requests };
-        const isReturned = await returnCall(delivery, key, to, signal).catch(() => false);
-        if (!isReturned) delivery.returnToQueue(retryMs);
+        const isReturned = await returnCall(held, key, to, signal).catch(() => false);
+        if (!isReturned) held.returnToQueue(retryMs);
       });
     }
   };

@@ -1,10 +1,23 @@
-import type { Delivery } from "@reeve/jetstream/queue/port";
+import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
+import { callKeyOf } from "../journal/call-key.ts";
+import type { Executions } from "../ports/executions.ts";
+import type { CallDelivery } from "./forward-call.ts";
+import { HeldDelivery } from "./held-delivery.ts";
 
-/** The slots of a toolhost for calls, whichever queue they come from, and the calls in progress. */
+interface InProgress {
+  readonly delivery: HeldDelivery;
+  readonly work: Promise<void>;
+}
+
+/**
+ * The slots of a toolhost for calls, whichever queue they come from, and the calls in progress. A call keeps its slot until its
+ * result is written, so the results that wait for the store are never more than the slots.
+ */
 export class Slots {
   readonly capacity: Semaphore;
-  readonly #inProgress = new Map<number, Promise<void>>();
+  /** By the sequence of the message. */
+  readonly #inProgress = new Map<number, InProgress>();
 
   constructor(max: number) {
     this.capacity = new Semaphore(max);
@@ -15,19 +28,38 @@ export class Slots {
     return this.capacity.permits - this.capacity.available;
   }
 
-  /** Starts work on a delivery. A delivery that is already in progress is forgotten, and its work continues. */
-  begin(
-    delivery: Pick<Delivery<unknown>, "sequence" | "abandon">,
-    work: () => Promise<void>,
-  ): void {
+  /** Starts work on a delivery. Work that is in progress for the same message continues, and settles this delivery. */
+  begin(delivery: CallDelivery, work: (delivery: CallDelivery) => Promise<void>): void {
     // A message is redelivered to this host when the process was paused for long. The call still runs, so nothing is lost.
-    if (this.#inProgress.has(delivery.sequence)) return delivery.abandon();
-    const working = work().finally(() => this.#inProgress.delete(delivery.sequence));
-    this.#inProgress.set(delivery.sequence, working);
+    const known = this.#inProgress.get(delivery.sequence);
+    if (known !== undefined) return known.delivery.renew(delivery);
+    const held = new HeldDelivery(delivery);
+    const working = work(held).finally(() => this.#inProgress.delete(held.sequence));
+    this.#inProgress.set(held.sequence, { delivery: held, work: working });
+  }
+
+  /** Whether a delivery of a call is in progress on this host. `except`: the sequence of one that does not count. */
+  isSettling(key: CallKey, { except }: { readonly except?: number } = {}): boolean {
+    return [...this.#inProgress.values()].some(
+      ({ delivery: { sequence, message } }) =>
+        sequence !== except && isSameCall(callKeyOf(message), key),
+    );
   }
 
   /** Resolves when the calls that are in progress now have ended. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#inProgress.values());
+    await Promise.allSettled([...this.#inProgress.values()].map(({ work }) => work));
   }
+}
+
+/** The executions of a host that has no peers. */
+export function ownExecutions(slots: Pick<Slots, "isSettling">): Executions {
+  return {
+    stateOf: async ({ key, askedFor }) =>
+      slots.isSettling(key, { except: askedFor }) ? "running" : "lost",
+  };
+}
+
+function isSameCall(one: CallKey, other: CallKey): boolean {
+  return one.call === other.call && one.run === other.run && one.tenant === other.tenant;
 }

@@ -3,6 +3,7 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { every } from "@reeve/platform/async/every";
 import { executeCall } from "../execute/execute-call.ts";
 import { callKeyOf } from "../journal/call-key.ts";
+import type { CallClaim } from "../journal/claim-call.ts";
 import { claimCall } from "../journal/claim-call.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import type { CallDelivery } from "./forward-call.ts";
@@ -36,7 +37,7 @@ export async function workCalls(
   const until = AbortSignal.any([taking, broken.signal]);
   const work = async (calls: AsyncIterable<CallDelivery>) => {
     for await (const delivery of calls) {
-      slots.begin(delivery, () => settleCall(delivery, ports, running));
+      slots.begin(delivery, (held) => settleCall(held, ports, running));
     }
   };
   const { routing, host } = ports;
@@ -72,9 +73,9 @@ export async function settleCall(
   try {
     if (await forwardCall(delivery, key, ports, signal)) return;
     const claim = await claimCall(delivery, key, call, ports, signal);
-    if (claim.kind === "settled") return delivery.acknowledge();
-    const { tail } = claim;
-    if (await executeCall({ request, call, key, tail }, ports, signal)) delivery.acknowledge();
+    if (claim.kind !== "claimed") return settleUnclaimed(delivery, claim.kind);
+    const claimed = { request, call, key, tail: claim.tail };
+    if (await executeCall(claimed, ports, signal)) delivery.acknowledge();
     else delivery.abandon();
   } catch (error) {
     if (!signal.aborted) {
@@ -84,5 +85,19 @@ export async function settleCall(
       );
     }
     delivery.returnToQueue(signal.aborted ? 0 : retryDelayMs);
+  }
+}
+
+function settleUnclaimed(
+  delivery: CallDelivery,
+  claim: Exclude<CallClaim["kind"], "claimed">,
+): void {
+  switch (claim) {
+    case "settled":
+      return delivery.acknowledge();
+    case "elsewhere":
+      return delivery.abandon();
+    case "later":
+      return delivery.returnToQueue(retryDelayMs);
   }
 }

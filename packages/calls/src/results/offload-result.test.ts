@@ -27,7 +27,8 @@ function offloaded(
     settings: { resultBytes },
   });
   const result = { isError: false, executionTimeMs: 1, ...partial };
-  return offloadResult(request, result, { artifacts, storeTimeoutMs, log }, signal);
+  const outage = { answers: async () => undefined };
+  return offloadResult(request, result, { artifacts, storeTimeoutMs, outage, log }, signal);
 }
 
 async function storedText(artifacts: ArtifactStore, artifactId = ""): Promise<string> {

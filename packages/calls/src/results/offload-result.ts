@@ -1,25 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
-import type { CallPorts } from "../ports/call-ports.ts";
 import type { CallResult } from "../ports/tool.ts";
 import { callSettings } from "../settings/tool-settings.ts";
 import { fitRecord } from "./fit-record.ts";
 import { preview } from "./preview.ts";
 import { fitsMessage } from "./record-size.ts";
 import { storeAttachments } from "./store-attachments.ts";
-import type { StoredPart } from "./store-part.ts";
+import type { StorePorts, StoredPart } from "./store-part.ts";
 import { storePart } from "./store-part.ts";
 
 /**
  * Stores as artifacts what the model cannot read of a result: a text that is too long, of which the model reads a part that says
  * where the rest is; a record that is too large; and attachments. `note` is put before the content and is never cut. A store
- * that does not accept them costs the rest of the result, never the call. Throws only when `signal` aborts.
+ * that does not accept them costs the rest of the result, never the call; a store that is away is waited for. Throws only when `signal` aborts.
  */
 export async function offloadResult(
   request: ToolCallRequest,
   { attachments = [], note = "", ...result }: CallResult & { readonly note?: string },
-  ports: Pick<CallPorts, "artifacts" | "storeTimeoutMs" | "log">,
+  ports: StorePorts,
   signal: AbortSignal,
 ): Promise<CallResult> {
   const { content, structured, ...others } = result;

@@ -1,6 +1,6 @@
 import type { ToolCallRequest } from "@reeve/contracts/tool";
-import type { CallPorts } from "../ports/call-ports.ts";
 import type { Attachment } from "../ports/tool.ts";
+import type { StorePorts } from "./store-part.ts";
 import { storePart } from "./store-part.ts";
 
 /** How many attachments a result may have: the model reads about each of them. */
@@ -18,7 +18,7 @@ export interface StoredAttachments {
 export async function storeAttachments(
   request: ToolCallRequest,
   attachments: readonly Attachment[],
-  ports: Pick<CallPorts, "artifacts" | "storeTimeoutMs" | "log">,
+  ports: StorePorts,
   signal: AbortSignal,
 ): Promise<StoredAttachments> {
   if (attachments.length === 0) return { note: "" };

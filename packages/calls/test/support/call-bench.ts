@@ -13,7 +13,9 @@ import { Failure } from "@reeve/platform/failure";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
+import { steadyClock } from "@reeve/platform/async/clock";
 import { expect } from "vitest";
+import type { ExecutionState } from "../../src/ports/executions.ts";
 import type { Tool } from "../../src/ports/tool.ts";
 import type { CallPorts } from "../../src/ports/call-ports.ts";
 
@@ -53,14 +55,38 @@ export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()
   return {
     journal,
     requests: { holds: async () => true },
+    executions: whoseStateIs("lost"),
     toolbox: { list: () => [tool], find: (name) => (name === "echo" ? tool : undefined) },
     workspaces: { open: () => Promise.reject(new Error("no workspace here")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000_000 }),
     storeTimeoutMs: 10_000,
     host: "toolhost-a",
     heartbeatMs: 50,
+    clock: steadyClock,
     log: createLogger("test", "silent"),
   };
+}
+
+/** Executions of which every host says the same. */
+export function whoseStateIs(state: ExecutionState): CallPorts["executions"] {
+  return { stateOf: async () => state };
+}
+
+/** Returns a journal in memory whose appends fail as long as `isAway` returns true. */
+export function journalAway(isAway: (facts: readonly ToolCallFact[]) => boolean): CallJournal {
+  const journal = memoryCallJournal();
+  return {
+    append: async (...given) => {
+      if (isAway(given[2])) throw unavailable();
+      return await journal.append(...given);
+    },
+    read: (...given) => journal.read(...given),
+    follow: (...given) => journal.follow(...given),
+  };
+}
+
+export function unavailable(): Failure {
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, "the journal is unavailable");
 }
 
 /** Returns a journal in memory whose `follow` fails the first `times`. `broken` resolves after the last failure. */
@@ -74,7 +100,7 @@ export function breakingJournal(times: number): CallJournal & { readonly broken:
     follow: (...given) => {
       if (left === 0) return journal.follow(...given);
       if (--left === 0) broken.resolve();
-      throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "the journal is unavailable");
+      throw unavailable();
     },
     broken: broken.promise,
   };

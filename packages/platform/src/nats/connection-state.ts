@@ -19,6 +19,8 @@ export function connectionStateOf(connection: NatsConnection): ConnectionState {
 export class ConnectionState {
   readonly #listeners = new Set<(isUp: boolean) => void>();
   #isUp = true;
+  /** In monotonic time. */
+  #changedAtMs = performance.now();
 
   constructor(connection: NatsConnection) {
     void this.#watch(connection);
@@ -26,6 +28,11 @@ export class ConnectionState {
 
   get isUp(): boolean {
     return this.#isUp;
+  }
+
+  /** How long the connection has been up without interruption, in milliseconds. 0: it is lost. */
+  get upForMs(): number {
+    return this.#isUp ? performance.now() - this.#changedAtMs : 0;
   }
 
   /** Calls `listener` on every change. The returned function removes it. */
@@ -57,6 +64,7 @@ export class ConnectionState {
   #change(isUp: boolean): void {
     if (isUp === this.#isUp) return;
     this.#isUp = isUp;
+    this.#changedAtMs = performance.now();
     for (const listener of this.#listeners) listener(isUp);
   }
 }

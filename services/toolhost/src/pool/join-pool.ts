@@ -5,6 +5,8 @@ import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { openHostQueues } from "@reeve/jetstream/queue/nats-host-queues";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
+import { steadyClock } from "@reeve/platform/async/clock";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { settledWithin } from "@reeve/platform/async/settled-within";
 import { Background } from "@reeve/platform/async/background";
@@ -13,11 +15,15 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openTable } from "@reeve/jetstream/table/nats";
 import type { Table } from "@reeve/jetstream/table/port";
+import type { CallKey } from "@reeve/jetstream/log/call-journal";
+import type { Executions } from "@reeve/calls/ports/executions";
 import type { Slots } from "@reeve/calls/queue/slots";
+import { ownExecutions } from "@reeve/calls/queue/slots";
 import type { Routing } from "@reeve/calls/ports/routing";
 import { LivePeers } from "./live-peers.ts";
 import { PresenceHeartbeat } from "./presence-heartbeat.ts";
-import { answerProbes, isListening } from "@reeve/jetstream/queue/nats-host-probes";
+import { PeerExecutions } from "./peer-executions.ts";
+import { answerProbes, isListening, probeHost } from "@reeve/jetstream/queue/nats-host-probes";
 import { TableWorkspaceHolders } from "@reeve/calls/queue/table-workspace-holders";
 
 /**
@@ -29,6 +35,8 @@ const maxWaitMs = 5_000;
 /** The pool of this host. */
 export interface Pool extends AsyncDisposable {
   readonly routing: Routing;
+  /** What became of calls that this host or another one has started. */
+  readonly executions: Executions;
   readonly presence: PresenceHeartbeat;
   /** The catalogs that the hosts of all pools have announced. */
   readonly catalogs: Table<ToolCatalog>;
@@ -67,7 +75,8 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
     onChange: () => hostLeft.notify(),
     log,
   });
-  joining.use(answerProbes(nats.connection, host));
+  const executes = (call: CallKey) => slots.isSettling(call);
+  joining.use(answerProbes(nats.connection, host, executes));
   const presence = joining.use(new PresenceHeartbeat(table, { host, pool, slots, log }));
   const { promise: known, resolve: isKnown } = Promise.withResolvers<void>();
   following.run((until) => peers.follow(isKnown, until));
@@ -81,9 +90,18 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
     calls: await openHostQueues(nats, { pool, ackWaitMs }),
     requests,
   };
+  const executions = new PeerExecutions({
+    own: ownExecutions(slots),
+    host,
+    probe: (other, key, until) => probeHost(nats.connection, other, key, until),
+    isAbsent: (other, until) => peers.isGone(other, until),
+    connectedMs: () => connectionStateOf(nats.connection).upForMs,
+    clock: steadyClock,
+  });
   const resources = joining.move();
   return {
     routing,
+    executions,
     presence,
     catalogs,
     hostLeft,

@@ -162,6 +162,13 @@ export class PoolBench implements AsyncDisposable {
     return found.map(({ name }) => name);
   }
 
+  /** Returns how many calls of the pool are held by a host that was not the first one to get them. */
+  async redelivered(): Promise<number> {
+    const manager = await openJetStreamManager(this.nats.connection);
+    const info = await manager.consumers.info("TOOL_CALLS", "default");
+    return info.num_redelivered;
+  }
+
   /** Returns how many calls wait for a host. */
   async sentTo(host: string): Promise<number> {
     const manager = await openJetStreamManager(this.nats.connection);

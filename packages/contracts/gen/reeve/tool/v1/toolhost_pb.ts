@@ -5,20 +5,20 @@
 // Messages between toolhosts: the presence of the toolhosts of a pool, and the forwarding of calls
 // to one of them.
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
 import type { ToolCallRequest } from "./tool_pb.ts";
 import { file_reeve_tool_v1_tool } from "./tool_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/tool/v1/toolhost.proto.
  */
 export const file_reeve_tool_v1_toolhost: GenFile = /*@__PURE__*/
-  fileDesc("ChxyZWV2ZS90b29sL3YxL3Rvb2xob3N0LnByb3RvEg1yZWV2ZS50b29sLnYxIqUBChBUb29saG9zdFByZXNlbmNlEgwKBGhvc3QYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzbG90cxgDIAEoDRIMCgRidXN5GAQgASgNEhAKCGRyYWluaW5nGAUgASgIEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDobyt8YFwoJdG9vbGhvc3RzEgZ7aG9zdH0iAggKIiwKDVRvb2xob3N0UHJvYmU6G8LfGBcKFXRvb2xob3N0Lntob3N0fS5wcm9iZSKUAQoRRm9yd2FyZGVkVG9vbENhbGwSLwoHcmVxdWVzdBgBIAEoCzIeLnJlZXZlLnRvb2wudjEuVG9vbENhbGxSZXF1ZXN0EgwKBGZyb20YAiABKAkSDAoEaG9wcxgDIAEoDToywt8YLgocdG9vbC5jYWxsLntwb29sfS5ob3N0Lntob3N0fRoOCgpUT09MX0NBTExTEAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
+  fileDesc("ChxyZWV2ZS90b29sL3YxL3Rvb2xob3N0LnByb3RvEg1yZWV2ZS50b29sLnYxIqUBChBUb29saG9zdFByZXNlbmNlEgwKBGhvc3QYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzbG90cxgDIAEoDRIMCgRidXN5GAQgASgNEhAKCGRyYWluaW5nGAUgASgIEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDobyt8YFwoJdG9vbGhvc3RzEgZ7aG9zdH0iAggKIl0KDVRvb2xob3N0UHJvYmUSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJOhvC3xgXChV0b29saG9zdC57aG9zdH0ucHJvYmUiRAoSVG9vbGhvc3RQcm9iZVJlcGx5Ei4KBGNhbGwYASABKA4yIC5yZWV2ZS50b29sLnYxLlRvb2xob3N0Q2FsbFN0YXRlIpQBChFGb3J3YXJkZWRUb29sQ2FsbBIvCgdyZXF1ZXN0GAEgASgLMh4ucmVldmUudG9vbC52MS5Ub29sQ2FsbFJlcXVlc3QSDAoEZnJvbRgCIAEoCRIMCgRob3BzGAMgASgNOjLC3xguChx0b29sLmNhbGwue3Bvb2x9Lmhvc3Que2hvc3R9Gg4KClRPT0xfQ0FMTFMQAip5ChFUb29saG9zdENhbGxTdGF0ZRIjCh9UT09MSE9TVF9DQUxMX1NUQVRFX1VOU1BFQ0lGSUVEEAASHwobVE9PTEhPU1RfQ0FMTF9TVEFURV9SVU5OSU5HEAESHgoaVE9PTEhPU1RfQ0FMTF9TVEFURV9BQlNFTlQQAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
 
 /**
  * Announces that a toolhost is running. The toolhost writes its row every two seconds; a row that
@@ -78,12 +78,32 @@ export const ToolhostPresenceSchema: GenMessage<ToolhostPresence> = /*@__PURE__*
   messageDesc(file_reeve_tool_v1_toolhost, 0);
 
 /**
- * Checks whether a toolhost is running. Any response means that it is. If there is no responder,
- * the process no longer exists.
+ * Asks a toolhost whether it is running, and whether it executes a call. Any response means that
+ * it is running. If there is no responder, the process has no connection or no longer exists.
  *
  * @generated from message reeve.tool.v1.ToolhostProbe
  */
 export type ToolhostProbe = Message<"reeve.tool.v1.ToolhostProbe"> & {
+  /**
+   * Tenant of the call. Empty if no call is asked for.
+   *
+   * @generated from field: string tenant = 1;
+   */
+  tenant: string;
+
+  /**
+   * ID of the call's run. Empty if no call is asked for.
+   *
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * ID of the call. Empty if no call is asked for.
+   *
+   * @generated from field: string call_id = 3;
+   */
+  callId: string;
 };
 
 /**
@@ -92,6 +112,27 @@ export type ToolhostProbe = Message<"reeve.tool.v1.ToolhostProbe"> & {
  */
 export const ToolhostProbeSchema: GenMessage<ToolhostProbe> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_toolhost, 1);
+
+/**
+ * Response to ToolhostProbe.
+ *
+ * @generated from message reeve.tool.v1.ToolhostProbeReply
+ */
+export type ToolhostProbeReply = Message<"reeve.tool.v1.ToolhostProbeReply"> & {
+  /**
+   * State of the call. Unspecified if no call was asked for.
+   *
+   * @generated from field: reeve.tool.v1.ToolhostCallState call = 1;
+   */
+  call: ToolhostCallState;
+};
+
+/**
+ * Describes the message reeve.tool.v1.ToolhostProbeReply.
+ * Use `create(ToolhostProbeReplySchema)` to create a new message.
+ */
+export const ToolhostProbeReplySchema: GenMessage<ToolhostProbeReply> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_toolhost, 2);
 
 /**
  * A call that is forwarded to one toolhost: to the holder of its workspace, or to a toolhost that
@@ -128,5 +169,46 @@ export type ForwardedToolCall = Message<"reeve.tool.v1.ForwardedToolCall"> & {
  * Use `create(ForwardedToolCallSchema)` to create a new message.
  */
 export const ForwardedToolCallSchema: GenMessage<ForwardedToolCall> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_toolhost, 2);
+  messageDesc(file_reeve_tool_v1_toolhost, 3);
+
+/**
+ * What a toolhost says about a call.
+ *
+ * @generated from enum reeve.tool.v1.ToolhostCallState
+ */
+export const ToolhostCallState = {
+  /**
+   * No call was asked for, or the toolhost is older than the question.
+   *
+   * @generated from enum value: TOOLHOST_CALL_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The toolhost executes the call, or has its result and has not recorded it yet.
+   *
+   * @generated from enum value: TOOLHOST_CALL_STATE_RUNNING = 1;
+   */
+  RUNNING: 1,
+
+  /**
+   * The toolhost does not execute the call and has no result to record.
+   *
+   * @generated from enum value: TOOLHOST_CALL_STATE_ABSENT = 2;
+   */
+  ABSENT: 2,
+} as const;
+
+/**
+ * What a toolhost says about a call.
+ *
+ * @generated from enum reeve.tool.v1.ToolhostCallState
+ */
+export type ToolhostCallState = (typeof ToolhostCallState)[keyof typeof ToolhostCallState] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.tool.v1.ToolhostCallState.
+ */
+export const ToolhostCallStateSchema: GenEnum<ToolhostCallState> = /*@__PURE__*/
+  enumDesc(file_reeve_tool_v1_toolhost, 0);
 

@@ -1,0 +1,43 @@
+import { Failure } from "../../failure.ts";
+import type { Clock } from "../clock.ts";
+import { steadyClock } from "../clock.ts";
+import { retryUnavailable } from "./retry-unavailable.ts";
+
+/** How often an operation may fail in a row while the store answers. */
+const maxFailures = 2;
+
+export interface Outage {
+  /** Resolves when the store answers, and throws a Failure of kind `unavailable` while it does not. */
+  readonly answers: () => Promise<unknown>;
+  /** Default: monotonic time. */
+  readonly clock?: Clock;
+}
+
+/**
+ * Runs `operation` until it succeeds, however long the store is unavailable: after a Failure of kind `unavailable`, waits until
+ * the store answers and runs the operation again. Throws that Failure when the operation fails twice in a row although the store
+ * answered at once, and any other error at once.
+ */
+export async function outlastOutage<Result>(
+  operation: () => Promise<Result>,
+  { answers, clock = steadyClock }: Outage,
+  signal: AbortSignal,
+): Promise<Result> {
+  for (let failures = 1; ; failures++) {
+    signal.throwIfAborted();
+    try {
+      return await operation();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
+      let checks = 0;
+      const check = () => {
+        checks++;
+        return answers();
+      };
+      await retryUnavailable(check, { maxElapsedMs: Infinity, clock }, signal);
+      if (checks > 1) failures = 0;
+      else if (failures >= maxFailures) throw error;
+    }
+  }
+}
