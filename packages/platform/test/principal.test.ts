@@ -31,7 +31,7 @@ async function subjectOf(
 
 test("a bearer token determines the principal; a request without one is refused", async () => {
   const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann" }]]);
-  await using bench = await served(whoami, { interceptors: [authenticate(tokens)] });
+  await using bench = await served(whoami, { authenticate: authenticate(tokens) });
   expect(await subjectOf(bench, { authorization: "Bearer secret-token" })).toBe("acme/ann");
   expect(await subjectOf(bench, { authorization: "bearer secret-token" })).toBe("acme/ann");
   for (const authorization of ["", "secret-token", "Bearer ", "Bearer secret-token x", "Basic a"]) {
@@ -47,7 +47,7 @@ test("a bearer token determines the principal; a request without one is refused"
 
 test("two tokens in one request are refused", async () => {
   const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann" }]]);
-  await using bench = await served(whoami, { interceptors: [authenticate(tokens)] });
+  await using bench = await served(whoami, { authenticate: authenticate(tokens) });
   const client = createClient(RunService, bench.transport);
   const headers = new Headers({ authorization: "Bearer secret-token" });
   headers.append("authorization", "Bearer secret-token");
@@ -57,7 +57,7 @@ test("two tokens in one request are refused", async () => {
 
 test("a Reeve service sends the principal of its call, whatever characters the name has", async () => {
   await using bench = await served(whoami, {
-    interceptors: [authenticateInternally(internalToken)],
+    authenticate: authenticateInternally(internalToken),
   });
   for (const subject of ["ann", "ärzte 🙂", "a/b%c\n", "x".repeat(128)]) {
     const headers = principalHeaders({ tenant: "acme", subject }, internalToken);
@@ -67,7 +67,7 @@ test("a Reeve service sends the principal of its call, whatever characters the n
 
 test("a caller without the internal token, or without a principal, is refused", async () => {
   await using bench = await served(whoami, {
-    interceptors: [authenticateInternally(internalToken)],
+    authenticate: authenticateInternally(internalToken),
   });
   const right = principalHeaders({ tenant: "acme", subject: "ann" }, internalToken);
   const wrong: readonly Record<string, string>[] = [

@@ -109,8 +109,8 @@ test("the span of a stream ends when the client leaves", async () => {
 
 test("an unauthenticated request has no span, and an authenticated one has", async () => {
   const alice = { tenant: "acme", subject: "alice" };
-  const interceptors = [authenticate(new Map([["alice-token", alice]]))];
-  await using server = await served({ startRun: () => ({}) }, { interceptors });
+  const byToken = authenticate(new Map([["alice-token", alice]]));
+  await using server = await served({ startRun: () => ({}) }, { authenticate: byToken });
   const runs = createClient(RunService, server.transport);
   const request = { agentId: "a", input: "hello" };
   const headers = { traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01` };

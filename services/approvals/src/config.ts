@@ -10,6 +10,8 @@ import { z } from "zod";
 export const approvalsConfig = z
   .object({
     ...commonSettings,
+    /** Each gateway sends all requests of its clients over one connection. */
+    REEVE_MAX_STREAMS: commonSettings.REEVE_MAX_STREAMS.unwrap().default(10_000),
     REEVE_APPROVALS_LISTEN: listenAddress.prefault("127.0.0.1:4681"),
     /** The secret that the gateway and approvals share; all other callers are refused. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),

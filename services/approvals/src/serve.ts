@@ -9,6 +9,7 @@ import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { limitsOf } from "@reeve/platform/process/settings";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -51,8 +52,9 @@ export async function startApprovals(
         ...config.REEVE_APPROVALS_LISTEN,
         log,
         services: [ApprovalService],
-        interceptors: [authenticateInternally(config.REEVE_INTERNAL_TOKEN)],
+        authenticate: authenticateInternally(config.REEVE_INTERNAL_TOKEN),
         listener,
+        limits: limitsOf(config),
         ready: () => connectionStateOf(nats.connection).isUp,
       },
       signal,

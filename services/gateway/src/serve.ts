@@ -7,6 +7,7 @@ import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { authenticate } from "@reeve/platform/rpc/principal";
+import { limitsOf } from "@reeve/platform/process/settings";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -48,8 +49,9 @@ export async function startGateway(
         ...config.REEVE_LISTEN,
         log,
         services: services.map(({ service }) => service),
-        interceptors: [authenticate(tokensOf(config, log))],
+        authenticate: authenticate(tokensOf(config, log)),
         listener,
+        limits: limitsOf(config),
         ready: () => connectionStateOf(nats.connection).isUp,
       },
       signal,

@@ -9,7 +9,8 @@ import { startService } from "./start-service.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { openProbes } from "../rpc/probes.ts";
-import { commonSettings } from "./settings.ts";
+import type { LimitSettings } from "./settings.ts";
+import { commonSettings, limitsOf } from "./settings.ts";
 import type { TracingSettings } from "../telemetry/tracing-settings.ts";
 import { startTracing } from "../telemetry/start-tracing.ts";
 
@@ -17,7 +18,7 @@ import { startTracing } from "../telemetry/start-tracing.ts";
 const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
 
 /** The settings that every service has. */
-type CommonConfig = TracingSettings & { readonly REEVE_LOG_LEVEL: string };
+type CommonConfig = TracingSettings & LimitSettings & { readonly REEVE_LOG_LEVEL: string };
 
 export interface ServiceContext {
   readonly log: Logger;
@@ -86,7 +87,9 @@ async function runUntilAborted<Config extends CommonConfig>(
     telemetry.use(await startTracing(`reeve-${name}`, config, log));
     await using resources = new AsyncDisposableStack();
     // Not part of what `startService` retries: probes are answered while the store is unavailable.
-    const listener = resources.use(await openProbes(address(config), log, signal));
+    const listener = resources.use(
+      await openProbes({ ...address(config), limits: limitsOf(config) }, log, signal),
+    );
     const context = { log, environment: process.env, signal, resources, listener };
     await startWithStore(start, config, context);
     await untilAborted(signal);

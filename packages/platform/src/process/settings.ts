@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { parseListenAddress } from "../config.ts";
 import type { ListenAddress } from "../config.ts";
+import type { ServerLimits } from "../rpc/server-limits.ts";
+import { defaultLimits } from "../rpc/server-limits.ts";
 import { tracingSettings } from "../telemetry/tracing-settings.ts";
 
 /** The URL of NATS. User and password are separate settings, because the URL is logged. */
@@ -18,6 +20,37 @@ const natsUrl = z
  */
 const ackWait = z.coerce.number().int().min(300).max(600_000).default(1_000);
 
+/** A number from 1 to `max`. */
+const limit = (byDefault: number, max: number) =>
+  z.coerce.number().int().min(1).max(max).default(byDefault);
+
+/** What the ports of a service accept, see `ServerLimits`. */
+const limitSettings = {
+  REEVE_MAX_CONNECTIONS: limit(defaultLimits.maxConnections, 1_000_000),
+  REEVE_MAX_CONNECTIONS_PER_ADDRESS: limit(defaultLimits.maxConnectionsPerAddress, 1_000_000),
+  REEVE_MAX_STREAMS: limit(defaultLimits.maxStreams, 100_000),
+  REEVE_REQUEST_TIMEOUT_MS: limit(defaultLimits.requestTimeoutMs, 86_400_000),
+  REEVE_MAX_REQUEST_BYTES: limit(defaultLimits.maxMessageBytes, 1024 ** 3),
+  REEVE_MAX_REQUEST_VALUES: limit(defaultLimits.maxMessageValues, 100_000_000),
+  REEVE_MAX_HELD_BYTES: limit(defaultLimits.maxHeldBytes, 64 * 1024 ** 3),
+};
+
+/** The values of the settings that limit what a port accepts. */
+export type LimitSettings = Readonly<Record<keyof typeof limitSettings, number>>;
+
+/** Returns what the ports of a service accept. */
+export function limitsOf(config: LimitSettings): ServerLimits {
+  return {
+    maxConnections: config.REEVE_MAX_CONNECTIONS,
+    maxConnectionsPerAddress: config.REEVE_MAX_CONNECTIONS_PER_ADDRESS,
+    maxStreams: config.REEVE_MAX_STREAMS,
+    requestTimeoutMs: config.REEVE_REQUEST_TIMEOUT_MS,
+    maxMessageBytes: config.REEVE_MAX_REQUEST_BYTES,
+    maxMessageValues: config.REEVE_MAX_REQUEST_VALUES,
+    maxHeldBytes: config.REEVE_MAX_HELD_BYTES,
+  };
+}
+
 /** The settings of every service. */
 export const commonSettings = {
   REEVE_NATS_URL: natsUrl.default("nats://127.0.0.1:4222"),
@@ -27,6 +60,7 @@ export const commonSettings = {
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info"),
   REEVE_ACK_WAIT_MS: ackWait,
+  ...limitSettings,
   ...tracingSettings,
 };
 

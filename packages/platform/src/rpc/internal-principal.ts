@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Interceptor } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
-import type { Principal } from "./principal.ts";
+import type { Authenticate, Principal } from "./principal.ts";
 import { isOpenService, setPrincipal } from "./principal.ts";
 
 /** The headers that carry the principal between Reeve's own services. */
@@ -25,23 +24,22 @@ export function principalHeaders(
  * Authenticates Reeve's own services by their shared token, and takes the principal from the request's headers. Without a
  * token, accepts every caller that reaches the port: use this on loopback only.
  */
-export function authenticateInternally(internalToken: string | undefined): Interceptor {
-  return (next) => async (request) => {
-    if (isOpenService(request.service)) return await next(request);
-    const given = request.header.get("authorization") ?? "";
+export function authenticateInternally(internalToken: string | undefined): Authenticate {
+  return ({ service, requestHeader, values }) => {
+    if (isOpenService(service)) return;
+    const given = requestHeader.get("authorization") ?? "";
     if (internalToken !== undefined && !isEqual(given, `Bearer ${internalToken}`)) {
       const message =
         "the internal token is missing or wrong: this port serves Reeve's own services; call the gateway instead";
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
-    const tenant = request.header.get(tenantHeader) ?? "";
-    const subject = decoded(request.header.get(subjectHeader) ?? "");
+    const tenant = requestHeader.get(tenantHeader) ?? "";
+    const subject = decoded(requestHeader.get(subjectHeader) ?? "");
     if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(tenant) || subject === "") {
       const message = `the headers ${tenantHeader} and ${subjectHeader} are missing or malformed; send the principal of the call in them`;
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
-    setPrincipal(request.contextValues, { tenant, subject });
-    return await next(request);
+    setPrincipal(values, { tenant, subject });
   };
 }
 

@@ -1,7 +1,9 @@
 import type { ListenAddress } from "../config.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { openHttpPort } from "./http-port.ts";
-import type { HttpHandler } from "./rpc-handler.ts";
+import type { HttpHandler } from "./http/http-handler.ts";
+import { openHttpPort } from "./http/http-port.ts";
+import type { ServerLimits } from "./server-limits.ts";
+import { defaultLimits } from "./server-limits.ts";
 
 /**
  * An open port that outlives the server behind it: it answers probes while the service still waits for its store, and while
@@ -16,10 +18,16 @@ export interface Listener extends AsyncDisposable {
 }
 
 /** Opens a port, which answers 503 until it has a handler. Throws a Failure if it cannot listen on the address. */
-export async function openListener({ host, port }: ListenAddress, log: Logger): Promise<Listener> {
+export async function openListener(
+  { host, port }: ListenAddress,
+  log: Logger,
+  limits: ServerLimits = defaultLimits,
+): Promise<Listener> {
   let handler = starting;
-  const open = await openHttpPort({ host, port }, (request, response) =>
-    handler(request, response),
+  const open = await openHttpPort(
+    { host, port },
+    (request, response) => handler(request, response),
+    { limits, log },
   );
   const urlHost = host.includes(":") ? `[${host}]` : host;
   const url = `http://${urlHost}:${open.port}`;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DescService } from "@bufbuild/protobuf";
-import type { ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
+import type { ContextValues, HandlerContext } from "@connectrpc/connect";
 import { createContextKey } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
@@ -28,18 +28,26 @@ export function isOpenService({ typeName }: DescService): boolean {
   return open.has(typeName);
 }
 
-/** Sets the principal of a request for its handler. Only interceptors that authenticate call this. */
+/** Sets the principal of a request for its handler. Only functions that authenticate call this. */
 export function setPrincipal(values: ContextValues, principal: Principal): void {
   values.set(principalKey, principal);
 }
 
+/**
+ * Sets the principal of a request from its headers, before anything of its body is read. Throws a Failure if the caller is
+ * refused.
+ */
+export type Authenticate = (
+  context: Pick<HandlerContext, "service" | "requestHeader" | "values">,
+) => void;
+
 /** Accepts a request only with a bearer token of `tokens`, and passes the token's principal to the handler. */
-export function authenticate(tokens: ReadonlyMap<string, Principal>): Interceptor {
+export function authenticate(tokens: ReadonlyMap<string, Principal>): Authenticate {
   // Looked up by digest, so that the duration reveals nothing about how much of a token is right.
   const principals = new Map([...tokens].map(([token, principal]) => [digest(token), principal]));
-  return (next) => async (request) => {
-    if (isOpenService(request.service)) return await next(request);
-    const [, token] = /^bearer\s+(\S+)$/i.exec(request.header.get("authorization") ?? "") ?? [];
+  return ({ service, requestHeader, values }) => {
+    if (isOpenService(service)) return;
+    const [, token] = /^bearer\s+(\S+)$/i.exec(requestHeader.get("authorization") ?? "") ?? [];
     const principal = token === undefined ? undefined : principals.get(digest(token));
     if (principal === undefined) {
       const message =
@@ -48,16 +56,20 @@ export function authenticate(tokens: ReadonlyMap<string, Principal>): Intercepto
           : "unknown bearer token: use one of the tokens that the gateway is configured with";
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
-    setPrincipal(request.contextValues, principal);
-    return await next(request);
+    setPrincipal(values, principal);
   };
 }
 
-/** Returns the principal of a request. Throws if the server has no interceptor that authenticates. */
+/** Returns the principal of a request. Throws if the server does not authenticate. */
 export function principalOf(context: Pick<HandlerContext, "values">): Principal {
   const principal = context.values.get(principalKey);
-  if (principal === undefined) throw new Error("the server has no authentication interceptor");
+  if (principal === undefined) throw new Error("the server does not authenticate");
   return principal;
+}
+
+/** Returns the tenant that a request counts for, or "" if it needs no credential. */
+export function ownerOf(values: ContextValues): string {
+  return values.get(principalKey)?.tenant ?? "";
 }
 
 function digest(token: string): string {

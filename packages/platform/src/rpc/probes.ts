@@ -5,6 +5,7 @@ import type { Listener } from "./listener.ts";
 import { openListener } from "./listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Nats } from "../nats/connect-nats.ts";
+import type { ServerLimits } from "./server-limits.ts";
 import type { ServeOptions } from "./server.ts";
 import { serve } from "./server.ts";
 
@@ -13,11 +14,11 @@ import { serve } from "./server.ts";
  * `serveProbes` takes over the listener.
  */
 export async function openProbes(
-  address: ListenAddress,
+  { limits, ...address }: ListenAddress & { readonly limits: ServerLimits },
   log: Logger,
   signal: AbortSignal,
 ): Promise<Listener> {
-  const listener = await openListener(address, log);
+  const listener = await openListener(address, log, limits);
   await answerProbes(listener, { ready: () => false, starting: true, log }, signal);
   log.info({ url: listener.url }, "probes are answered");
   return listener;

@@ -1,55 +1,124 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import type { ConnectRouter, ConnectRouterOptions } from "@connectrpc/connect";
-import { ConnectError, createConnectRouter } from "@connectrpc/connect";
-import {
-  compressionGzip,
-  universalRequestFromNodeRequest,
-  universalResponseToNodeResponse,
-} from "@connectrpc/connect-node";
+import type { ConnectRouter, ConnectRouterOptions, HandlerContext } from "@connectrpc/connect";
+import { Code, ConnectError, createConnectRouter, createContextValues } from "@connectrpc/connect";
+import type {
+  Compression,
+  UniversalHandler,
+  UniversalServerRequest,
+} from "@connectrpc/connect/protocol";
+import { compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { Logger } from "../telemetry/logger.ts";
 import { readingStrictly } from "../strict/strict-json.ts";
-import { requestBody } from "./request-body.ts";
+import type { HeldBytes } from "./body/held-bytes.ts";
+import { requestBody } from "./body/request-body.ts";
+import { connectErrorOf } from "./connect-failure.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-handler.ts";
+import { explained } from "./explain-refusal.ts";
+import { Failure } from "../failure.ts";
+import { answerCors } from "./http/cors.ts";
+import type { Authenticate } from "./principal.ts";
+import { isOpenService, ownerOf } from "./principal.ts";
+import type { ServerLimits } from "./server-limits.ts";
 
 /** The kinds of methods whose request is a stream of messages. */
 const requestStreamKinds: ReadonlySet<string> = new Set(["client_streaming", "bidi_streaming"]);
+/** The size of a message in a URL after decompression. URLs have a few KiB. */
+const maxQueryBytes = 64 * 1024;
 
-/** A handler for requests over HTTP/1.1 and HTTP/2. */
-export type HttpHandler = (
-  request: IncomingMessage | Http2ServerRequest,
-  response: ServerResponse | Http2ServerResponse,
-) => void;
+export interface RpcHandlerOptions extends ConnectRouterOptions {
+  readonly authenticate: Authenticate | undefined;
+  readonly limits: ServerLimits;
+  readonly held: HeldBytes;
+}
 
 /**
- * Returns a handler that serves `routes`, and passes all other requests to `fallback`. Refuses a message over
- * `readMaxBytes` with reason TOO_LARGE. A client that disconnects is logged at level debug only.
+ * Returns a handler that serves `routes`, and passes all other requests to `fallback`. Refuses a message beyond the limits
+ * with reason TOO_LARGE. A client that disconnects is logged at level debug only.
  */
 export function rpcHandler(
   routes: (router: ConnectRouter) => void,
-  options: ConnectRouterOptions & { readonly readMaxBytes: number },
+  { authenticate, limits, held, ...options }: RpcHandlerOptions,
   fallback: HttpHandler,
   log: Logger,
 ): HttpHandler {
-  const router = createConnectRouter({ acceptCompression: [compressionGzip], ...options });
+  const router = createConnectRouter({
+    ...options,
+    acceptCompression: [gzip],
+    readMaxBytes: limits.maxMessageBytes,
+    requestGate: (context) => gate(authenticate, context),
+  });
   routes(router);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
     const [path = ""] = (request.url ?? "").split("?", 1);
     const handler = handlers.get(path);
     if (handler === undefined) return fallback(request, response);
-    const universal = universalRequestFromNodeRequest(request, response, undefined, undefined);
-    // The type allows for bodies that a framework has parsed; Node's requests are always bytes.
-    const bytes = universal.body as AsyncIterable<Uint8Array>;
-    const isStream = requestStreamKinds.has(handler.method.methodKind);
-    const body = requestBody(bytes, isStream ? undefined : options.readMaxBytes);
-    const header = new Headers(universal.header);
-    // With this header, the protocol would refuse a message that is too large without a reason.
-    if (!isStream) header.delete("content-length");
-    response.once("finish", () => void body.drain().catch(() => undefined));
-    readingStrictly(handler.method, () => handler({ ...universal, header, body: body.chunks }))
+    // Only for what needs a credential: the rest is for the operator, not for web pages.
+    if (!isOpenService(handler.service) && answerCors(request, response)) return;
+    const universal = universalRequest(handler, { request, response, limits, held });
+    readingStrictly(handler.method, () => handler(universal))
+      .then((answer) => explained(answer, request, handler))
       .then((answer) => universalResponseToNodeResponse(answer, response))
       .catch((error: unknown) => {
         log.debug({ code: ConnectError.from(error).code, path }, "client disconnected");
       });
   };
+}
+
+/** Decompresses only messages in URLs: `requestBody` decompresses the others. */
+const gzip: Compression = {
+  ...compressionGzip,
+  decompress: (bytes, max) => compressionGzip.decompress(bytes, Math.min(max, maxQueryBytes)),
+};
+
+function gate(authenticate: Authenticate | undefined, context: HandlerContext): void {
+  try {
+    authenticate?.(context);
+  } catch (error) {
+    throw error instanceof Failure ? connectErrorOf(error) : error;
+  }
+}
+
+interface Exchange extends Pick<RpcHandlerOptions, "limits" | "held"> {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+}
+
+function universalRequest(
+  { method }: UniversalHandler,
+  { request, response, limits, held }: Exchange,
+): UniversalServerRequest {
+  const contextValues = createContextValues();
+  const closed = new AbortController();
+  const bytes = held.open(() => ownerOf(contextValues));
+  response.once("close", () => {
+    bytes.release();
+    closed.abort(new ConnectError("the client closed the connection", Code.Canceled));
+  });
+  const isStream = requestStreamKinds.has(method.methodKind);
+  const { header, chunks } = requestBody(headersOf(request), {
+    request,
+    schema: method.input,
+    isStream,
+    limits,
+    held: bytes,
+  });
+  return {
+    httpVersion: request.httpVersion,
+    method: request.method ?? "",
+    // The authority is of no interest, and may be missing or malformed.
+    url: new URL(request.url ?? "", "http://reeve.invalid").toString(),
+    header,
+    body: chunks,
+    signal: closed.signal,
+    contextValues,
+  };
+}
+
+function headersOf(request: HttpRequest): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value === undefined || name.startsWith(":")) continue;
+    for (const each of Array.isArray(value) ? value : [value]) headers.append(name, each);
+  }
+  return headers;
 }

@@ -1,7 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { abortLater } from "../async/abort-later.ts";
-import { neverAborts } from "../async/never-aborts.ts";
 import { sleep } from "../async/sleep.ts";
 import type { ListenAddress } from "../config.ts";
 import type { Listener } from "./listener.ts";
@@ -9,10 +8,15 @@ import { openListener } from "./listener.ts";
 import { mapErrors } from "./error-interceptor.ts";
 import { serveHealth } from "./health.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { OpenRequests } from "./open-requests.ts";
-import { plainHttp, withCors } from "./plain-http.ts";
+import { HeldBytes } from "./body/held-bytes.ts";
+import { readDeep } from "./body/request-body.ts";
+import { OpenRequests } from "./http/open-requests.ts";
+import { plainHttp } from "./http/plain-http.ts";
 import { serveReflection } from "./reflection.ts";
+import type { Authenticate } from "./principal.ts";
 import { rpcHandler } from "./rpc-handler.ts";
+import type { ServerLimits } from "./server-limits.ts";
+import { defaultLimits } from "./server-limits.ts";
 import { traceServerRequests } from "./rpc-spans.ts";
 import { strictJson } from "../strict/strict-json.ts";
 import { validateRequests } from "./validate-interceptor.ts";
@@ -28,16 +32,13 @@ export interface ServeOptions extends ListenAddress {
   readonly starting?: boolean;
   /** The services of this server, for health and reflection. */
   readonly services: readonly DescService[];
-  /** Run before requests are traced and validated, to authenticate them. Their errors are mapped too. */
-  readonly interceptors?: readonly Interceptor[];
+  /** Default: every caller is accepted, and requests have no principal. */
+  readonly authenticate?: Authenticate;
   /** Whether the server can do its work now. Default: always. */
   ready?(): boolean;
-  /** The largest message that the server accepts, in bytes. Default: 4 MiB. */
-  readonly maxMessageBytes?: number;
+  /** Those of connections apply to a port that the server opens. Default: `defaultLimits`. */
+  readonly limits?: Partial<ServerLimits>;
 }
-
-/** Above the depth limit of requests, so that the validation, not the parser, refuses a deep message and gives the reason. */
-const readDeep = { recursionLimit: 1_000 };
 
 /** The time that requests have to finish once the server drains. */
 const graceMs = 1_000;
@@ -73,7 +74,8 @@ export async function serve(
       ready,
       sleep: (delayMs, until) => sleep(delayMs, AbortSignal.any([until, draining])),
     });
-  const readMaxBytes = options.maxMessageBytes ?? 4 * 1024 * 1024;
+  const limits = { ...defaultLimits, ...options.limits };
+  const received = { limits, held: new HeldBytes(limits.maxHeldBytes) };
   const handler = rpcHandler(
     (router) => {
       health(router);
@@ -81,15 +83,10 @@ export async function serve(
       routes(router);
     },
     {
-      interceptors: [
-        // Outside of the spans: requests without a credential leave none. The inner `mapErrors` handles draining.
-        mapErrors(log, neverAborts),
-        ...(options.interceptors ?? []),
-        traceServerRequests(),
-        mapErrors(log, draining),
-        validateRequests(),
-      ],
-      readMaxBytes,
+      ...received,
+      // Before the interceptors: requests without a credential leave no span.
+      authenticate: options.authenticate,
+      interceptors: [traceServerRequests(), mapErrors(log, draining), validateRequests()],
       binaryOptions: readDeep,
       jsonOptions: { ...strictJson, ...readDeep },
       compressMinBytes: 16 * 1024,
@@ -99,9 +96,9 @@ export async function serve(
     plainHttp(ready, options.starting === true ? "starting" : undefined),
     log,
   );
-  const listener = options.listener ?? (await openListener(options, log));
+  const listener = options.listener ?? (await openListener(options, log, limits));
   const requests = new OpenRequests();
-  listener.setHandler(requests.counted(withCors(handler)));
+  listener.setHandler(requests.counted(handler));
   return {
     url: listener.url,
     port: listener.port,
@@ -109,7 +106,12 @@ export async function serve(
       drain.abort(new DOMException("the server is shutting down", "AbortError"));
       if (options.listener === undefined) return await listener[Symbol.asyncDispose]();
       listener.setHandler(
-        withCors(rpcHandler(health, { readMaxBytes }, plainHttp(ready, "ending"), log)),
+        rpcHandler(
+          health,
+          { ...received, authenticate: undefined },
+          plainHttp(ready, "ending"),
+          log,
+        ),
       );
       await requests.untilNone(graceOver);
     },

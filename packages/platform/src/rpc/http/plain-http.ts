@@ -1,6 +1,5 @@
-import { cors } from "@connectrpc/connect";
-import { readMetrics } from "../telemetry/metrics.ts";
-import type { HttpHandler } from "./rpc-handler.ts";
+import { readMetrics } from "../../telemetry/metrics.ts";
+import type { HttpHandler } from "./http-handler.ts";
 
 /**
  * Returns a handler for requests that are not RPCs: probes, metrics in the Prometheus format, and 404 for all else. In a
@@ -19,26 +18,6 @@ export function plainHttp(ready: () => boolean, phase?: "starting" | "ending"): 
     return end(response, 404, `${path} not found\n`);
   };
 }
-
-/** Adds CORS for all origins. This is safe because a credential is a header that the page must know, never a cookie. */
-export function withCors(handler: HttpHandler): HttpHandler {
-  return (request, response) => {
-    if (request.headers.origin !== undefined) {
-      response.setHeader("access-control-allow-origin", "*");
-      response.setHeader("access-control-expose-headers", exposed);
-    }
-    const requestsMethod = request.headers["access-control-request-method"] !== undefined;
-    if (request.method !== "OPTIONS" || !requestsMethod) return handler(request, response);
-    response.setHeader("access-control-allow-methods", cors.allowedMethods.join(", "));
-    response.setHeader("access-control-allow-headers", allowed);
-    response.setHeader("access-control-max-age", "7200");
-    response.statusCode = 204;
-    response.end();
-  };
-}
-
-const exposed = cors.exposedHeaders.join(", ");
-const allowed = [...cors.allowedHeaders, "Authorization"].join(", ");
 
 async function sendMetrics(response: Parameters<HttpHandler>[1]): Promise<void> {
   const { type, text } = await readMetrics();

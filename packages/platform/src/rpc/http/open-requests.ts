@@ -1,5 +1,5 @@
-import { abortable } from "../async/abortable.ts";
-import type { HttpHandler } from "./rpc-handler.ts";
+import { abortable } from "../../async/abortable.ts";
+import type { HttpHandler } from "./http-handler.ts";
 
 /** Counts the requests that a handler has received and not yet answered. */
 export class OpenRequests {

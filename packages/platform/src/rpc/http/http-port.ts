@@ -4,10 +4,14 @@ import type { ServerHttp2Session } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { createServer } from "node:net";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ListenAddress } from "../config.ts";
-import { Failure } from "../failure.ts";
+import type { ListenAddress } from "../../config.ts";
+import { Failure } from "../../failure.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { ServerLimits } from "../server-limits.ts";
+import { ConnectionLimits } from "./connection-limits.ts";
+import { finishBodies } from "./finish-body.ts";
+import type { HttpHandler } from "./http-handler.ts";
 import { pingSession } from "./ping-session.ts";
-import type { HttpHandler } from "./rpc-handler.ts";
 
 /** The first bytes of a client with prior knowledge of HTTP/2. */
 const http2Preface = "PRI";
@@ -21,6 +25,11 @@ export interface OpenPort extends AsyncDisposable {
   readonly port: number;
 }
 
+export interface HttpPortOptions {
+  readonly limits: ServerLimits;
+  readonly log: Logger;
+}
+
 /**
  * Serves HTTP/2 without TLS and HTTP/1.1 on one port, distinguished by the first bytes of a connection. Throws a Failure if
  * it cannot listen on the address.
@@ -28,12 +37,22 @@ export interface OpenPort extends AsyncDisposable {
 export async function openHttpPort(
   address: ListenAddress,
   handler: HttpHandler,
+  { limits, log }: HttpPortOptions,
 ): Promise<OpenPort> {
-  const limits = { headersTimeout: firstBytesMs, connectionsCheckingInterval: 2_000 };
-  const http1 = createHttp1Server({ keepAliveTimeout: 65_000, ...limits }, handler);
+  const handle = finishBodies(guarded(handler, log), limits.maxMessageBytes);
+  const timeouts = {
+    headersTimeout: firstBytesMs,
+    connectionsCheckingInterval: 2_000,
+    // The handler limits the time of a body: a stream of requests may last.
+    requestTimeout: 0,
+  };
+  const http1 = createHttp1Server({ keepAliveTimeout: 65_000, ...timeouts }, handle);
   // Node enforces the timeouts of connections from this event on. A server that only receives sockets never emits it.
   http1.emit("listening");
-  const http2 = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } }, handler);
+  const http2 = createHttp2Server(
+    { settings: { maxConcurrentStreams: limits.maxStreams } },
+    handle,
+  );
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   http2.on("session", (session) => {
@@ -43,6 +62,7 @@ export async function openHttpPort(
     pingSession(session);
   });
   const listener = createServer({ noDelay: true }, (socket) => {
+    if (!connections.accepts(socket)) return;
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
@@ -66,6 +86,7 @@ export async function openHttpPort(
       }
     });
   });
+  const connections = new ConnectionLimits(listener, limits, log);
   await listen(listener, address);
   return {
     // A TCP listener has an address and a port.
@@ -99,4 +120,17 @@ async function listen(listener: ReturnType<typeof createServer>, { host, port }:
       { cause: error },
     );
   }
+}
+
+/** Answers a request whose handler throws: the error would otherwise end the process. */
+function guarded(handler: HttpHandler, log: Logger): HttpHandler {
+  return (request, response) => {
+    try {
+      handler(request, response);
+    } catch (error) {
+      log.error({ err: error }, "request failed with an internal error");
+      response.statusCode = 500;
+      response.end();
+    }
+  };
 }
