@@ -136,7 +136,7 @@ function requiredCapabilities({
   cancelOnDisconnect = false,
   spec,
 }: RunRequirements): readonly (readonly [Capability, string])[] {
-  const classes = grantedClasses(spec?.permissionClasses ?? [], false);
+  const classes = grantedClasses(spec?.permissionClasses ?? []);
   const all = [
     ["threads", "thread_id", threadId !== ""],
     ["long_term_memory", "memory_enabled", memoryEnabled],

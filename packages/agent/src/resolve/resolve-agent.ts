@@ -5,6 +5,9 @@ import { ChatContextKind } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import type { Offer } from "../spec/check-spec.ts";
+import { truncateToBytes } from "../text/truncate-to-bytes.ts";
+import type { GatedTools } from "../tools/gated-tools.ts";
+import { gatedTools } from "../tools/gated-tools.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitsFor } from "../spec/limits.ts";
 import { longTermMemoryTools, runtimeSource } from "../tools/runtime-tools.ts";
@@ -21,6 +24,8 @@ export interface ResolvedAgent {
   /** The model of the planner. Undefined when planning is off. */
   readonly planner: ResolvedModel | undefined;
   readonly tools: readonly ToolDescriptor[];
+  /** The names of tools that require an approval although `hitl_tools` does not name them. */
+  readonly gated: readonly string[];
   readonly warnings: readonly string[];
 }
 
@@ -37,9 +42,13 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
     const problem = resolved && priceProblem(spec, resolved.model, limits);
     if (problem !== undefined) throw refused(`budgets.max_cost_usd: ${problem}`);
   }
-  const { tools, warnings } = toolbelt(spec, offer.tools, context);
+  const belt = toolbelt(spec, offer.tools, context);
+  const { tools } = belt;
   assertInjected(spec, tools);
-  return { limits, executor, planner, tools, warnings };
+  const gated = gatedTools(spec, belt);
+  assertGated(gated, tools);
+  const warnings = [...belt.warnings, ...gated.warnings];
+  return { limits, executor, planner, tools, gated: gated.further, warnings };
 }
 
 /** Returns what decides which tools a run can have, from the request that started it. */
@@ -56,6 +65,17 @@ export function toolContextOf({
 function plannerOf({ model, planningModel }: AgentSpec, { models }: Offer): ResolvedModel {
   return resolveModel({ model: planningModel ?? model }, models);
 }
+
+/** Throws if the spec requires an approval for a tool that exists under no known name: it may exist under another. */
+function assertGated({ unresolved }: GatedTools, tools: readonly ToolDescriptor[]): void {
+  if (unresolved.length === 0) return;
+  const names = unresolved.map((name) => `"${name}"`).join(", ");
+  const known = tools.map(({ name }) => name).join(", ");
+  const problem = `hitl_tools: nothing offers ${names}; update hitl_tools of the agent, whose tools are: ${known || "none"}`;
+  throw refused(truncateToBytes(problem, maxProblemBytes));
+}
+
+const maxProblemBytes = 4_000;
 
 /** Throws if a tool has got a parameter with the name of an injected argument since the agent was stored. */
 function assertInjected(spec: AgentSpec, tools: readonly ToolDescriptor[]): void {

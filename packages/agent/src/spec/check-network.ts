@@ -13,7 +13,7 @@ const requiredClasses = [PermissionClass.EXECUTE, PermissionClass.NETWORK];
 export function checkNetwork({ deepAgent, permissionClasses }: AgentSpec): readonly Violation[] {
   const allow = deepAgent?.network?.allow ?? [];
   if (allow.length === 0) return [];
-  const granted = grantedClasses(permissionClasses, false);
+  const granted = grantedClasses(permissionClasses);
   const missing = requiredClasses.filter((each) => !granted.has(each)).map(nameOfClass);
   return [
     ...allow.flatMap((text, index) => malformed(text, index)),

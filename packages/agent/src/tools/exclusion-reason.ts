@@ -29,13 +29,15 @@ const maxSchemaLevels = 40;
  */
 export function exclusionReason(
   spec: AgentSpec,
-  isEditor: boolean,
 ): ({ descriptor, isolation }: OfferedTool) => string | undefined {
-  const classes = grantedClasses(spec.permissionClasses, isEditor);
+  const classes = grantedClasses(spec.permissionClasses);
   return ({ descriptor, isolation }) => {
     const { source, permissionClass, inputSchema, category } = descriptor;
     if (!isStorable(inputSchema, maxSchemaLevels)) {
       return `its schema is nested deeper than ${maxSchemaLevels} levels`;
+    }
+    if (permissionClass === PermissionClass.EDITOR_MUTATE) {
+      return "it changes the contents of an editor, and this deployment has no node registry";
     }
     if (!classes.has(permissionClass)) {
       return `it needs the permission class ${nameOfClass(permissionClass)}`;

@@ -25,11 +25,13 @@ export function nameOfClass(permissionClass: PermissionClass): string {
   return name.replace("PERMISSION_CLASS_", "").toLowerCase();
 }
 
-/** Returns the classes of an agent: the default ones, those that its spec grants, and in an editor also `editor_mutate`. */
-export function grantedClasses(
-  names: readonly string[],
-  isEditor: boolean,
-): ReadonlySet<PermissionClass> {
+/**
+ * Returns the classes of an agent: the default ones, and those that its spec grants. A spec cannot grant `editor_mutate`: only an
+ * editor with a node registry does, and no deployment of this version has one.
+ */
+export function grantedClasses(names: readonly string[]): ReadonlySet<PermissionClass> {
   const granted = names.map(permissionClassOf).filter((found) => found !== undefined);
-  return new Set([...defaults, ...granted, ...(isEditor ? [PermissionClass.EDITOR_MUTATE] : [])]);
+  const classes = new Set([...defaults, ...granted]);
+  classes.delete(PermissionClass.EDITOR_MUTATE);
+  return classes;
 }

@@ -151,14 +151,22 @@ test("has the tool for parallel subtasks only when the agent allows it, whatever
   expect(parallel?.inputSchema).toMatchObject({ properties: { jobs: { maxItems: 4 } } });
 });
 
-// Requirement: PERM-3, CHAT-2
-test("has tools that change an editor's contents only in an editor", () => {
-  const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
-  const catalogs = [create(ToolCatalogSchema, { pool: "ui", tools: [draw] })];
-  const inEditor = toolbelt(create(AgentSpecSchema), catalogs, { isEditor: true, extraTools: [] });
-  expect(names(beltOf({}, catalogs))).toEqual([]);
-  expect(names(inEditor)).toEqual(["draw"]);
-});
+// Requirement: PERM-3, PERM-4, CHAT-2
+test.each([false, true])(
+  "has no tool that changes an editor's contents without a node registry, in an editor: %s",
+  (isEditor) => {
+    const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
+    const catalogs = [create(ToolCatalogSchema, { pool: "ui", tools: [draw] })];
+    const spec = create(AgentSpecSchema, { permissionClasses: ["execute", "editor_mutate"] });
+    const belt = toolbelt(spec, catalogs, { isEditor, extraTools: [] });
+    expect(names(belt)).toEqual([]);
+    expect(belt.excluded.get("draw")).toContain("no node registry");
+    expect(belt.warnings).toEqual([
+      expect.stringContaining("permission_classes[1]: this deployment has no node registry"),
+      ...(isEditor ? [expect.stringContaining("chat_context: ") as string] : []),
+    ]);
+  },
+);
 
 test.each(["run_subtask", "finish_subtask"])("rejects the tool %s of another source", (name) => {
   const catalogs = [create(ToolCatalogSchema, { pool: "other", tools: [tool(name)] })];

@@ -26,7 +26,7 @@ export interface Toolbelt {
 
 /** What decides, beside the agent, which tools a run can have. */
 export interface ToolContext {
-  /** Whether the run belongs to an editor, whose contents tools may change. */
+  /** Whether the run belongs to an editor. */
   readonly isEditor: boolean;
   /** Tools of the runtime that only some runs have, such as those of long-term memory. */
   readonly extraTools: readonly ToolDescriptor[];
@@ -45,7 +45,7 @@ export function toolbelt(
   context: ToolContext = defaultContext,
 ): Toolbelt {
   const offered = offeredTools(catalogs, [...runtimeTools(spec), ...context.extraTools]);
-  const policyReasonOf = exclusionReason(spec, context.isEditor);
+  const policyReasonOf = exclusionReason(spec);
   const isInFilter = catalogFilter(spec);
   const named = new Set(stringsOf(spec.allowedTools).strings);
   const tools: ToolDescriptor[] = [];
@@ -65,8 +65,25 @@ export function toolbelt(
   return {
     tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     excluded,
-    warnings: [...filterWarnings(spec, [...offered.keys()]), ...missing],
+    warnings: [
+      ...filterWarnings(spec, [...offered.keys()]),
+      ...missing,
+      ...editorWarnings(spec, context),
+    ],
   };
+}
+
+/** Tools that change the contents of an editor need a node registry, which no deployment of this version has. */
+function editorWarnings(
+  { permissionClasses }: AgentSpec,
+  { isEditor }: ToolContext,
+): readonly string[] {
+  const reason = "this deployment has no node registry; tools of the editor are left out";
+  const index = permissionClasses.indexOf("editor_mutate");
+  return [
+    ...(index < 0 ? [] : [`permission_classes[${index}]: ${reason}`]),
+    ...(isEditor ? [`chat_context: ${reason}`] : []),
+  ];
 }
 
 /**

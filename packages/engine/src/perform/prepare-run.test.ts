@@ -4,9 +4,11 @@ import type { AgentSpecSchema, ProviderDescriptorSchema } from "@reeve/contracts
 import { ProviderDescriptorSchema as DescriptorSchema } from "@reeve/contracts/agent";
 import type { RunPrepared } from "@reeve/contracts/run";
 import { ChatContextKind, RunStatus } from "@reeve/contracts/run";
-import { foldHead, emptyHead } from "@reeve/run/head/run-head";
+import { PermissionClass } from "@reeve/contracts/tool";
+import { approvalsOf, foldHead, emptyHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider, ModelRequest } from "../ports/model-provider.ts";
+import { countingModel } from "../../test/support/models.ts";
 import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
 
 /** Creates a model that answers at once, and records its requests. */
@@ -107,11 +109,56 @@ test("a tool parameter with the name of an injected argument ends the run with b
 // Requirement: PERM-4, CHAT-2
 test("without a node registry, the tools of an editor are omitted with a warning", async () => {
   const chatContext = { kind: ChatContextKind.EDITOR, workflowId: "w1" };
-  const bench = await new WorkerBench(recordingModel()).create({}, { chatContext });
+  const draw = { name: "draw", permissionClass: PermissionClass.EDITOR_MUTATE };
+  const model = recordingModel();
+  const bench = new WorkerBench(model).offers(draw);
+  await bench.create({ permissionClasses: ["editor_mutate"] }, { chatContext });
   await bench.drive("w");
   const prepared = await preparedBy(bench);
-  expect(prepared?.warnings).toEqual([expect.stringContaining("no node registry")]);
-  expect(prepared?.tools.map(({ name }) => name)).not.toContain("build_workflow");
+  expect(prepared?.warnings).toEqual([
+    expect.stringContaining("no node registry"),
+    expect.stringContaining("no node registry"),
+  ]);
+  const names = prepared?.tools.map(({ name }) => name);
+  expect(names).toContain("count");
+  expect(names).not.toContain("draw");
+  expect(model.requests[0]?.tools.map(({ name }) => name)).not.toContain("draw");
+});
+
+describe("a tool that requires an approval", () => {
+  const deploy = {
+    name: "ops__deploy_service",
+    permissionClass: PermissionClass.NETWORK,
+    source: "provider:ops",
+  };
+
+  // Requirement: HITL-5, CFG-5
+  test("requires one under another name of the same source too", async () => {
+    const bench = new WorkerBench(countingModel(1, [], deploy.name)).offers(deploy);
+    await bench.create({ hitlTools: ["ops__deploy"] });
+    await bench.drive("w");
+    const prepared = await preparedBy(bench);
+    expect(prepared?.gatedTools).toEqual(["ops__deploy_service"]);
+    expect(prepared?.warnings).toEqual([
+      expect.stringMatching(/provider:ops offers no tool "ops__deploy".*require an approval/),
+    ]);
+    expect(bench.executed).toEqual([]);
+    expect(
+      approvalsOf(foldHead(emptyHead, await bench.events())).map(({ call }) => call?.name),
+    ).toEqual([deploy.name]);
+  });
+
+  test("and that nothing offers ends the run before the model is called", async () => {
+    const model = recordingModel();
+    const bench = new WorkerBench(model).offers(deploy);
+    await bench.create({ hitlTools: ["infra__deploy"] });
+    await bench.drive("w");
+    expect(await errorOf(bench)).toMatchObject({
+      reason: "resolve_failed",
+      message: expect.stringContaining('hitl_tools: nothing offers "infra__deploy"'),
+    });
+    expect(model.requests).toEqual([]);
+  });
 });
 
 // Requirement: DUR-1, CHAT-3

@@ -44,9 +44,8 @@ async function prepared(
     throw new Failure("internal", ErrorReason.INTERNAL, "the run has no agent spec");
   }
   const place = toolContextOf(created);
-  const { limits, executor, planner, ...belt } = resolveAgent(spec, ports.catalogs(), place);
-  const { tools } = belt;
-  const warnings = place.isEditor ? [...belt.warnings, noEditor] : belt.warnings;
+  const resolved = resolveAgent(spec, ports.catalogs(), place);
+  const { limits, executor, planner, tools, gated, warnings } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
   const history = await historyFor(runId, created, limits, ports, signal);
   const capabilities = capabilitiesOf(executor);
@@ -56,6 +55,7 @@ async function prepared(
     value: {
       model: executor.model,
       scripted: executor.provider.scripted,
+      gatedTools: [...gated],
       tools: capabilities?.tools === false ? [] : [...tools],
       ...(capabilities && { capabilities }),
       ...(planner && { planningModel: planner.model }),
@@ -97,6 +97,3 @@ async function recalledFor(
 function capabilitiesOf({ model, provider }: ResolvedModel): ProviderCapabilities | undefined {
   return model.capabilities ?? provider.capabilities;
 }
-
-const noEditor =
-  "chat_context: this deployment has no node registry; tools of the editor are left out";

@@ -3,8 +3,12 @@ import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ModelFailure, ModelProvider } from "../../src/ports/model-provider.ts";
 
-/** Creates a model that calls `count` in each of `rounds` turns, and then answers. */
-export function countingModel(rounds: number, failures: ModelFailure[] = []): ModelProvider {
+/** Creates a model that calls a tool in each of `rounds` turns, and then answers. */
+export function countingModel(
+  rounds: number,
+  failures: ModelFailure[] = [],
+  tool = "count",
+): ModelProvider {
   return {
     descriptor: create(ProviderDescriptorSchema, { name: "test" }),
     format: "test",
@@ -16,7 +20,7 @@ export function countingModel(rounds: number, failures: ModelFailure[] = []): Mo
       yield { kind: "text", text: "continues" };
       if (failure !== undefined) throw failure;
       const calls =
-        taken < rounds ? [{ providerCallId: `p${taken}`, name: "count", argumentsText: "{}" }] : [];
+        taken < rounds ? [{ providerCallId: `p${taken}`, name: tool, argumentsText: "{}" }] : [];
       const finishReason = calls.length > 0 ? "tool_calls" : "stop";
       const turn = { messageJson: "{}", finishReason, calls, usage: undefined, model: "test" };
       yield { kind: "turn", turn };

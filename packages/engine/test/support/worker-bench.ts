@@ -7,7 +7,7 @@ import { ApprovalSchema } from "@reeve/contracts/approval";
 import type { Dispatch, RunCreatedSchema, RunEvent, RunStatus } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { Memory } from "@reeve/contracts/memory";
-import type { ToolCallRequest } from "@reeve/contracts/tool";
+import type { ToolCallRequest, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import {
   PermissionClass,
   ToolCallFactSchema,
@@ -49,6 +49,7 @@ export class WorkerBench {
   readonly #provider: ModelProvider;
 
   readonly #models: readonly MessageInitShape<typeof ModelSpecSchema>[];
+  readonly #offered: MessageInitShape<typeof ToolDescriptorSchema>[] = [];
 
   constructor(
     provider: ModelProvider,
@@ -56,6 +57,12 @@ export class WorkerBench {
   ) {
     this.#provider = provider;
     this.#models = models;
+  }
+
+  /** Makes a toolhost offer another tool. */
+  offers(tool: MessageInitShape<typeof ToolDescriptorSchema>): this {
+    this.#offered.push(tool);
+    return this;
   }
 
   async create(
@@ -83,7 +90,9 @@ export class WorkerBench {
   ports(worker: string): RunPorts {
     const count = { name: "count", permissionClass: PermissionClass.SAFE, source: "builtin" };
     const other = { ...count, name: "other", parallelSafe: true };
-    const tools = [create(ToolCatalogSchema, { tools: [count, other], isolation: "none" })];
+    const tools = [
+      create(ToolCatalogSchema, { tools: [count, other, ...this.#offered], isolation: "none" }),
+    ];
     const models = create(ModelCatalogSchema, {
       models: [...this.#models],
       providers: [this.#provider.descriptor],

@@ -62,8 +62,9 @@ export function isCleared({ result, approval }: Call): boolean {
   );
 }
 
-function needsApproval({ head: { created } }: RunState, { call }: Call): boolean {
-  return created?.spec?.hitlTools.includes(call.name) ?? false;
+function needsApproval({ head: { created, prepared } }: RunState, { call }: Call): boolean {
+  const named = created?.spec?.hitlTools ?? [];
+  return named.includes(call.name) || (prepared?.gatedTools ?? []).includes(call.name);
 }
 
 function problemOf({ tools }: Frame, pending: Call): string | undefined {
