@@ -34,6 +34,13 @@ describe("a subtask whose result has a schema", () => {
     expect(run.resultsSeen()).toEqual([`{"n":4}`]);
   });
 
+  test("may retry after several invalid calls in one turn, which are one attempt", () => {
+    const [run, child] = owing();
+    run.turnIn(child, [finish({}), finish({}), finish({}), finish({})]);
+    run.turnIn(child, [finish({ n: 4 })]);
+    expect(run.resultsSeen()).toEqual([`{"n":4}`]);
+  });
+
   test("fails for its caller after the third retry, and the run continues", () => {
     const [run, child] = owing();
     for (let call = 1; call <= 4; call++) run.turnIn(child, [finish({})]);

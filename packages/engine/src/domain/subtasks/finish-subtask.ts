@@ -7,7 +7,7 @@ import { scopeOf } from "../state/frame.ts";
 import { refuse, toolResultFact } from "../calls/tool-result.ts";
 import { unitsOf } from "../state/units.ts";
 
-/** How many invalid calls of `finish_subtask` a subtask may repeat. */
+/** How many turns with an invalid call of `finish_subtask` a subtask may repeat. */
 const maxRetries = 3;
 
 /** Returns the result of a call of `finish_subtask`, after all other calls of the step have results. */
@@ -32,14 +32,17 @@ export function isFinished({ calls }: Frame): boolean {
   return calls.some(isAccepted);
 }
 
-/** Whether the subtask has used all retries of an invalid `finish_subtask`. */
+/**
+ * Whether the subtask has used all retries of an invalid `finish_subtask`. Several invalid calls of one turn are one attempt:
+ * the model has not read what is wrong with the first when it makes the others.
+ */
 export function isOutOfRetries(frame: Frame): boolean {
-  const invalid = unitsOf(frame).flatMap((unit) =>
-    unit.kind === "turn"
-      ? unit.calls.filter(({ call, result }) => call.name === finishSubtaskName && result?.isError)
-      : [],
+  const attempts = unitsOf(frame).filter(
+    (unit) =>
+      unit.kind === "turn" &&
+      unit.calls.some(({ call, result }) => call.name === finishSubtaskName && result?.isError),
   );
-  return invalid.length > maxRetries;
+  return attempts.length > maxRetries;
 }
 
 function isAccepted({ call, result }: Call): boolean {
