@@ -29,17 +29,16 @@ const underWay = (run: PlayedRun, id = "") =>
 
 describe("the calls of a turn", () => {
   // Requirement: LOOP-2, TURN-1
-  test("run in parallel, at most eight, and the others one by one at the end of the serial queue", () => {
+  test("run in parallel, at most eight, and the others one by one after them", () => {
     const run = new PlayedRun({}, setting).turn(...times(10, "search"), { name: "alone" });
     expect(underWay(run)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    // The serial call is first, then those beyond the limit, each after the one before it.
-    run.result(0);
-    expect(underWay(run)).toEqual([1, 2, 3, 4, 5, 6, 7, 10]);
-    run.result(1);
-    expect(underWay(run)).toEqual([2, 3, 4, 5, 6, 7, 10]);
-    run.result(10);
-    expect(underWay(run)).toEqual([2, 3, 4, 5, 6, 7, 8]);
-    for (const index of [2, 3, 4, 5, 6, 7, 8, 9]) run.result(index);
+    for (const index of [0, 1, 2, 3, 4, 5, 6]) run.result(index);
+    expect(underWay(run)).toEqual([7]);
+    // The call that is not parallel-safe runs alone, then those beyond the limit, each after the one before it.
+    expect(underWay(run.result(7))).toEqual([10]);
+    expect(underWay(run.result(10))).toEqual([8]);
+    expect(underWay(run.result(8))).toEqual([9]);
+    run.result(9);
     expectOrder(run.says("done").turn().events);
   });
 
@@ -146,11 +145,13 @@ describe("over the whole run", () => {
     expect(underWay(run, b)).toEqual([0]);
   });
 
-  test("calls that are not parallel-safe run alone, also across siblings", () => {
+  test("of the calls that are not parallel-safe one runs at a time, also across siblings", () => {
     const [run, a, b] = pair();
     run.turnIn(a, times(1, "alone")).turnIn(b, [{ name: "alone" }, { name: "search" }]);
     expect([underWay(run, a), underWay(run, b)]).toEqual([[0], [1]]);
+    run.result(1, "found", b);
+    expect(underWay(run, b)).toEqual([]);
     run.result(0, "done", a);
-    expect(underWay(run, b)).toEqual([0, 1]);
+    expect(underWay(run, b)).toEqual([0]);
   });
 });

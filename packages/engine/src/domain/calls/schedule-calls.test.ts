@@ -9,6 +9,7 @@ const tools = new Map(
   [
     create(ToolDescriptorSchema, { name: "free" }),
     create(ToolDescriptorSchema, { name: "alone", parallelSafe: false }),
+    create(ToolDescriptorSchema, { name: "write", exclusiveLock: "disk" }),
   ].map((tool) => [tool.name, tool]),
 );
 
@@ -32,15 +33,23 @@ const waiting = (pending: Call): Call => ({
 const ids = (calls: readonly Call[], parallel = 8) =>
   scheduleCalls({ calls, tools }, parallel).map((scheduled) => scheduled.call.callId);
 
-// Requirement: PERM-1
-test("parallel-safe calls run together and the others one by one, in order", () => {
+// Requirement: PERM-1, LOOP-2
+test("parallel-safe calls run together, and the others after them, one by one, in order", () => {
   const calls = [call("alone", "a"), call("free", "b"), call("alone", "c"), call("free", "d")];
-  expect(ids(calls)).toEqual(["b", "d", "a"]);
-  expect(ids(calls.map((each, index) => (index === 0 ? done(each) : each)))).toEqual([
-    "b",
-    "d",
-    "c",
-  ]);
+  expect(ids(calls)).toEqual(["b", "d"]);
+  const later = calls.map((each) => (each.call.name === "free" ? done(each) : each));
+  expect(ids(later)).toEqual(["a"]);
+  expect(ids(later.map((each, index) => (index === 0 ? done(each) : each)))).toEqual(["c"]);
+});
+
+// Requirement: LOOP-2
+test("nothing starts beside a call that is not parallel-safe", () => {
+  const running = { ...call("alone", "a"), startedAtMs: 0 };
+  expect(ids([running, call("free", "b"), call("write", "c")])).toEqual(["a"]);
+});
+
+test("a call that is not parallel-safe does not wait for a parallel-safe one that waits for an approval", () => {
+  expect(ids([waiting(call("free", "a")), call("alone", "b")])).toEqual(["b"]);
 });
 
 test("calls beyond the limit go to the end of the serial queue", () => {

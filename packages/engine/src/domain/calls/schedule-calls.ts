@@ -7,7 +7,8 @@ import { isCleared } from "./gate-call.ts";
 /**
  * Returns the calls of a turn that may run now. At most `parallelCalls` parallel-safe calls run together. All other calls, and
  * then the parallel-safe ones beyond the limit, run one at a time in the order of the model; with a limit of 1, all calls do.
- * A call that waits for an approval blocks only the serial calls behind it.
+ * A call of a tool that is not parallel-safe runs beside no other call of the turn: it starts after those that may run, and
+ * the others wait for it. A call that waits for an approval blocks only the serial calls behind it.
  */
 export function scheduleCalls(
   { calls, tools }: Pick<Frame, "calls" | "tools">,
@@ -23,7 +24,12 @@ export function scheduleCalls(
   const queue = [...slotted.filter((call) => !isParallel(call)), ...parallel.slice(parallelCalls)];
   const first = queue.find(({ result }) => result === undefined);
   const serial = first !== undefined && isCleared(first) ? [first] : [];
-  return [...concurrent.filter(isCleared), ...serial].slice(0, parallelCalls);
+  const runnable = [...concurrent.filter(isCleared), ...serial].slice(0, parallelCalls);
+  const isAlone = ({ call }: Call) => tools.get(call.name)?.parallelSafe === false;
+  const running = runnable.filter(({ startedAtMs }) => startedAtMs !== undefined);
+  if (running.some(isAlone)) return running;
+  const others = runnable.filter((call) => !isAlone(call));
+  return others.length > 0 ? others : runnable;
 }
 
 /** Calls that got their result without starting occupy no slot, nor does `finish_subtask`, which runs after all others. */
