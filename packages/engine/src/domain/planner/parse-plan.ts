@@ -5,20 +5,32 @@ const maxSteps = 50;
 const maxCharacters = 2_000;
 
 /**
- * Returns the ordered steps in a planner's answer: a JSON array of strings or object with `steps`, or else the items of a
- * numbered or dashed list. An explicit empty array is an empty plan. Undefined: the answer has no steps.
+ * Returns the ordered steps in a planner's answer: a JSON array of strings or object with `steps`, or the items of a
+ * numbered or dashed list, which may contain JSON. An explicit empty array is an empty plan. Undefined: the answer has no
+ * steps.
  */
 export function parsePlan(text: string): readonly string[] | undefined {
-  const steps = jsonSteps(text) ?? listItems(text);
+  const steps = stepsIn(text) ?? closingObject(text) ?? listItems(text) ?? embedded(text);
   return steps
     ?.map((step) => firstCharacters(step.trim().toWellFormed(), maxCharacters))
     .filter((step) => step !== "")
     .slice(0, maxSteps);
 }
 
-function jsonSteps(text: string): readonly string[] | undefined {
+/** Returns the steps of an object with `steps` that the text ends with, on lines of its own, perhaps after a list of reasons. */
+function closingObject(text: string): readonly string[] | undefined {
+  const start = `\n${text}`.indexOf("\n{");
+  const object = start === -1 ? undefined : between(text.slice(start), "{", "}");
+  if (object === undefined || listItems(text.slice(start + object.length)) !== undefined) {
+    return undefined;
+  }
+  return stepsIn(object);
+}
+
+/** Returns the steps of JSON among words. */
+function embedded(text: string): readonly string[] | undefined {
   const fenced = /```(?:json)?[^\S\n]*\n([\s\S]*?)```/.exec(text)?.[1];
-  for (const candidate of [fenced, text, between(text, "{", "}"), between(text, "[", "]")]) {
+  for (const candidate of [fenced, between(text, "{", "}"), between(text, "[", "]")]) {
     const steps = candidate === undefined ? undefined : stepsIn(candidate);
     if (steps !== undefined) return steps;
   }
@@ -56,11 +68,16 @@ function textOfStep(item: unknown): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
+/** A number, a dash, or a word with a number at the start of a line, in bold or not, and perhaps a box to tick. */
+const itemStart =
+  /^\s{0,3}(?:\*{0,2}\d{1,3}\\?[.)]\*{0,2}|\*{0,2}[Ss]tep \d{1,3}[.:)]\*{0,2}|[-*+])\s+(?:\[[ xX]\]\s)?([^\n]*)$/;
+
 /** Indented lines below an item belong to it. */
 function listItems(text: string): readonly string[] | undefined {
   const items: string[] = [];
   for (const line of text.split("\n")) {
-    const item = /^\s{0,3}(?:\d{1,3}[.)]|[-*+])\s+(.*)$/.exec(line)?.[1];
+    if (line === "") continue;
+    const item = itemStart.exec(line)?.[1];
     if (item !== undefined) items.push(item);
     else if (items.length > 0 && /^\s+\S/.test(line)) {
       items.push(`${items.pop() ?? ""}\n${line.trim()}`);
