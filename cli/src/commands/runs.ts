@@ -9,6 +9,7 @@ import { withClient } from "../context.ts";
 import { UsageError } from "../exit-code.ts";
 import type { LocalFile } from "../files/local-file.ts";
 import { parseLocalFile, readLocalFile } from "../files/local-file.ts";
+import { incompleteName } from "../render/incomplete.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { formatCost } from "../render/numbers.ts";
 import { oneLine } from "../render/plain-text.ts";
@@ -192,7 +193,7 @@ function rowOf(run: Run): readonly string[] {
   const status = RunStatusSchema.value[run.status]?.localName.toLowerCase() ?? "unknown";
   return [
     run.runId,
-    status,
+    [status, incompleteName(run.incompleteReason)].filter((word) => word !== "").join(", "),
     oneLine(run.agentId, 63),
     run.cost === undefined ? "" : formatCost(run.cost),
     oneLine(run.inputPreview, 60),

@@ -1,7 +1,8 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { StatusChanged } from "@reeve/contracts/run";
+import type { IncompleteReason, StatusChanged } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import type { Style } from "../terminal.ts";
+import { incompleteName } from "./incomplete.ts";
 import { formatCost, formatMs, millisOf } from "./numbers.ts";
 import { oneLine } from "./plain-text.ts";
 import type { TraceState } from "./trace-state.ts";
@@ -9,11 +10,11 @@ import type { TraceState } from "./trace-state.ts";
 /** Renders the last line of a run: how it ended, its duration, and its cost. Empty if the status is not terminal. */
 export function renderEnd(
   { startedMs, cost }: TraceState,
-  { status, message }: StatusChanged,
+  { status, message, incompleteReason }: StatusChanged,
   time: Timestamp | undefined,
   style: Style,
 ): readonly string[] {
-  const mark = markOf(status, style);
+  const mark = markOf(status, incompleteReason, style);
   if (mark === undefined) return [];
   const duration =
     time === undefined || startedMs === undefined
@@ -25,8 +26,17 @@ export function renderEnd(
   return [parts.join(" · ")];
 }
 
-function markOf(status: RunStatus, style: Style): string | undefined {
-  if (status === RunStatus.COMPLETED) return style("green", "✓ completed");
+function markOf(
+  status: RunStatus,
+  incompleteReason: IncompleteReason,
+  style: Style,
+): string | undefined {
+  if (status === RunStatus.COMPLETED) {
+    const incomplete = incompleteName(incompleteReason);
+    return incomplete === ""
+      ? style("green", "✓ completed")
+      : style("yellow", `! completed, ${incomplete}`);
+  }
   if (status === RunStatus.ERROR) return style("red", "✗ failed");
   return status === RunStatus.CANCELLED ? style("yellow", "■ cancelled") : undefined;
 }

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
-import { RunEventSchema, RunStatus, StepState } from "@reeve/contracts/run";
+import { RunEventSchema, IncompleteReason, RunStatus, StepState } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import { plainStyle } from "../../test/support/memory-terminal.ts";
 import { closeTrace, renderEvent } from "./trace.ts";
@@ -81,6 +81,19 @@ test("renders a complete run", () => {
       "",
     ].join("\n"),
   );
+});
+
+test("says that an answer of the run or of a subtask is incomplete", () => {
+  const incompleteReason = IncompleteReason.TRUNCATED;
+  const subtask = { subtaskId: "s", title: "sum", ended: true, incompleteReason };
+  const message = "the answer is truncated";
+  expect(
+    output(
+      prepared,
+      { case: "subtask", value: subtask },
+      { case: "status", value: { status: RunStatus.COMPLETED, message, incompleteReason } },
+    ),
+  ).toMatch(/✓ sum \(truncated\)\n! completed, truncated in .* · the answer is truncated\n$/);
 });
 
 test("says on the first line that a script answers", () => {

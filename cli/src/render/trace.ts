@@ -1,8 +1,9 @@
-import type { RunEvent } from "@reeve/contracts/run";
+import type { RunEvent, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase, StepState } from "@reeve/contracts/run";
 import type { Style } from "../terminal.ts";
 import { renderApproval } from "./approval.ts";
 import { describeModel } from "./describe-model.ts";
+import { incompleteName } from "./incomplete.ts";
 import { millisOf } from "./numbers.ts";
 import { oneLine, plainText } from "./plain-text.ts";
 import { renderEnd } from "./run-end.ts";
@@ -148,9 +149,10 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "plan":
       return content.value.steps.map((step, index) => `    ${index + 1}. ${oneLine(step, width)}`);
     case "subtask": {
-      const { title, ended, isError } = content.value;
-      const mark = ended ? (isError ? style("red", "✗") : style("green", "✓")) : style("cyan", "▸");
-      return [`  ${mark} ${oneLine(title, width)}`];
+      const { title, incompleteReason } = content.value;
+      const incomplete = incompleteName(incompleteReason);
+      const note = incomplete === "" ? "" : ` (${incomplete})`;
+      return [`  ${subtaskMark(content.value, style)} ${oneLine(title, width)}${note}`];
     }
     case "budgetExceeded": {
       const { reason, limit, observed } = content.value;
@@ -185,4 +187,9 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case undefined:
       return [];
   }
+}
+
+function subtaskMark({ ended, isError }: SubtaskChanged, style: Style): string {
+  if (!ended) return style("cyan", "▸");
+  return isError ? style("red", "✗") : style("green", "✓");
 }

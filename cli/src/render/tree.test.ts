@@ -11,7 +11,7 @@ test("renders children below their parents, with their subject and their result"
     version: 1,
     nodes: [
       { id: "a", name: "run_subtask", title: "Look into it", durationMs: 1_500 },
-      { id: "b", name: "search", argsPreview: '{"q":"x"}', unfinished: true },
+      { id: "b", name: "search", argsPreview: '{"q":"x"}', argsEdited: true, unfinished: true },
       {
         id: "c",
         parentId: "a",
@@ -26,7 +26,7 @@ test("renders children below their parents, with their subject and their result"
     [
       "✓ run_subtask Look into it 1.5 s",
       "  ✗ read_file {} 4 ms",
-      '… search {"q":"x"} unfinished',
+      '… search {"q":"x"} (edited) unfinished',
       "",
     ].join("\n"),
   );

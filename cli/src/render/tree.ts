@@ -18,10 +18,11 @@ export function renderTree(
 }
 
 function nodeLine(node: ExecutionTreeNode, depth: number, style: Style, width: number): string {
-  const { name, title, argsPreview, durationMs, unfinished } = node;
+  const { name, title, argsPreview, argsEdited, durationMs, unfinished } = node;
   const about = oneLine(title === "" ? argsPreview : title, width);
+  const edited = argsEdited ? ` ${style("yellow", "(edited)")}` : "";
   const ms = unfinished ? "unfinished" : formatMs(durationMs);
-  return `${"  ".repeat(depth)}${markOf(node, style)} ${style("bold", oneLine(name, 128))} ${about} ${style("dim", ms)}\n`;
+  return `${"  ".repeat(depth)}${markOf(node, style)} ${style("bold", oneLine(name, 128))} ${about}${edited} ${style("dim", ms)}\n`;
 }
 
 function markOf({ unfinished, isError }: ExecutionTreeNode, style: Style): string {

@@ -31,6 +31,7 @@ describe("a spec is rejected for", () => {
       permissionClasses: ["root", "Safe"],
       deepAgent: { codeTimeout: { seconds: 0n }, allowedImports: fromJson(ListValueSchema, [1]) },
       approvalPolicy: { timeout: { seconds: -1n } },
+      answerPolicy: { truncated: "ignore", filtered: "continue", maxContinuations: 21 },
     });
     expect(new Set(violations)).toEqual(
       new Set([
@@ -54,6 +55,9 @@ describe("a spec is rejected for", () => {
         "deep_agent.code_timeout: DURATION_GT_LTE",
         "deep_agent.allowed_imports[0]: MISTYPED",
         "approval_policy.timeout: DURATION_GT",
+        "answer_policy.truncated: STRING_IN",
+        "answer_policy.filtered: STRING_IN",
+        "answer_policy.max_continuations: UINT32_GTE_LTE",
       ]),
     );
   });

@@ -1,5 +1,7 @@
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ApprovalStatus, ToolStatus } from "@reeve/contracts/tool";
+import { turnEnded } from "@reeve/run/thread/turn-ended";
+import { treeOf } from "@reeve/run/tree/execution-tree";
 import { describe, expect, test } from "vitest";
 import { approvedCall } from "./calls/approved-call.ts";
 import { nextEffects, openWaits } from "./next-effects.ts";
@@ -8,6 +10,11 @@ import { expectOrder } from "../../test/support/event-order.ts";
 
 const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kind);
 const { APPROVED, REJECTED, TIMED_OUT, WITHDRAWN } = ApprovalState;
+
+const strict = {
+  name: "search",
+  inputSchema: { type: "object", properties: { q: { type: "string" } } },
+};
 
 describe("a call that needs an approval", () => {
   // Requirement: INJ-3, HITL-8
@@ -91,6 +98,42 @@ describe("a call that needs an approval", () => {
     const [call] = run.frame().calls;
     expect(call && approvedCall(call).arguments).toEqual({ q: "b" });
     expect(run.all("toolCall")[0]?.arguments).toEqual({ q: "a" });
+  });
+
+  // Requirement: HITL-2, HITL-3
+  test("tells everybody about edited arguments: the model, the result, the tree, and the thread", () => {
+    const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search", args: { q: "a" } });
+    run.decides(APPROVED, { edited: { q: "b" } }).result(0, "found");
+    const note = expect.stringContaining(`it ran with: {"q":"b"}]`);
+    expect(run.prompt().at(-1)).toMatchObject({ role: "tool", content: "found", notes: [note] });
+    expect(run.all("toolResult")[0]?.result?.metadata?.editedArguments).toBe(`{"q":"b"}`);
+    const [node] = treeOf(run.state.head.tree).nodes;
+    expect(node).toMatchObject({ argsPreview: `{"q":"b"}`, argsEdited: true });
+    const { messages = [] } = turnEnded("run_test", run.says("done").turn().events);
+    expect(messages[2]?.message).toMatchObject({
+      case: "toolResult",
+      value: { content: expect.stringMatching(/^found\n\[a person replaced .*\{"q":"b"\}\]$/) },
+    });
+  });
+
+  test("says so too if its edited arguments do not fit, and shortens them", () => {
+    const run = new PlayedRun({ hitlTools: ["search"] }, { tools: [strict] });
+    run.turn({ name: "search", args: { q: "a" } });
+    run.decides(APPROVED, { edited: { q: 7, more: "x".repeat(9_000) } });
+    const [result] = run.all("toolResult");
+    expect(result?.success).toBe(false);
+    expect(result?.result?.metadata?.editedArguments).toMatch(/^\{"q":7,"more":"x/);
+    expect(result?.result?.metadata?.editedArguments).toHaveLength(4_000);
+  });
+
+  test("says nothing about the arguments if nobody edited them", () => {
+    const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search", args: { q: "a" } });
+    run.decides(APPROVED).result(0, "found");
+    expect(run.prompt().at(-1)).not.toHaveProperty("notes");
+    expect(treeOf(run.state.head.tree).nodes[0]).toMatchObject({
+      argsPreview: `{"q":"a"}`,
+      argsEdited: false,
+    });
   });
 
   test("may be of a runtime tool, or of one that starts subtasks", () => {

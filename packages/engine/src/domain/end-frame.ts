@@ -1,9 +1,15 @@
-import { RunStatus, StepState } from "@reeve/contracts/run";
+import { IncompleteReason, RunStatus, StepState } from "@reeve/contracts/run";
 import { endRun, failRun } from "./end-run.ts";
 import type { Fact } from "./state/fact.ts";
 import { fact } from "./state/fact.ts";
 import type { Frame } from "./state/frame.ts";
 import { plannerId, rootId, scopeOf } from "./state/frame.ts";
+import {
+  actionAfter,
+  answerError,
+  incompleteMessage,
+  incompleteReason,
+} from "./incomplete-answer.ts";
 import { parsePlan } from "./planner/parse-plan.ts";
 import type { RunState } from "./state/run-state.ts";
 import { endSubtask } from "./subtasks/end-subtask.ts";
@@ -18,7 +24,32 @@ export function endIfDone(state: RunState, frame: Frame): readonly Fact[] {
   const hasAnswered = frame.hasTurn && frame.calls.length === 0;
   // A message that arrived during the answer gets a step as well.
   const isDone = hasAnswered && (frame.id !== rootId || state.head.pendingMessages.size === 0);
-  return isDone ? completeFrame(state, frame) : [];
+  return isDone ? afterAnswer(state, frame) : [];
+}
+
+/** Returns the facts after an answer: none if it is truncated and the model is asked to continue. */
+function afterAnswer(state: RunState, frame: Frame): readonly Fact[] {
+  const reason = incompleteReason(frame);
+  if (reason === IncompleteReason.UNSPECIFIED) return completeFrame(state, frame);
+  if (frame.id === plannerId) {
+    const message = `the plan is incomplete; the run continues without a plan: ${incompleteMessage(reason)}`;
+    return failFrame(state, frame, "planner_failed", message);
+  }
+  switch (actionAfter(state, frame, reason)) {
+    case "complete":
+      return completeFrame(state, frame);
+    case "continue":
+      return [];
+    case "error": {
+      const { error, message } = answerError(reason);
+      return failFrame(state, outsideSteps(frame), error, message);
+    }
+  }
+}
+
+/** Returns the root without its step: the facts that end the run belong to no step. */
+export function outsideSteps(frame: Frame): Frame {
+  return frame.id === rootId ? { ...frame, step: 0 } : frame;
 }
 
 /** Returns the facts of a subtask that gave no result that fits its schema. */

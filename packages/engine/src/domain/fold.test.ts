@@ -83,7 +83,7 @@ test("a stored row that is continued shows the same as the head of the log", () 
         row = applyToSummary(row, event);
         head = foldHead(head, [event]);
         const { lastSequence } = row;
-        const shown = create(RunSchema, { ...runOf(head), lastSequence, output: "" });
+        const shown = create(RunSchema, { ...runOf(head), lastSequence, output: "", plan: [] });
         expect(equals(RunSchema, row, shown)).toBe(true);
       }
     }),

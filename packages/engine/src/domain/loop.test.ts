@@ -147,6 +147,23 @@ describe("a run", () => {
     expect(run.says("two").turn().end).toBe("completed");
   });
 
+  // Requirement: EVT-6, LOOP-6
+  test("takes up a message that arrives during its last answer, with a limit of steps of its own", () => {
+    const run = new PlayedRun({ maxRounds: 2 }).turn({ name: "search" }).result(0);
+    run.receivesMessage("and then?").says("one").turn();
+    expect(run.clientTrace.slice(-2)).toEqual(["step:started", "messageInjected"]);
+    run.turn({ name: "search" }).result(0).says("two").turn();
+    expect(run.end).toBe("completed");
+    expectOrder(run.events);
+  });
+
+  test("ends at the iteration limit if the work that a message asks for takes too many steps", () => {
+    const run = new PlayedRun({ maxRounds: 1 }).receivesMessage("and then?").says("one").turn();
+    run.turn({ name: "search" }).result(0);
+    expect(run.clientTrace).toContain("error:iteration_limit");
+    expect(run.all("error")[0]?.message).toContain("took 1 steps without an answer");
+  });
+
   // Requirement: INJ-2, INJ-3
   test("hides injected arguments from the tool and shows them in the result", () => {
     const run = new PlayedRun({ injectedToolArgs: { origin: "who calls" } });

@@ -2,7 +2,7 @@ import type { MessageSubmitted } from "@reeve/contracts/run";
 import { StepState } from "@reeve/contracts/run";
 import { limitsOf } from "./budget/limits.ts";
 import { exceededBy, overBudget } from "./budget/over-budget.ts";
-import { endIfDone, failFrame, failWithoutResult } from "./end-frame.ts";
+import { endIfDone, failFrame, failWithoutResult, outsideSteps } from "./end-frame.ts";
 import type { Fact, Scope } from "./state/fact.ts";
 import { fact, rootScope } from "./state/fact.ts";
 import type { Frame } from "./state/frame.ts";
@@ -17,12 +17,11 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
   const ended = endIfDone(state, frame);
   if (ended.length > 0) return ended;
   const limits = limitsOf(state);
-  if (frame.step >= limits.rounds) {
+  const taken = frame.step - frame.answeredStep;
+  if (taken >= limits.rounds && !isAskedAfterAnswer(state, frame)) {
     if (requiresResult(frame)) return failWithoutResult(state, frame);
-    // The facts that end the run belong to no step.
-    const closed = frame.id === rootId ? { ...frame, step: 0 } : frame;
-    const message = `${nameOf(frame)} took ${frame.step} steps without an answer; raise max_rounds or narrow the task`;
-    return failFrame(state, closed, "iteration_limit", message);
+    const message = `${nameOf(frame)} took ${taken} steps without an answer; raise max_rounds or narrow the task`;
+    return failFrame(state, outsideSteps(frame), "iteration_limit", message);
   }
   const exceeded = exceededBy(state, frame, promptTokens(state, frame), nowMs);
   if (exceeded !== undefined) return overBudget(state, exceeded);
@@ -40,6 +39,11 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
       }),
     ),
   ];
+}
+
+/** Whether the last step answered, and a message arrived meanwhile: it is work of its own, with its own limit of steps. */
+function isAskedAfterAnswer({ head }: RunState, { id, step, calls }: Frame): boolean {
+  return id === rootId && step > 0 && calls.length === 0 && head.pendingMessages.size > 0;
 }
 
 /** The size of the messages that one step injects. The next step injects the rest. */

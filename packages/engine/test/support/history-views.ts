@@ -41,7 +41,8 @@ export function viewsOf(events: readonly RunEvent[]): HistoryViews {
 
 function ofHead(head: RunHead): Views {
   return {
-    run: toJson(RunSchema, runOf(head)),
+    // The plan is a view of its own.
+    run: toJson(RunSchema, { ...runOf(head), plan: [] }),
     used: head.spent,
     tree: toJson(ExecutionTreeSchema, treeOf(head.tree)),
     outstandingCalls: [...head.outstandingCalls],

@@ -39,6 +39,12 @@ export const anySpec: fc.Arbitrary<MessageInitShape<typeof AgentSpecSchema>> = f
     hitlTools: fc.subarray(["search", "write", "run_subtask", "memory_write"]),
     budgetAwareness: some(fc.constantFrom("per-message", "limit:0", "limit:40", "limit:90")),
     contextPolicy: some(fc.constant({})),
+    answerPolicy: some(
+      fc.record({
+        truncated: fc.constantFrom("", "complete", "continue", "error"),
+        filtered: fc.constantFrom("", "complete", "error"),
+      }),
+    ),
     injectedToolArgs: fc.constantFrom({}, { origin: "who calls" }),
     allowParallelSubagents: fc.boolean(),
     maxParallelSubagents: fc.integer({ min: 1, max: 7 }),

@@ -158,6 +158,8 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
         ...(characters % 8 === 0 ? [fails("context_overflow")] : []),
         ...(characters % 8 === 1 ? [fails("refused")] : []),
         ...(characters % 8 === 2 ? [() => run.turnIn(id, [], usage)] : []),
+        ...(characters % 8 === 3 ? [() => run.answers(text, "length", id)] : []),
+        ...(characters % 8 === 5 ? [() => run.answers(text, "content_filter", id)] : []),
       ];
     }
     case "wait_to_retry":

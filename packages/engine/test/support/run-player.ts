@@ -108,7 +108,14 @@ export class PlayedRun {
     return this.turnIn(this.#defaultFrame, calls);
   }
 
-  turnIn(id: string, calls: readonly PlayedCall[] = [], usage: Partial<ModelUsage> = {}): this {
+  turnIn(
+    id: string,
+    calls: readonly PlayedCall[] = [],
+    {
+      finishReason = calls.length > 0 ? "tool_calls" : "stop",
+      ...usage
+    }: Partial<ModelUsage> & { finishReason?: string } = {},
+  ): this {
     const frame = this.frame(id);
     const call = frame.modelCall;
     const model = modelOf(this.state, frame);
@@ -119,7 +126,7 @@ export class PlayedRun {
       format: "test",
       turn: {
         messageJson: `{"role":"assistant"}`,
-        finishReason: calls.length > 0 ? "tool_calls" : "stop",
+        finishReason,
         calls: calls.map(({ name, args = {} }, index) => ({
           name,
           providerCallId: `p${index}`,
@@ -141,6 +148,12 @@ export class PlayedRun {
         ? summaryFacts(this.state, frame, taken, this.summary)
         : modelTurnFacts(this.state, frame, taken),
     );
+  }
+
+  /** The model answers without calls, and stops for a reason. */
+  answers(text: string, finishReason: string, id = this.#defaultFrame): this {
+    if (text !== "") this.says(text, id);
+    return this.turnIn(id, [], { finishReason });
   }
 
   /** The model call of a frame fails. */

@@ -4,16 +4,18 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type {
   MessageSubmitted,
   Run,
+  ModelTurn,
   RunCreated,
   RunEvent,
   RunPrepared,
 } from "@reeve/contracts/run";
-import { Phase, RunSchema } from "@reeve/contracts/run";
+import { IncompleteReason, Phase, RunSchema } from "@reeve/contracts/run";
 import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
 import type { Ledger } from "./ledger.ts";
 import { charge, emptyLedger } from "./ledger.ts";
 import type { Linked } from "./linked.ts";
+import { incompleteReasonOf } from "./incomplete-reason.ts";
 import { findNewest, linked, oldestFirst } from "./linked.ts";
 import type { Ownership } from "./ownership.ts";
 import { applyToOwnership, noOwnership } from "./ownership.ts";
@@ -34,6 +36,10 @@ export interface RunHead extends RunSummary, Ownership {
   readonly approvals: Linked<Approval> | undefined;
   /** The text at the root, newest part first. */
   readonly output: Linked<TextPart> | undefined;
+  /** The step at the root that began the answer which the next text continues. Undefined: it begins an answer. */
+  readonly continuedStep: number | undefined;
+  /** The steps of the plan; none without a plan. */
+  readonly plan: readonly string[];
   /** What the run has used so far. */
   readonly spent: Ledger;
   /** What the run has done so far. */
@@ -54,6 +60,7 @@ export interface SubmittedMessage {
 }
 
 interface TextPart {
+  /** The step in which its answer began. */
   readonly step: number;
   readonly sequence: number;
   readonly text: string;
@@ -66,6 +73,8 @@ export const emptyHead: RunHead = {
   prepared: undefined,
   approvals: undefined,
   output: undefined,
+  continuedStep: undefined,
+  plan: [],
   spent: emptyLedger,
   tree: undefined,
   outstandingCalls: new Set(),
@@ -96,7 +105,7 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "runPrepared":
       return { ...head, prepared: event.value };
     case "text":
-      return { ...head, output: withText(head.output, envelope, event.value.text) };
+      return { ...head, output: withText(head, envelope, event.value.text) };
     case "textVoided":
       return { ...head, output: withoutText(head.output, envelope, event.value.firstSequence) };
     case "approval": {
@@ -108,7 +117,15 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "messageSubmitted":
       return withMessage(head, event.value, sequence);
     case "messageInjected":
-      return { ...head, pendingMessages: without(head.pendingMessages, event.value.messageId) };
+      return {
+        ...head,
+        continuedStep: undefined,
+        pendingMessages: without(head.pendingMessages, event.value.messageId),
+      };
+    case "modelTurn":
+      return withTurn(head, envelope, event.value);
+    case "plan":
+      return { ...head, plan: event.value.steps };
     case "toolCallStarted":
       return { ...head, outstandingCalls: new Set(head.outstandingCalls).add(event.value.callId) };
     case "toolResult":
@@ -121,11 +138,9 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "toolCall":
     case "mcpProgress":
     case "subtask":
-    case "plan":
     case "context":
     case "usage":
     case "modelCallStarted":
-    case "modelTurn":
     case "modelCallFailed":
     case "modelRetryDue":
     case "memoryWritten":
@@ -141,13 +156,33 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
 }
 
 function withText(
-  output: RunHead["output"],
+  { output, continuedStep }: RunHead,
   { parentId, phase, stepNumber, sequence }: RunEvent,
   text: string,
 ): RunHead["output"] {
   return parentId === "" && phase !== Phase.PLANNER
-    ? linked(output, { step: stepNumber, sequence, text })
+    ? linked(output, { step: continuedStep ?? stepNumber, sequence, text })
     : output;
+}
+
+/** An incomplete answer is the output even if it has no text: an earlier text is not an answer. */
+function withTurn(
+  head: RunHead,
+  envelope: RunEvent,
+  { finishReason, callIds }: ModelTurn,
+): RunHead {
+  const { parentId, phase, stepNumber } = envelope;
+  if (parentId !== "" || phase === Phase.PLANNER) return head;
+  const reason = incompleteReasonOf(finishReason);
+  if (reason === IncompleteReason.UNSPECIFIED || callIds.length > 0) {
+    return head.continuedStep === undefined ? head : { ...head, continuedStep: undefined };
+  }
+  return {
+    ...head,
+    output: withText(head, envelope, ""),
+    continuedStep:
+      reason === IncompleteReason.TRUNCATED ? (head.continuedStep ?? stepNumber) : undefined,
+  };
 }
 
 function withoutText(
@@ -193,7 +228,7 @@ export function messageOf({ messages }: RunHead, messageId: string): SubmittedMe
   return findNewest(messages, (message) => message.messageId === messageId);
 }
 
-/** Returns the output of the run: the text of the last step at the root that has any. */
+/** Returns the output of the run: its last answer at the root. */
 export function outputOf({ output }: RunHead): string {
   const parts: string[] = [];
   const step = output?.value.step;
@@ -239,6 +274,8 @@ export function runOf(head: RunHead): Run {
     threadId,
     scripted,
     unknownEventSequence,
+    incompleteReason: head.incompleteReason,
+    plan: [...head.plan],
     ...(createdAt && { createdAt }),
     ...(endedAt && { endedAt }),
     ...(error && { error }),

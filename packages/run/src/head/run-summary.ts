@@ -1,6 +1,6 @@
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Run, RunEvent } from "@reeve/contracts/run";
-import { Phase, RunStatus, StepState } from "@reeve/contracts/run";
+import { IncompleteReason, Phase, RunStatus, StepState } from "@reeve/contracts/run";
 import { previewOf } from "../tree/preview-of.ts";
 import { isTerminal } from "./run-status.ts";
 
@@ -27,6 +27,7 @@ export type RunSummary = Readonly<
     | "error"
     | "cost"
     | "unknownEventSequence"
+    | "incompleteReason"
   >
 >;
 
@@ -40,6 +41,7 @@ export const emptySummary: RunSummary = {
   threadId: "",
   scripted: false,
   unknownEventSequence: 0,
+  incompleteReason: IncompleteReason.UNSPECIFIED,
 };
 
 /**
@@ -82,8 +84,13 @@ function applied<Summarized extends RunSummary>(
     case "runPrepared":
       return { ...before, scripted: event.value.scripted };
     case "status": {
-      const { status } = event.value;
-      return { ...before, status, ...(isTerminal(status) && time && { endedAt: time }) };
+      const { status, incompleteReason } = event.value;
+      return {
+        ...before,
+        status,
+        incompleteReason,
+        ...(isTerminal(status) && time && { endedAt: time }),
+      };
     }
     case "step":
       return event.value.state === StepState.STARTED && before.status !== RunStatus.RUNNING

@@ -27,6 +27,8 @@ type TreeNode = MessageInitShape<typeof ExecutionTreeNodeSchema> & {
 };
 
 interface Result {
+  /** The start of the arguments that a person put in place of the model's; empty: nobody did. */
+  readonly editedArguments: string;
   readonly resultPreview: string;
   readonly isError: boolean;
   readonly durationMs: number;
@@ -38,7 +40,7 @@ interface Subtask {
   readonly title: string;
   readonly timeMs: number;
   /** Undefined: the subtask began. */
-  readonly end: Omit<Result, "durationMs"> | undefined;
+  readonly end: Pick<Result, "resultPreview" | "isError"> | undefined;
 }
 
 /** Returns the changes after one more event. What the planner does is not part of the tree. */
@@ -107,7 +109,12 @@ function returned(
   return linked(changes, {
     kind: "returned",
     id: result.callId,
-    result: { resultPreview, isError: !success, durationMs },
+    result: {
+      editedArguments: result.metadata?.editedArguments ?? "",
+      resultPreview,
+      isError: !success,
+      durationMs,
+    },
   });
 }
 
@@ -134,7 +141,11 @@ function nodeAfter(nodes: ReadonlyMap<string, TreeNode>, change: TreeChange): Tr
       return change.node;
     case "returned": {
       const node = nodes.get(change.id);
-      return node && { ...node, ...change.result, unfinished: false };
+      if (node === undefined) return undefined;
+      const { editedArguments, ...result } = change.result;
+      const edited =
+        editedArguments === "" ? {} : { argsPreview: previewOf(editedArguments), argsEdited: true };
+      return { ...node, ...result, ...edited, unfinished: false };
     }
     case "subtask":
       return subtaskNode(nodes, change.subtask);

@@ -17,7 +17,8 @@ pub struct AgentSpec {
     /// The system prompt.
     #[prost(string, tag = "4")]
     pub instructions: ::prost::alloc::string::String,
-    /// Maximum number of steps of a run, and of each of its subtasks. If unset, 20.
+    /// Maximum number of steps of a run, and of each of its subtasks. If unset, 20. The count starts
+    /// again when the run takes up a message that arrived while it gave an answer.
     #[prost(uint32, optional, tag = "5")]
     pub max_rounds: ::core::option::Option<u32>,
     /// Alias of `max_rounds`. Setting both to different values is a violation.
@@ -113,6 +114,27 @@ pub struct AgentSpec {
     /// edited.
     #[prost(message, optional, tag = "31")]
     pub approval_policy: ::core::option::Option<ApprovalPolicy>,
+    /// What happens when an answer that would end a run or a subtask is incomplete. If unset, a
+    /// truncated answer ends it marked as truncated, and a filtered answer ends it with an error.
+    #[prost(message, optional, tag = "32")]
+    pub answer_policy: ::core::option::Option<AnswerPolicy>,
+}
+/// What happens when an answer that would end a run or a subtask is incomplete. The actions are
+/// `complete`: the run or subtask completes, marked with the reason; `error`: it ends with the error
+/// `answer_truncated` or `answer_filtered`; `continue`: the model is asked to continue, in a new step
+/// within the limits of the run, and the parts are one answer.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AnswerPolicy {
+    /// Action for a truncated answer. If empty, `complete`.
+    #[prost(string, tag = "1")]
+    pub truncated: ::prost::alloc::string::String,
+    /// Action for a filtered answer. If empty, `error`.
+    #[prost(string, tag = "2")]
+    pub filtered: ::prost::alloc::string::String,
+    /// How many times a truncated answer is continued. If it is still truncated then, it ends marked as
+    /// truncated. If unset, 3. Used only if `truncated` is `continue`.
+    #[prost(uint32, optional, tag = "3")]
+    pub max_continuations: ::core::option::Option<u32>,
 }
 /// Controls how a conversation is kept within the model's context window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

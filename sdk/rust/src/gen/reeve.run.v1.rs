@@ -197,6 +197,9 @@ pub struct StatusChanged {
     /// Message for people. May be empty.
     #[prost(string, tag = "2")]
     pub message: ::prost::alloc::string::String,
+    /// Why the last answer of the run is incomplete. Set only by a terminal status.
+    #[prost(enumeration = "IncompleteReason", tag = "3")]
+    pub incomplete_reason: i32,
 }
 /// A step started or ended. The step number is in the envelope.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -270,8 +273,8 @@ pub struct SubtaskChanged {
     /// Index of the subtask among the jobs of the call. Starts at 0.
     #[prost(uint32, tag = "6")]
     pub index: u32,
-    /// Constant that identifies the failure, such as `iteration_limit`, `schema_not_satisfied`, or
-    /// `provider_failed`. Empty if the subtask did not fail.
+    /// Constant that identifies the failure, such as `iteration_limit`, `schema_not_satisfied`,
+    /// `answer_filtered`, or `provider_failed`. Empty if the subtask did not fail.
     #[prost(string, tag = "7")]
     pub error: ::prost::alloc::string::String,
     /// Description of the failure for people and the model.
@@ -280,6 +283,9 @@ pub struct SubtaskChanged {
     /// Start of the result, at most 500 characters. Empty while the subtask is in progress.
     #[prost(string, tag = "9")]
     pub result_preview: ::prost::alloc::string::String,
+    /// Why the last answer of the subtask is incomplete. Set only when it has ended.
+    #[prost(enumeration = "IncompleteReason", tag = "10")]
+    pub incomplete_reason: i32,
 }
 /// A budget was exceeded. The run ends.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -321,7 +327,7 @@ pub struct CostSummary {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunError {
     /// Constant that identifies the error, such as `provider_failed`, `iteration_limit`,
-    /// `resolve_failed`, `budget_exceeded`, or `worker_lost`.
+    /// `answer_truncated`, `answer_filtered`, `resolve_failed`, `budget_exceeded`, or `worker_lost`.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
     /// What failed, on what, and how to resolve it.
@@ -467,6 +473,10 @@ pub struct RunPrepared {
     pub planning_capabilities: ::core::option::Option<
         super::super::agent::v1::ProviderCapabilities,
     >,
+    /// Tools whose calls require an approval, in addition to those that `hitl_tools` of the spec names:
+    /// all tools of a source that offers a tool of `hitl_tools` under that name no more.
+    #[prost(string, repeated, tag = "11")]
+    pub gated_tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A model is about to be called. Recorded before the call, so that the call is counted even if its
 /// answer is lost.
@@ -544,7 +554,8 @@ pub struct ModelTurn {
     /// Ids that the provider assigned to the calls, in the order of the `tool_call` events.
     #[prost(string, repeated, tag = "2")]
     pub provider_call_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Why the model stopped: `stop`, `tool_calls`, `length`, or `content_filter`.
+    /// Why the model stopped: `stop`, `tool_calls`, `length` if the answer was truncated,
+    /// `content_filter` or `refusal` if it was filtered, or another reason of the provider.
     #[prost(string, tag = "3")]
     pub finish_reason: ::prost::alloc::string::String,
     /// Ids of the calls, in order.
@@ -814,6 +825,40 @@ impl RunStatus {
         }
     }
 }
+/// Why an answer is not what the model would have given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum IncompleteReason {
+    /// The answer is complete, or there is none.
+    Unspecified = 0,
+    /// The answer ends where its token limit, or the context window of the model, was reached. It may
+    /// be empty.
+    Truncated = 1,
+    /// The provider or the model withheld the answer or a part of it. What is left may be empty.
+    Filtered = 2,
+}
+impl IncompleteReason {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "INCOMPLETE_REASON_UNSPECIFIED",
+            Self::Truncated => "INCOMPLETE_REASON_TRUNCATED",
+            Self::Filtered => "INCOMPLETE_REASON_FILTERED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "INCOMPLETE_REASON_UNSPECIFIED" => Some(Self::Unspecified),
+            "INCOMPLETE_REASON_TRUNCATED" => Some(Self::Truncated),
+            "INCOMPLETE_REASON_FILTERED" => Some(Self::Filtered),
+            _ => None,
+        }
+    }
+}
 /// Whether a step started or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -1002,6 +1047,12 @@ pub struct Run {
     /// fields do not reflect such events. 0 if the server knows all events.
     #[prost(uint32, tag = "16")]
     pub unknown_event_sequence: u32,
+    /// Why the last answer is incomplete. Unset if it is complete, or if there is none.
+    #[prost(enumeration = "IncompleteReason", tag = "17")]
+    pub incomplete_reason: i32,
+    /// Steps of the plan, in order. Empty if there is no plan. Returned only by `GetRun`.
+    #[prost(string, repeated, tag = "18")]
+    pub plan: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Request of `StartRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -40,6 +40,10 @@ pub struct ExecutionTreeNode {
     /// Whether there is no result: the call or job is in progress, or the run ended before it did.
     #[prost(bool, tag = "9")]
     pub unfinished: bool,
+    /// Whether a person replaced the arguments. `args_preview` then shows the arguments with which the
+    /// call ran.
+    #[prost(bool, tag = "10")]
+    pub args_edited: bool,
 }
 /// A message of an earlier turn, in the form in which a model reads it.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -25,7 +25,8 @@ pub struct ToolDescriptor {
     /// Resources that the tool may access.
     #[prost(enumeration = "PermissionClass", tag = "4")]
     pub permission_class: i32,
-    /// Whether calls may run concurrently with other calls of the same turn. If unset, true.
+    /// Whether calls may run concurrently with other calls of the same turn. If unset, true. If false, a
+    /// call starts after the calls of its turn that may run concurrently, and runs alone.
     #[prost(bool, optional, tag = "5")]
     pub parallel_safe: ::core::option::Option<bool>,
     /// Name of a lock that at most one call of a run holds at a time. Empty if the tool needs none.
@@ -134,6 +135,11 @@ pub struct ToolResultMetadata {
     /// Revision of the workspace after the call. 0 if the call cannot have changed files.
     #[prost(uint32, tag = "12")]
     pub workspace_revision: u32,
+    /// Start of the arguments with which a person replaced those of the model, as JSON, at most 4,000
+    /// bytes. The approval has all of them. The model reads them in a note with the result. Empty if
+    /// nobody replaced them.
+    #[prost(string, tag = "13")]
+    pub edited_arguments: ::prost::alloc::string::String,
 }
 /// A call that may have changed files of a workspace.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -481,6 +487,9 @@ pub enum ToolStatus {
     Rejected = 3,
     /// The approval expired, or the tool exceeded its time limit.
     TimedOut = 4,
+    /// The tool succeeded, but its result is incomplete: the answer of a subtask was truncated or
+    /// filtered.
+    Incomplete = 5,
 }
 impl ToolStatus {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -494,6 +503,7 @@ impl ToolStatus {
             Self::Error => "TOOL_STATUS_ERROR",
             Self::Rejected => "TOOL_STATUS_REJECTED",
             Self::TimedOut => "TOOL_STATUS_TIMED_OUT",
+            Self::Incomplete => "TOOL_STATUS_INCOMPLETE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -504,6 +514,7 @@ impl ToolStatus {
             "TOOL_STATUS_ERROR" => Some(Self::Error),
             "TOOL_STATUS_REJECTED" => Some(Self::Rejected),
             "TOOL_STATUS_TIMED_OUT" => Some(Self::TimedOut),
+            "TOOL_STATUS_INCOMPLETE" => Some(Self::Incomplete),
             _ => None,
         }
     }
@@ -1004,10 +1015,27 @@ pub struct ToolhostPresence {
     #[prost(message, optional, tag = "6")]
     pub since: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// Checks whether a toolhost is running. Any response means that it is. If there is no responder,
-/// the process no longer exists.
+/// Asks a toolhost whether it is running, and whether it executes a call. Any response means that
+/// it is running. If there is no responder, the process has no connection or no longer exists.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolhostProbe {
+    /// Tenant of the call. Empty if no call is asked for.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// ID of the call's run. Empty if no call is asked for.
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+    /// ID of the call. Empty if no call is asked for.
+    #[prost(string, tag = "3")]
+    pub call_id: ::prost::alloc::string::String,
+}
+/// Response to ToolhostProbe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ToolhostProbe {}
+pub struct ToolhostProbeReply {
+    /// State of the call. Unspecified if no call was asked for.
+    #[prost(enumeration = "ToolhostCallState", tag = "1")]
+    pub call: i32,
+}
 /// A call that is forwarded to one toolhost: to the holder of its workspace, or to a toolhost that
 /// has its tool.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1022,6 +1050,39 @@ pub struct ForwardedToolCall {
     /// executed where it is.
     #[prost(uint32, tag = "3")]
     pub hops: u32,
+}
+/// What a toolhost says about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ToolhostCallState {
+    /// No call was asked for, or the toolhost is older than the question.
+    Unspecified = 0,
+    /// The toolhost executes the call, or has its result and has not recorded it yet.
+    Running = 1,
+    /// The toolhost does not execute the call and has no result to record.
+    Absent = 2,
+}
+impl ToolhostCallState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "TOOLHOST_CALL_STATE_UNSPECIFIED",
+            Self::Running => "TOOLHOST_CALL_STATE_RUNNING",
+            Self::Absent => "TOOLHOST_CALL_STATE_ABSENT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "TOOLHOST_CALL_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "TOOLHOST_CALL_STATE_RUNNING" => Some(Self::Running),
+            "TOOLHOST_CALL_STATE_ABSENT" => Some(Self::Absent),
+            _ => None,
+        }
+    }
 }
 /// Location of a workspace, and which of its changes are in its snapshot. The record is changed only
 /// by compare-and-set, so that a single toolhost or data folder has the workspace at a time. A

@@ -43,9 +43,9 @@ export const rowKinds = kindsIn({
   treeStored: false,
 });
 
-/** Returns what a list shows of a run: everything but its output. */
+/** Returns what a list shows of a run: everything but its output and its plan. */
 export function rowOf(head: RunHead): Run {
-  return create(RunSchema, { ...runOf(head), output: "" });
+  return create(RunSchema, { ...runOf(head), output: "", plan: [] });
 }
 
 /** Returns the row after one more event. */

@@ -8,6 +8,7 @@ import {
   ToolResultSchema,
   ToolStatus,
 } from "@reeve/contracts/tool";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call } from "../state/frame.ts";
@@ -43,7 +44,10 @@ export function refusedResult(
   });
 }
 
-/** Returns the fact of a result, and adds the approval, times, and injected arguments that only the run knows. */
+/** The length of edited arguments in a result, in bytes. */
+const maxEditedBytes = 4_000;
+
+/** Returns the fact of a result, and adds what only the run knows: the approval, its edited arguments, times, and injected arguments. */
 export function toolResultFact(
   pending: Call,
   scope: Scope,
@@ -65,6 +69,10 @@ export function toolResultFact(
   metadata.completedAt ??= timestampFromMs(nowMs);
   metadata.approvalStatus = approvalStatus(approval?.state);
   metadata.approvalId = approval?.approvalId ?? "";
+  const edited = approval?.decision?.editedArguments;
+  if (edited !== undefined) {
+    metadata.editedArguments = truncateToBytes(JSON.stringify(edited), maxEditedBytes);
+  }
   if (injectedArgs !== undefined) metadata.injectedArgs = injectedArgs;
   return fact(scope, {
     case: "toolResult",

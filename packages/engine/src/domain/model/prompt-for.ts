@@ -1,8 +1,11 @@
+import { IncompleteReason } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
+import { editedNote } from "@reeve/run/tree/edited-note";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, TurnUnit, Unit } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
+import { continuesAnswers, reasonOfUnit } from "../incomplete-answer.ts";
 import type { PromptMessage } from "./model.ts";
 import { planNote } from "../planner/planner-prompt.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -21,7 +24,8 @@ export function promptFor(state: RunState, frame: Frame): readonly PromptMessage
   // The note of an answer without calls is added to the next message of the user.
   let pendingNote = "";
   const annotated = annotatedUnit(view.units);
-  for (const unit of view.units) {
+  const continues = continuesAnswers(state.head.created?.spec);
+  for (const [index, unit] of view.units.entries()) {
     const notes = [pendingNote, ...(unit === annotated ? notesOf(state, frame) : [])].filter(
       (note) => note !== "",
     );
@@ -30,7 +34,9 @@ export function promptFor(state: RunState, frame: Frame): readonly PromptMessage
       pendingNote = "";
     } else messages.push(...messagesOf(unit));
     if (unit.kind === "turn" && unit.calls.length === 0) {
-      const reminder = reminderFor(frame, unit);
+      const isLast = view.units[index + 1]?.kind !== "user";
+      const reminder =
+        reminderFor(frame, unit) ?? (continues && isLast ? requestToContinue(unit) : undefined);
       if (reminder !== undefined) {
         const { advisory } = unit.turn;
         messages.push({
@@ -64,6 +70,13 @@ function reminderFor({ tools }: Frame, { calls }: TurnUnit): string | undefined 
     : undefined;
 }
 
+/** Returns the request to continue a truncated answer. */
+function requestToContinue(unit: TurnUnit): string | undefined {
+  return reasonOfUnit(unit) === IncompleteReason.TRUNCATED
+    ? "Your answer was cut off at its token limit. Continue it exactly where it ends, and repeat nothing."
+    : undefined;
+}
+
 function messagesOf(unit: Exclude<Unit, { kind: "user" }>): readonly PromptMessage[] {
   switch (unit.kind) {
     case "assistant":
@@ -84,7 +97,7 @@ function turnMessages({ turn, calls, text }: TurnUnit): readonly PromptMessage[]
     name: call.name,
     content: result?.content ?? "no result is known",
     isError: result?.isError ?? true,
-    ...(advisory !== "" && { notes: [advisory] }),
+    ...notesOfResult(editedNote(result), advisory),
   }));
   const own = calls.map((call, index) => ({
     providerCallId: providerCallIds[index] ?? call.call.callId,
@@ -96,6 +109,11 @@ function turnMessages({ turn, calls, text }: TurnUnit): readonly PromptMessage[]
     { role: "verbatim", messageJson, ...(format !== "" && { format, text, calls: own }) },
     ...results,
   ];
+}
+
+function notesOfResult(...notes: readonly string[]): { readonly notes?: readonly string[] } {
+  const present = notes.filter((note) => note !== "");
+  return present.length > 0 ? { notes: present } : {};
 }
 
 function pastMessage({ message }: HistoryMessage): readonly PromptMessage[] {

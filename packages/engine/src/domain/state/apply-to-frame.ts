@@ -14,10 +14,8 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       return event.value.state === StepState.STARTED
         ? openStep(frame, envelope.stepNumber)
         : { ...frame, stepOpen: false };
-    case "messageInjected": {
-      const text = event.value.message?.text ?? "";
-      return { ...frame, units: withUnit(frame.units, { kind: "user", text, isInput: false }) };
-    }
+    case "messageInjected":
+      return takeMessage(frame, event.value.message?.text ?? "");
     case "modelCallStarted":
       return beginModelCall(frame, event.value, sequence);
     case "text":
@@ -136,6 +134,16 @@ function beginModelCall(frame: Frame, started: ModelCallStarted, sequence: numbe
   };
   // The calls of an attempt without a turn were never executed.
   return { ...open, modelCall, calls: [], text: "" };
+}
+
+function takeMessage(frame: Frame, text: string): Frame {
+  const newest = frame.units.newest?.value;
+  const hadAnswered = newest?.kind === "turn" && newest.calls.length === 0;
+  return {
+    ...frame,
+    answeredStep: hadAnswered ? frame.step - 1 : frame.answeredStep,
+    units: withUnit(frame.units, { kind: "user", text, isInput: false }),
+  };
 }
 
 function streaming(call: ModelCall, sequence: number): ModelCall {

@@ -1,6 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
-import type { ModelCallFailed, ModelCallPurpose, ModelTurn } from "@reeve/contracts/run";
+import type {
+  IncompleteReason,
+  ModelCallFailed,
+  ModelCallPurpose,
+  ModelTurn,
+} from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import type { ToolCall, ToolDescriptor, ToolResult } from "@reeve/contracts/tool";
@@ -18,6 +23,8 @@ export interface Frame {
   readonly tools: ReadonlyMap<string, ToolDescriptor>;
   /** Number of the current or last step; 0 before the first. The planner counts steps, but has no step events. */
   readonly step: number;
+  /** The last step that answered before a message was taken up: the limit of steps counts from there. */
+  readonly answeredStep: number;
   readonly stepOpen: boolean;
   /** The conversation: the given messages, then turns, and messages that were injected between them. */
   readonly units: Units;
@@ -71,7 +78,13 @@ export interface Job {
 
 /** The outcome of a subtask. */
 export type Outcome =
-  | { readonly kind: "done"; readonly content: string; readonly payload: JsonObject | undefined }
+  | {
+      readonly kind: "done";
+      /** The result as text. It says so if the answer of the subtask is incomplete. */
+      readonly content: string;
+      readonly payload: JsonObject | undefined;
+      readonly incomplete: IncompleteReason;
+    }
   | { readonly kind: "failed"; readonly error: string; readonly message: string };
 
 /** A part of the conversation that is kept or removed as a whole, so that a call and its result are never separated. */
@@ -153,6 +166,7 @@ export function newFrame(
   return {
     ...given,
     step: 0,
+    answeredStep: 0,
     stepOpen: false,
     compaction: undefined,
     isCompacted: false,

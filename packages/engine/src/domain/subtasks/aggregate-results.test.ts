@@ -1,5 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { fact } from "../state/fact.ts";
+import { scopeOf } from "../state/frame.ts";
 import { PlayedRun, jobs, subtask } from "../../../test/support/run-player.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
@@ -29,19 +31,32 @@ test("the entries of jobs share the size limit of a result, and stay complete en
       expect(bytesOf(content)).toBeLessThanOrEqual(3_000);
       expect(JSON.parse(content)).toHaveLength(7);
     }),
-    { numRuns: 30 },
+    { numRuns: 10 },
   );
 });
 
-test("a result never exceeds its limit, however small", () => {
-  const run = limited(1_000).turn(jobs(...Array.from({ length: 7 }, () => ({ task: "x" }))));
-  for (const id of run.subtasks) run.says("ü".repeat(9_000), id).turnIn(id);
-  expect(bytesOf(run.resultsSeen()[0] ?? "")).toBeLessThanOrEqual(1_000);
+// Requirement: SUB-8
+test("the entries of jobs are JSON within the limit, however small it is and whatever they contain", () => {
+  for (const text of ["ü".repeat(9_000), "\u0001".repeat(9_000), `"\\`.repeat(4_000)]) {
+    const run = limited(1_000).turn(jobs(...Array.from({ length: 7 }, () => ({ task: "x" }))));
+    const [first = "", ...others] = run.subtasks;
+    run.fails("x".repeat(9_000), { id: first });
+    for (const id of others) run.says(text, id).turnIn(id);
+    const [content = ""] = run.resultsSeen();
+    expect(bytesOf(content)).toBeLessThanOrEqual(1_000);
+    expect(JSON.parse(content)).toMatchObject([
+      { index: 0, status: "error" },
+      ...others.map((_, index) => ({ index: index + 1, status: "success" })),
+    ]);
+  }
 });
 
-test("the failure of a subtask is cut like a result", () => {
+test("the failure of a subtask is cut like a result, and stays JSON", () => {
   const run = limited(1_000).turn(subtask("a"));
   const [child = ""] = run.subtasks;
-  run.fails("x".repeat(5_000), { id: child });
-  expect(bytesOf(run.resultsSeen()[0] ?? "")).toBeLessThanOrEqual(1_000);
+  const value = { reason: "invalid", message: `"`.repeat(5_000) };
+  run.append([fact(scopeOf(run.frame(child)), { case: "modelCallFailed", value })]);
+  const [content = ""] = run.resultsSeen();
+  expect(bytesOf(content)).toBeLessThanOrEqual(1_000);
+  expect(JSON.parse(content)).toMatchObject({ error: "provider_failed" });
 });

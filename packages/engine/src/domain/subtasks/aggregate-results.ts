@@ -1,9 +1,11 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
-import type { ToolResult } from "@reeve/contracts/tool";
-import { ToolResultSchema } from "@reeve/contracts/tool";
+import { IncompleteReason } from "@reeve/contracts/run";
+import type { ToolResult, ToolResultMetadata } from "@reeve/contracts/tool";
+import { ToolResultMetadataSchema, ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
+import { incompleteName } from "@reeve/run/head/incomplete-reason";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame, Outcome } from "../state/frame.ts";
@@ -43,61 +45,82 @@ interface EndedSubtask {
   readonly outcome: Outcome;
 }
 
-type Contents = Pick<ToolResult, "content" | "isError"> & { readonly structured?: JsonObject };
+type Contents = Pick<ToolResult, "content" | "isError"> & {
+  readonly structured?: JsonObject;
+  readonly metadata?: ToolResultMetadata;
+};
+
+const incompleteStatus = { status: ToolStatus.INCOMPLETE };
 
 function single(ended: EndedSubtask | undefined, maxBytes: number): Contents {
   if (ended === undefined) return { content: "", isError: true };
   const { id, outcome } = ended;
   if (outcome.kind === "failed") {
-    const { error, message } = outcome;
-    const content = truncateToBytes(JSON.stringify({ error, message }), maxBytes);
+    const content = fittingJson((bytes) => errorOf(outcome, bytes), maxBytes);
     return { content, isError: true };
   }
+  const isIncomplete = outcome.incomplete !== IncompleteReason.UNSPECIFIED;
   return {
     content: cut(outcome.content, id, maxBytes),
     isError: false,
     ...(outcome.payload && { structured: outcome.payload }),
+    ...(isIncomplete && { metadata: create(ToolResultMetadataSchema, incompleteStatus) }),
   };
 }
 
 /** Returns one entry per job, in their order. The call failed only if every job failed. */
 function entries(outcomes: readonly EndedSubtask[], maxBytes: number): Contents {
-  const list = (maxTextBytes: number): readonly JsonObject[] =>
+  const list = (maxTextBytes: number): JsonValue =>
     outcomes.map(({ id, outcome }, index) => entryOf(index, id, outcome, maxTextBytes));
-  let maxTextBytes = maxBytes;
-  let content = JSON.stringify(list(maxTextBytes));
-  while (byteLength(content) > maxBytes && maxTextBytes > minTextBytes) {
-    maxTextBytes = Math.floor(maxTextBytes * 0.7);
-    content = JSON.stringify(list(maxTextBytes));
-  }
   return {
-    content: truncateToBytes(content, maxBytes),
+    content: fittingJson(list, maxBytes),
     isError: outcomes.every(({ outcome }) => outcome.kind === "failed"),
   };
 }
 
-const minTextBytes = 200;
+/** Returns the JSON with the longest texts that fits. It stays JSON: texts are cut, at last down to nothing. */
+function fittingJson(withTexts: (maxTextBytes: number) => JsonValue, maxBytes: number): string {
+  let maxTextBytes = maxBytes;
+  let content = JSON.stringify(withTexts(maxTextBytes));
+  while (byteLength(content) > maxBytes && maxTextBytes > 0) {
+    maxTextBytes = Math.floor(maxTextBytes * 0.7);
+    content = JSON.stringify(withTexts(maxTextBytes));
+  }
+  return content;
+}
 
 function entryOf(index: number, id: string, outcome: Outcome, maxTextBytes: number): JsonObject {
   if (outcome.kind === "failed") {
-    const { error, message } = outcome;
-    return {
-      index,
-      status: "error",
-      error: { error, message: truncateToBytes(message, maxTextBytes) },
-    };
+    return { index, status: "error", error: errorOf(outcome, maxTextBytes) };
   }
-  const { payload, content } = outcome;
+  const { payload, content, incomplete } = outcome;
   const fits = payload !== undefined && byteLength(content) <= maxTextBytes;
-  return { index, status: "success", result: fits ? payload : cut(content, id, maxTextBytes) };
+  const status = incompleteName(incomplete) || "success";
+  return { index, status, result: fits ? payload : cut(content, id, maxTextBytes) };
 }
 
-/** Cuts a result, and says where the complete one is. */
+/** Seven entries without texts fit into the smallest `max_result_bytes`, 1,000. */
+const maxReasonBytes = 40;
+
+function errorOf(
+  { error, message }: Extract<Outcome, { kind: "failed" }>,
+  maxTextBytes: number,
+): JsonObject {
+  return {
+    error: truncateToBytes(error, maxReasonBytes),
+    message: truncateToBytes(message, maxTextBytes),
+  };
+}
+
+/** Cuts a result, and says where the complete one is if there is room. */
 function cut(content: string, id: string, maxBytes: number): string {
   if (byteLength(content) <= maxBytes) return content;
   const note = `\n[cut; the whole is in the shared memory under ${taskKey(id)}]`;
-  return truncateToBytes(content, Math.max(0, maxBytes - byteLength(note))) + note;
+  const room = maxBytes - byteLength(note);
+  return room > 0 ? truncateToBytes(content, room) + note : cutMark;
 }
+
+const cutMark = "[cut]";
 
 function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;

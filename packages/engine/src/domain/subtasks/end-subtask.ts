@@ -5,6 +5,7 @@ import type { Frame, Subtask } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { frameOf } from "../state/run-state.ts";
+import { incompleteReason } from "../incomplete-answer.ts";
 import { outcomeOf } from "./outcome.ts";
 
 /** Returns the fact that a subtask has ended, with its result or its failure. */
@@ -14,6 +15,7 @@ export function endSubtask(
   { parent, callId, index, job }: Subtask,
   failure: { readonly error: string; readonly message: string } = { error: "", message: "" },
 ): Fact {
+  const end = { ...failure, incompleteReason: incompleteReason(frame) };
   return fact(scopeOf(frameOf(state, parent)), {
     case: "subtask",
     value: {
@@ -23,8 +25,8 @@ export function endSubtask(
       title: job.title,
       ended: true,
       isError: failure.error !== "",
-      ...failure,
-      resultPreview: previewOf(outcomeOf(frame, failure).content),
+      ...end,
+      resultPreview: previewOf(outcomeOf(frame, end).content),
     },
   });
 }

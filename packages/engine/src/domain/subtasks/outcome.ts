@@ -1,18 +1,22 @@
 import type { SubtaskChanged } from "@reeve/contracts/run";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import { IncompleteReason } from "@reeve/contracts/run";
 import { approvedCall } from "../calls/approved-call.ts";
+import { incompleteMessage, reasonOfUnit } from "../incomplete-answer.ts";
 import type { Frame, Outcome, Unit } from "../state/frame.ts";
-import { findNewest } from "@reeve/run/head/linked";
 
 /** Returns the key of a subtask's result in the memory of the run. */
 export function taskKey(subtaskId: string): string {
   return `task:${subtaskId}`;
 }
 
+/** How a subtask ended, as its event says. */
+export type EndOfSubtask = Pick<SubtaskChanged, "error" | "message" | "incompleteReason">;
+
 /** Returns the outcome of a subtask that ended with this error or, if it is empty, with a result; and its text. */
 export function outcomeOf(
   frame: Frame,
-  { error, message }: Pick<SubtaskChanged, "error" | "message">,
+  { error, message, incompleteReason: incomplete }: EndOfSubtask,
 ): { readonly outcome: Outcome; readonly content: string } {
   if (error !== "") {
     const outcome = { kind: "failed", error, message } as const;
@@ -22,16 +26,34 @@ export function outcomeOf(
     ({ call, result }) => call.name === finishSubtaskName && result?.isError === false,
   );
   const payload = finished === undefined ? undefined : approvedCall(finished).arguments;
-  const content = payload === undefined ? lastText(frame) : JSON.stringify(payload);
-  return { outcome: { kind: "done", content, payload }, content };
+  const content =
+    payload === undefined ? marked(lastText(frame), incomplete) : JSON.stringify(payload);
+  return { outcome: { kind: "done", content, payload, incomplete }, content };
 }
 
-/** Returns the last text of the subtask: its last turn may have none. */
+/** Returns an answer with a note at its start if it is incomplete. */
+function marked(text: string, incomplete: IncompleteReason): string {
+  return incomplete === IncompleteReason.UNSPECIFIED
+    ? text
+    : `[incomplete: ${incompleteMessage(incomplete)}]\n${text}`;
+}
+
+/** Returns the last answer of the subtask: its last turn may have no text. The parts of a continued answer are one. */
 function lastText({ units }: Frame): string {
-  const turn = findNewest(units.newest, hasText);
-  return turn?.kind === "turn" ? turn.text : "";
+  let entry = units.newest;
+  while (entry !== undefined && !isAnswer(entry.value)) entry = entry.before;
+  const parts: string[] = [];
+  do {
+    if (entry?.value.kind === "turn") parts.push(entry.value.text);
+    entry = entry?.before;
+  } while (reasonOfUnit(entry?.value) === IncompleteReason.TRUNCATED);
+  return parts.toReversed().join("");
 }
 
-function hasText(unit: Unit): boolean {
-  return unit.kind === "turn" && unit.text.trim() !== "";
+/** An incomplete answer is an answer even if it has no text. */
+function isAnswer(unit: Unit): boolean {
+  return (
+    unit.kind === "turn" &&
+    (unit.text.trim() !== "" || reasonOfUnit(unit) !== IncompleteReason.UNSPECIFIED)
+  );
 }

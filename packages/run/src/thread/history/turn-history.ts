@@ -5,6 +5,7 @@ import { Phase } from "@reeve/contracts/run";
 import type { HistoryMessage, HistoryTurnSchema } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
+import { editedNote } from "../../tree/edited-note.ts";
 
 /**
  * Returns what a run adds to the conversation of its thread: the messages of the root, without those of subtasks and of
@@ -39,7 +40,7 @@ export function turnHistory(events: readonly RunEvent[]): readonly HistoryMessag
         calls.push(event.value);
         break;
       case "modelTurn":
-        messages.push(...turn(event.value, text, calls));
+        addTurn(messages, event.value, text, calls);
         text = "";
         calls = [];
         break;
@@ -81,6 +82,24 @@ export function turnHistory(events: readonly RunEvent[]): readonly HistoryMessag
   return messages.map((message) => ("open" in message ? closed(message, results) : message));
 }
 
+/** Adds a turn. One that continues a truncated answer becomes one message with it, which no provider has sent. */
+function addTurn(
+  messages: (HistoryMessage | Open)[],
+  event: ModelTurn,
+  text: string,
+  calls: readonly ToolCall[],
+): void {
+  const last = messages.at(-1);
+  const before = last !== undefined && "message" in last ? last.message : undefined;
+  if (before?.case !== "assistant") {
+    messages.push(...turn(event, text, calls));
+    return;
+  }
+  messages.pop();
+  const whole = before.value.text + text;
+  messages.push(...turn({ ...event, format: "", messageJson: new Uint8Array() }, whole, calls));
+}
+
 /** A call whose result is inserted after the fold. */
 interface Open {
   readonly open: ToolCall;
@@ -117,7 +136,9 @@ function closed(
   const value = {
     providerCallId,
     name: open.name,
-    content: result?.content ?? unfinished,
+    content: [result?.content ?? unfinished, editedNote(result)]
+      .filter((part) => part !== "")
+      .join("\n"),
     isError: result?.isError ?? true,
   };
   return create(HistoryMessageSchema, { message: { case: "toolResult", value } });

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/agent_spec.proto.
  */
 export const file_reeve_agent_v1_agent_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSK9CwoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhkKBW1vZGVsGAMgASgJQgq6SAdyBRABKP8BEh8KDGluc3RydWN0aW9ucxgEIAEoCUIJukgGcgQogIAIEiMKCm1heF9yb3VuZHMYBSABKA1CCrpIByoFGOgHKAFIAIgBARIiCgltYXhfc3RlcHMYBiABKA1CCrpIByoFGOgHKAFIAYgBARIxCgt0ZW1wZXJhdHVyZRgHIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGAggASgNQge6SAQqAigBSAOIAQESGAoQcGxhbm5pbmdfZW5hYmxlZBgJIAEoCBIbCg5wbGFubmluZ19tb2RlbBgKIAEoCUgEiAEBEh0KFXBsYW5uaW5nX2luc3RydWN0aW9ucxgLIAEoCRIdChBidWRnZXRfYXdhcmVuZXNzGAwgASgJSAWIAQESEgoKaGl0bF90b29scxgNIAMoCRIeChFlbWl0X21jcF9wcm9ncmVzcxgOIAEoCEgGiAEBEksKEmluamVjdGVkX3Rvb2xfYXJncxgPIAMoCzIvLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYy5JbmplY3RlZFRvb2xBcmdzRW50cnkSIAoYYWxsb3dfcGFyYWxsZWxfc3ViYWdlbnRzGBAgASgIEi4KFm1heF9wYXJhbGxlbF9zdWJhZ2VudHMYESABKA1CCbpIBioEGAcoAUgHiAEBEhIKCnBsdWdpbl9pZHMYEiADKAkSOQoIc2VjdGlvbnMYEyADKAsyJy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuU2VjdGlvbnNFbnRyeRI1Cg5jb250ZXh0X3BvbGljeRgUIAEoCzIdLnJlZXZlLmFnZW50LnYxLkNvbnRleHRQb2xpY3kSEQoJZGVsZWdhdGVzGBUgAygJEjEKDWFsbG93ZWRfdG9vbHMYFiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjkKFWFsbG93ZWRfdG9vbF9wYXR0ZXJucxgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSFgoOZXhjbHVkZWRfdG9vbHMYGCADKAkSHgoWZXhjbHVkZWRfdG9vbF9wYXR0ZXJucxgZIAMoCRIqCghlbmRwb2ludBgaIAEoCzIYLnJlZXZlLmFnZW50LnYxLkVuZHBvaW50EhoKEnBlcm1pc3Npb25fY2xhc3NlcxgbIAMoCRIoCgdidWRnZXRzGBwgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxItCgpkZWVwX2FnZW50GB0gASgLMhkucmVldmUuYWdlbnQudjEuRGVlcEFnZW50EhMKC21jcF9zZXJ2ZXJzGB4gAygJEjcKD2FwcHJvdmFsX3BvbGljeRgfIAEoCzIeLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsUG9saWN5GjcKFUluamVjdGVkVG9vbEFyZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkcKDVNlY3Rpb25zRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlOgI4AUINCgtfbWF4X3JvdW5kc0IMCgpfbWF4X3N0ZXBzQg4KDF90ZW1wZXJhdHVyZUINCgtfbWF4X3Rva2Vuc0IRCg9fcGxhbm5pbmdfbW9kZWxCEwoRX2J1ZGdldF9hd2FyZW5lc3NCFAoSX2VtaXRfbWNwX3Byb2dyZXNzQhkKF19tYXhfcGFyYWxsZWxfc3ViYWdlbnRzIk4KDUNvbnRleHRQb2xpY3kSJwoRY29tcGFjdF9hdF90b2tlbnMYASABKA1CB7pIBCoCKAFIAIgBAUIUChJfY29tcGFjdF9hdF90b2tlbnMiKQoIRW5kcG9pbnQSCwoDdXJsGAEgASgJEhAKCHByb3RvY29sGAIgASgJItIECgdCdWRnZXRzEhYKCW1heF9kZXB0aBgBIAEoDUgAiAEBEiIKDG1heF9wYXJhbGxlbBgCIAEoDUIHukgEKgIoAUgBiAEBEhkKDG1heF9zdWJ0YXNrcxgDIAEoDUgCiAEBEhoKDW1heF9sbG1fY2FsbHMYBCABKA1IA4gBARIbCg5tYXhfdG9vbF9jYWxscxgFIAEoDUgEiAEBEjsKDm1heF93YWxsX2Nsb2NrGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIrChBtYXhfcmVzdWx0X2J5dGVzGAcgASgNQgy6SAkqBxigwh4o6AdIBYgBARIoChJtYXhfaGlzdG9yeV90b2tlbnMYCCABKA1CB7pIBCoCKAFIBogBARIdChBtYXhfdG90YWxfdG9rZW5zGAkgASgNSAeIAQESHAoPbWF4X3RvdGFsX2J5dGVzGAogASgNSAiIAQESKwoMbWF4X2Nvc3RfdXNkGAsgASgBQhC6SA0SC0ABKQAAAAAAAAAASAmIAQFCDAoKX21heF9kZXB0aEIPCg1fbWF4X3BhcmFsbGVsQg8KDV9tYXhfc3VidGFza3NCEAoOX21heF9sbG1fY2FsbHNCEQoPX21heF90b29sX2NhbGxzQhMKEV9tYXhfcmVzdWx0X2J5dGVzQhUKE19tYXhfaGlzdG9yeV90b2tlbnNCEwoRX21heF90b3RhbF90b2tlbnNCEgoQX21heF90b3RhbF9ieXRlc0IPCg1fbWF4X2Nvc3RfdXNkIloKBkxpbWl0cxIoCgdidWRnZXRzGAEgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxIXCgptYXhfcm91bmRzGAIgASgNSACIAQFCDQoLX21heF9yb3VuZHMi+AMKCURlZXBBZ2VudBIXCgpmaWxlc3lzdGVtGAEgASgISACIAQESFQoIdGVybWluYWwYAiABKAhIAYgBARIRCgRjb2RlGAMgASgISAKIAQESFQoIcGxhbm5pbmcYBCABKAhIA4gBARIzCg9hbGxvd2VkX2ltcG9ydHMYBSABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI+Cgxjb2RlX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASQQoPY29tbWFuZF90aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEhEKCXJlYWRfb25seRgJIAEoCBIuCgduZXR3b3JrGAogASgLMh0ucmVldmUuYWdlbnQudjEuTmV0d29ya0FjY2VzcxItCg93b3Jrc3BhY2Vfc2NvcGUYDCABKAlCFLpIEXIPUgBSA3J1blIGdGhyZWFkQg0KC19maWxlc3lzdGVtQgsKCV90ZXJtaW5hbEIHCgVfY29kZUILCglfcGxhbm5pbmciKgoNTmV0d29ya0FjY2VzcxIZCgVhbGxvdxgBIAMoCUIKukgHkgEEEGQYASJmCg5BcHByb3ZhbFBvbGljeRI0Cgd0aW1lb3V0GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIeChZhbGxvd19lZGl0ZWRfYXJndW1lbnRzGAIgASgIYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLyCwoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhkKBW1vZGVsGAMgASgJQgq6SAdyBRABKP8BEh8KDGluc3RydWN0aW9ucxgEIAEoCUIJukgGcgQogIAIEiMKCm1heF9yb3VuZHMYBSABKA1CCrpIByoFGOgHKAFIAIgBARIiCgltYXhfc3RlcHMYBiABKA1CCrpIByoFGOgHKAFIAYgBARIxCgt0ZW1wZXJhdHVyZRgHIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGAggASgNQge6SAQqAigBSAOIAQESGAoQcGxhbm5pbmdfZW5hYmxlZBgJIAEoCBIbCg5wbGFubmluZ19tb2RlbBgKIAEoCUgEiAEBEh0KFXBsYW5uaW5nX2luc3RydWN0aW9ucxgLIAEoCRIdChBidWRnZXRfYXdhcmVuZXNzGAwgASgJSAWIAQESEgoKaGl0bF90b29scxgNIAMoCRIeChFlbWl0X21jcF9wcm9ncmVzcxgOIAEoCEgGiAEBEksKEmluamVjdGVkX3Rvb2xfYXJncxgPIAMoCzIvLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYy5JbmplY3RlZFRvb2xBcmdzRW50cnkSIAoYYWxsb3dfcGFyYWxsZWxfc3ViYWdlbnRzGBAgASgIEi4KFm1heF9wYXJhbGxlbF9zdWJhZ2VudHMYESABKA1CCbpIBioEGAcoAUgHiAEBEhIKCnBsdWdpbl9pZHMYEiADKAkSOQoIc2VjdGlvbnMYEyADKAsyJy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuU2VjdGlvbnNFbnRyeRI1Cg5jb250ZXh0X3BvbGljeRgUIAEoCzIdLnJlZXZlLmFnZW50LnYxLkNvbnRleHRQb2xpY3kSEQoJZGVsZWdhdGVzGBUgAygJEjEKDWFsbG93ZWRfdG9vbHMYFiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjkKFWFsbG93ZWRfdG9vbF9wYXR0ZXJucxgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSFgoOZXhjbHVkZWRfdG9vbHMYGCADKAkSHgoWZXhjbHVkZWRfdG9vbF9wYXR0ZXJucxgZIAMoCRIqCghlbmRwb2ludBgaIAEoCzIYLnJlZXZlLmFnZW50LnYxLkVuZHBvaW50EhoKEnBlcm1pc3Npb25fY2xhc3NlcxgbIAMoCRIoCgdidWRnZXRzGBwgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxItCgpkZWVwX2FnZW50GB0gASgLMhkucmVldmUuYWdlbnQudjEuRGVlcEFnZW50EhMKC21jcF9zZXJ2ZXJzGB4gAygJEjcKD2FwcHJvdmFsX3BvbGljeRgfIAEoCzIeLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsUG9saWN5EjMKDWFuc3dlcl9wb2xpY3kYICABKAsyHC5yZWV2ZS5hZ2VudC52MS5BbnN3ZXJQb2xpY3kaNwoVSW5qZWN0ZWRUb29sQXJnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaRwoNU2VjdGlvbnNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBQg0KC19tYXhfcm91bmRzQgwKCl9tYXhfc3RlcHNCDgoMX3RlbXBlcmF0dXJlQg0KC19tYXhfdG9rZW5zQhEKD19wbGFubmluZ19tb2RlbEITChFfYnVkZ2V0X2F3YXJlbmVzc0IUChJfZW1pdF9tY3BfcHJvZ3Jlc3NCGQoXX21heF9wYXJhbGxlbF9zdWJhZ2VudHMisgEKDEFuc3dlclBvbGljeRI1Cgl0cnVuY2F0ZWQYASABKAlCIrpIH3IdUgBSCGNvbXBsZXRlUghjb250aW51ZVIFZXJyb3ISKgoIZmlsdGVyZWQYAiABKAlCGLpIFXITUgBSCGNvbXBsZXRlUgVlcnJvchIpChFtYXhfY29udGludWF0aW9ucxgDIAEoDUIJukgGKgQYFCgBSACIAQFCFAoSX21heF9jb250aW51YXRpb25zIk4KDUNvbnRleHRQb2xpY3kSJwoRY29tcGFjdF9hdF90b2tlbnMYASABKA1CB7pIBCoCKAFIAIgBAUIUChJfY29tcGFjdF9hdF90b2tlbnMiKQoIRW5kcG9pbnQSCwoDdXJsGAEgASgJEhAKCHByb3RvY29sGAIgASgJItIECgdCdWRnZXRzEhYKCW1heF9kZXB0aBgBIAEoDUgAiAEBEiIKDG1heF9wYXJhbGxlbBgCIAEoDUIHukgEKgIoAUgBiAEBEhkKDG1heF9zdWJ0YXNrcxgDIAEoDUgCiAEBEhoKDW1heF9sbG1fY2FsbHMYBCABKA1IA4gBARIbCg5tYXhfdG9vbF9jYWxscxgFIAEoDUgEiAEBEjsKDm1heF93YWxsX2Nsb2NrGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIrChBtYXhfcmVzdWx0X2J5dGVzGAcgASgNQgy6SAkqBxigwh4o6AdIBYgBARIoChJtYXhfaGlzdG9yeV90b2tlbnMYCCABKA1CB7pIBCoCKAFIBogBARIdChBtYXhfdG90YWxfdG9rZW5zGAkgASgNSAeIAQESHAoPbWF4X3RvdGFsX2J5dGVzGAogASgNSAiIAQESKwoMbWF4X2Nvc3RfdXNkGAsgASgBQhC6SA0SC0ABKQAAAAAAAAAASAmIAQFCDAoKX21heF9kZXB0aEIPCg1fbWF4X3BhcmFsbGVsQg8KDV9tYXhfc3VidGFza3NCEAoOX21heF9sbG1fY2FsbHNCEQoPX21heF90b29sX2NhbGxzQhMKEV9tYXhfcmVzdWx0X2J5dGVzQhUKE19tYXhfaGlzdG9yeV90b2tlbnNCEwoRX21heF90b3RhbF90b2tlbnNCEgoQX21heF90b3RhbF9ieXRlc0IPCg1fbWF4X2Nvc3RfdXNkIloKBkxpbWl0cxIoCgdidWRnZXRzGAEgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxIXCgptYXhfcm91bmRzGAIgASgNSACIAQFCDQoLX21heF9yb3VuZHMi+AMKCURlZXBBZ2VudBIXCgpmaWxlc3lzdGVtGAEgASgISACIAQESFQoIdGVybWluYWwYAiABKAhIAYgBARIRCgRjb2RlGAMgASgISAKIAQESFQoIcGxhbm5pbmcYBCABKAhIA4gBARIzCg9hbGxvd2VkX2ltcG9ydHMYBSABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI+Cgxjb2RlX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASQQoPY29tbWFuZF90aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEhEKCXJlYWRfb25seRgJIAEoCBIuCgduZXR3b3JrGAogASgLMh0ucmVldmUuYWdlbnQudjEuTmV0d29ya0FjY2VzcxItCg93b3Jrc3BhY2Vfc2NvcGUYDCABKAlCFLpIEXIPUgBSA3J1blIGdGhyZWFkQg0KC19maWxlc3lzdGVtQgsKCV90ZXJtaW5hbEIHCgVfY29kZUILCglfcGxhbm5pbmciKgoNTmV0d29ya0FjY2VzcxIZCgVhbGxvdxgBIAMoCUIKukgHkgEEEGQYASJmCg5BcHByb3ZhbFBvbGljeRI0Cgd0aW1lb3V0GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIeChZhbGxvd19lZGl0ZWRfYXJndW1lbnRzGAIgASgIYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
  * Defines an agent. The JSON mapping of this message, with field names in snake_case, is the format
@@ -55,7 +55,8 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   instructions: string;
 
   /**
-   * Maximum number of steps of a run, and of each of its subtasks. If unset, 20.
+   * Maximum number of steps of a run, and of each of its subtasks. If unset, 20. The count starts
+   * again when the run takes up a message that arrived while it gave an answer.
    *
    * @generated from field: optional uint32 max_rounds = 5;
    */
@@ -251,6 +252,14 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
    * @generated from field: reeve.agent.v1.ApprovalPolicy approval_policy = 31;
    */
   approvalPolicy?: ApprovalPolicy | undefined;
+
+  /**
+   * What happens when an answer that would end a run or a subtask is incomplete. If unset, a
+   * truncated answer ends it marked as truncated, and a filtered answer ends it with an error.
+   *
+   * @generated from field: reeve.agent.v1.AnswerPolicy answer_policy = 32;
+   */
+  answerPolicy?: AnswerPolicy | undefined;
 };
 
 /**
@@ -259,6 +268,45 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
  */
 export const AgentSpecSchema: GenMessage<AgentSpec> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 0);
+
+/**
+ * What happens when an answer that would end a run or a subtask is incomplete. The actions are
+ * `complete`: the run or subtask completes, marked with the reason; `error`: it ends with the error
+ * `answer_truncated` or `answer_filtered`; `continue`: the model is asked to continue, in a new step
+ * within the limits of the run, and the parts are one answer.
+ *
+ * @generated from message reeve.agent.v1.AnswerPolicy
+ */
+export type AnswerPolicy = Message<"reeve.agent.v1.AnswerPolicy"> & {
+  /**
+   * Action for a truncated answer. If empty, `complete`.
+   *
+   * @generated from field: string truncated = 1;
+   */
+  truncated: string;
+
+  /**
+   * Action for a filtered answer. If empty, `error`.
+   *
+   * @generated from field: string filtered = 2;
+   */
+  filtered: string;
+
+  /**
+   * How many times a truncated answer is continued. If it is still truncated then, it ends marked as
+   * truncated. If unset, 3. Used only if `truncated` is `continue`.
+   *
+   * @generated from field: optional uint32 max_continuations = 3;
+   */
+  maxContinuations?: number | undefined;
+};
+
+/**
+ * Describes the message reeve.agent.v1.AnswerPolicy.
+ * Use `create(AnswerPolicySchema)` to create a new message.
+ */
+export const AnswerPolicySchema: GenMessage<AnswerPolicy> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_spec, 1);
 
 /**
  * Controls how a conversation is kept within the model's context window.
@@ -280,7 +328,7 @@ export type ContextPolicy = Message<"reeve.agent.v1.ContextPolicy"> & {
  * Use `create(ContextPolicySchema)` to create a new message.
  */
 export const ContextPolicySchema: GenMessage<ContextPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 1);
+  messageDesc(file_reeve_agent_v1_agent_spec, 2);
 
 /**
  * Endpoint of a remote agent.
@@ -308,7 +356,7 @@ export type Endpoint = Message<"reeve.agent.v1.Endpoint"> & {
  * Use `create(EndpointSchema)` to create a new message.
  */
 export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 2);
+  messageDesc(file_reeve_agent_v1_agent_spec, 3);
 
 /**
  * Limits of one run, including its subtasks. A limit that is unset has the default of the
@@ -404,7 +452,7 @@ export type Budgets = Message<"reeve.agent.v1.Budgets"> & {
  * Use `create(BudgetsSchema)` to create a new message.
  */
 export const BudgetsSchema: GenMessage<Budgets> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 3);
+  messageDesc(file_reeve_agent_v1_agent_spec, 4);
 
 /**
  * All limits of a run.
@@ -432,7 +480,7 @@ export type Limits = Message<"reeve.agent.v1.Limits"> & {
  * Use `create(LimitsSchema)` to create a new message.
  */
 export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 4);
+  messageDesc(file_reeve_agent_v1_agent_spec, 5);
 
 /**
  * Settings of the built-in tools. Disabling a category removes its tools from the agent.
@@ -527,7 +575,7 @@ export type DeepAgent = Message<"reeve.agent.v1.DeepAgent"> & {
  * Use `create(DeepAgentSchema)` to create a new message.
  */
 export const DeepAgentSchema: GenMessage<DeepAgent> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 5);
+  messageDesc(file_reeve_agent_v1_agent_spec, 6);
 
 /**
  * Network access of a sandbox, through a proxy that logs each connection.
@@ -550,7 +598,7 @@ export type NetworkAccess = Message<"reeve.agent.v1.NetworkAccess"> & {
  * Use `create(NetworkAccessSchema)` to create a new message.
  */
 export const NetworkAccessSchema: GenMessage<NetworkAccess> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 6);
+  messageDesc(file_reeve_agent_v1_agent_spec, 7);
 
 /**
  * Controls how approvals of an agent behave.
@@ -578,5 +626,5 @@ export type ApprovalPolicy = Message<"reeve.agent.v1.ApprovalPolicy"> & {
  * Use `create(ApprovalPolicySchema)` to create a new message.
  */
 export const ApprovalPolicySchema: GenMessage<ApprovalPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 7);
+  messageDesc(file_reeve_agent_v1_agent_spec, 8);
 

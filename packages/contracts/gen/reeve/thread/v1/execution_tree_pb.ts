@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/thread/v1/execution_tree.proto.
  */
 export const file_reeve_thread_v1_execution_tree: GenFile = /*@__PURE__*/
-  fileDesc("CiRyZWV2ZS90aHJlYWQvdjEvZXhlY3V0aW9uX3RyZWUucHJvdG8SD3JlZXZlLnRocmVhZC52MSJTCg1FeGVjdXRpb25UcmVlEg8KB3ZlcnNpb24YASABKA0SMQoFbm9kZXMYAiADKAsyIi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZU5vZGUiuAEKEUV4ZWN1dGlvblRyZWVOb2RlEgoKAmlkGAEgASgJEhEKCXBhcmVudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXRpdGxlGAQgASgJEhQKDGFyZ3NfcHJldmlldxgFIAEoCRIWCg5yZXN1bHRfcHJldmlldxgGIAEoCRIQCghpc19lcnJvchgHIAEoCBITCgtkdXJhdGlvbl9tcxgIIAEoARISCgp1bmZpbmlzaGVkGAkgASgIYgZwcm90bzM");
+  fileDesc("CiRyZWV2ZS90aHJlYWQvdjEvZXhlY3V0aW9uX3RyZWUucHJvdG8SD3JlZXZlLnRocmVhZC52MSJTCg1FeGVjdXRpb25UcmVlEg8KB3ZlcnNpb24YASABKA0SMQoFbm9kZXMYAiADKAsyIi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZU5vZGUizQEKEUV4ZWN1dGlvblRyZWVOb2RlEgoKAmlkGAEgASgJEhEKCXBhcmVudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXRpdGxlGAQgASgJEhQKDGFyZ3NfcHJldmlldxgFIAEoCRIWCg5yZXN1bHRfcHJldmlldxgGIAEoCRIQCghpc19lcnJvchgHIAEoCBITCgtkdXJhdGlvbl9tcxgIIAEoARISCgp1bmZpbmlzaGVkGAkgASgIEhMKC2FyZ3NfZWRpdGVkGAogASgIYgZwcm90bzM");
 
 /**
  * Tool calls and subtasks that a run executed to produce its answer, including the tool calls of
@@ -109,6 +109,14 @@ export type ExecutionTreeNode = Message<"reeve.thread.v1.ExecutionTreeNode"> & {
    * @generated from field: bool unfinished = 9;
    */
   unfinished: boolean;
+
+  /**
+   * Whether a person replaced the arguments. `args_preview` then shows the arguments with which the
+   * call ran.
+   *
+   * @generated from field: bool args_edited = 10;
+   */
+  argsEdited: boolean;
 };
 
 /**

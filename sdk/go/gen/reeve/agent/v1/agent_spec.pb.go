@@ -39,7 +39,8 @@ type AgentSpec struct {
 	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
 	// The system prompt.
 	Instructions string `protobuf:"bytes,4,opt,name=instructions,proto3" json:"instructions,omitempty"`
-	// Maximum number of steps of a run, and of each of its subtasks. If unset, 20.
+	// Maximum number of steps of a run, and of each of its subtasks. If unset, 20. The count starts
+	// again when the run takes up a message that arrived while it gave an answer.
 	MaxRounds *uint32 `protobuf:"varint,5,opt,name=max_rounds,json=maxRounds,proto3,oneof" json:"max_rounds,omitempty"`
 	// Alias of `max_rounds`. Setting both to different values is a violation.
 	MaxSteps *uint32 `protobuf:"varint,6,opt,name=max_steps,json=maxSteps,proto3,oneof" json:"max_steps,omitempty"`
@@ -102,8 +103,11 @@ type AgentSpec struct {
 	// How approvals of this agent behave. If unset, approvals never expire and arguments cannot be
 	// edited.
 	ApprovalPolicy *ApprovalPolicy `protobuf:"bytes,31,opt,name=approval_policy,json=approvalPolicy,proto3" json:"approval_policy,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// What happens when an answer that would end a run or a subtask is incomplete. If unset, a
+	// truncated answer ends it marked as truncated, and a filtered answer ends it with an error.
+	AnswerPolicy  *AnswerPolicy `protobuf:"bytes,32,opt,name=answer_policy,json=answerPolicy,proto3" json:"answer_policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AgentSpec) Reset() {
@@ -353,6 +357,81 @@ func (x *AgentSpec) GetApprovalPolicy() *ApprovalPolicy {
 	return nil
 }
 
+func (x *AgentSpec) GetAnswerPolicy() *AnswerPolicy {
+	if x != nil {
+		return x.AnswerPolicy
+	}
+	return nil
+}
+
+// What happens when an answer that would end a run or a subtask is incomplete. The actions are
+// `complete`: the run or subtask completes, marked with the reason; `error`: it ends with the error
+// `answer_truncated` or `answer_filtered`; `continue`: the model is asked to continue, in a new step
+// within the limits of the run, and the parts are one answer.
+type AnswerPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Action for a truncated answer. If empty, `complete`.
+	Truncated string `protobuf:"bytes,1,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// Action for a filtered answer. If empty, `error`.
+	Filtered string `protobuf:"bytes,2,opt,name=filtered,proto3" json:"filtered,omitempty"`
+	// How many times a truncated answer is continued. If it is still truncated then, it ends marked as
+	// truncated. If unset, 3. Used only if `truncated` is `continue`.
+	MaxContinuations *uint32 `protobuf:"varint,3,opt,name=max_continuations,json=maxContinuations,proto3,oneof" json:"max_continuations,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *AnswerPolicy) Reset() {
+	*x = AnswerPolicy{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerPolicy) ProtoMessage() {}
+
+func (x *AnswerPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerPolicy.ProtoReflect.Descriptor instead.
+func (*AnswerPolicy) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AnswerPolicy) GetTruncated() string {
+	if x != nil {
+		return x.Truncated
+	}
+	return ""
+}
+
+func (x *AnswerPolicy) GetFiltered() string {
+	if x != nil {
+		return x.Filtered
+	}
+	return ""
+}
+
+func (x *AnswerPolicy) GetMaxContinuations() uint32 {
+	if x != nil && x.MaxContinuations != nil {
+		return *x.MaxContinuations
+	}
+	return 0
+}
+
 // Controls how a conversation is kept within the model's context window.
 type ContextPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -365,7 +444,7 @@ type ContextPolicy struct {
 
 func (x *ContextPolicy) Reset() {
 	*x = ContextPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +456,7 @@ func (x *ContextPolicy) String() string {
 func (*ContextPolicy) ProtoMessage() {}
 
 func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +469,7 @@ func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextPolicy.ProtoReflect.Descriptor instead.
 func (*ContextPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ContextPolicy) GetCompactAtTokens() uint32 {
@@ -413,7 +492,7 @@ type Endpoint struct {
 
 func (x *Endpoint) Reset() {
 	*x = Endpoint{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +504,7 @@ func (x *Endpoint) String() string {
 func (*Endpoint) ProtoMessage() {}
 
 func (x *Endpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +517,7 @@ func (x *Endpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endpoint.ProtoReflect.Descriptor instead.
 func (*Endpoint) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Endpoint) GetUrl() string {
@@ -491,7 +570,7 @@ type Budgets struct {
 
 func (x *Budgets) Reset() {
 	*x = Budgets{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -503,7 +582,7 @@ func (x *Budgets) String() string {
 func (*Budgets) ProtoMessage() {}
 
 func (x *Budgets) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -516,7 +595,7 @@ func (x *Budgets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budgets.ProtoReflect.Descriptor instead.
 func (*Budgets) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Budgets) GetMaxDepth() uint32 {
@@ -609,7 +688,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -621,7 +700,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -634,7 +713,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Limits) GetBudgets() *Budgets {
@@ -686,7 +765,7 @@ type DeepAgent struct {
 
 func (x *DeepAgent) Reset() {
 	*x = DeepAgent{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -698,7 +777,7 @@ func (x *DeepAgent) String() string {
 func (*DeepAgent) ProtoMessage() {}
 
 func (x *DeepAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -711,7 +790,7 @@ func (x *DeepAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeepAgent.ProtoReflect.Descriptor instead.
 func (*DeepAgent) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DeepAgent) GetFilesystem() bool {
@@ -804,7 +883,7 @@ type NetworkAccess struct {
 
 func (x *NetworkAccess) Reset() {
 	*x = NetworkAccess{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -816,7 +895,7 @@ func (x *NetworkAccess) String() string {
 func (*NetworkAccess) ProtoMessage() {}
 
 func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -829,7 +908,7 @@ func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetworkAccess.ProtoReflect.Descriptor instead.
 func (*NetworkAccess) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *NetworkAccess) GetAllow() []string {
@@ -852,7 +931,7 @@ type ApprovalPolicy struct {
 
 func (x *ApprovalPolicy) Reset() {
 	*x = ApprovalPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -864,7 +943,7 @@ func (x *ApprovalPolicy) String() string {
 func (*ApprovalPolicy) ProtoMessage() {}
 
 func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -877,7 +956,7 @@ func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalPolicy.ProtoReflect.Descriptor instead.
 func (*ApprovalPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ApprovalPolicy) GetTimeout() *durationpb.Duration {
@@ -898,7 +977,7 @@ var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x8d\x0e\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xd0\x0e\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -937,7 +1016,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"deep_agent\x18\x1d \x01(\v2\x19.reeve.agent.v1.DeepAgentR\tdeepAgent\x12\x1f\n" +
 	"\vmcp_servers\x18\x1e \x03(\tR\n" +
 	"mcpServers\x12G\n" +
-	"\x0fapproval_policy\x18\x1f \x01(\v2\x1e.reeve.agent.v1.ApprovalPolicyR\x0eapprovalPolicy\x1aC\n" +
+	"\x0fapproval_policy\x18\x1f \x01(\v2\x1e.reeve.agent.v1.ApprovalPolicyR\x0eapprovalPolicy\x12A\n" +
+	"\ranswer_policy\x18  \x01(\v2\x1c.reeve.agent.v1.AnswerPolicyR\fanswerPolicy\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +
@@ -952,7 +1032,12 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x0f_planning_modelB\x13\n" +
 	"\x11_budget_awarenessB\x14\n" +
 	"\x12_emit_mcp_progressB\x19\n" +
-	"\x17_max_parallel_subagents\"X\n" +
+	"\x17_max_parallel_subagents\"\x96\x01\n" +
+	"\fAnswerPolicy\x12\x1e\n" +
+	"\ttruncated\x18\x01 \x01(\tB\x00R\ttruncated\x12\x1c\n" +
+	"\bfiltered\x18\x02 \x01(\tB\x00R\bfiltered\x122\n" +
+	"\x11max_continuations\x18\x03 \x01(\rB\x00H\x00R\x10maxContinuations\x88\x01\x01B\x14\n" +
+	"\x12_max_continuations\"X\n" +
 	"\rContextPolicy\x121\n" +
 	"\x11compact_at_tokens\x18\x01 \x01(\rB\x00H\x00R\x0fcompactAtTokens\x88\x01\x01B\x14\n" +
 	"\x12_compact_at_tokens\"8\n" +
@@ -1027,46 +1112,48 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
-	(*ContextPolicy)(nil),       // 1: reeve.agent.v1.ContextPolicy
-	(*Endpoint)(nil),            // 2: reeve.agent.v1.Endpoint
-	(*Budgets)(nil),             // 3: reeve.agent.v1.Budgets
-	(*Limits)(nil),              // 4: reeve.agent.v1.Limits
-	(*DeepAgent)(nil),           // 5: reeve.agent.v1.DeepAgent
-	(*NetworkAccess)(nil),       // 6: reeve.agent.v1.NetworkAccess
-	(*ApprovalPolicy)(nil),      // 7: reeve.agent.v1.ApprovalPolicy
-	nil,                         // 8: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 9: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 10: google.protobuf.ListValue
-	(*durationpb.Duration)(nil), // 11: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 12: google.protobuf.Value
+	(*AnswerPolicy)(nil),        // 1: reeve.agent.v1.AnswerPolicy
+	(*ContextPolicy)(nil),       // 2: reeve.agent.v1.ContextPolicy
+	(*Endpoint)(nil),            // 3: reeve.agent.v1.Endpoint
+	(*Budgets)(nil),             // 4: reeve.agent.v1.Budgets
+	(*Limits)(nil),              // 5: reeve.agent.v1.Limits
+	(*DeepAgent)(nil),           // 6: reeve.agent.v1.DeepAgent
+	(*NetworkAccess)(nil),       // 7: reeve.agent.v1.NetworkAccess
+	(*ApprovalPolicy)(nil),      // 8: reeve.agent.v1.ApprovalPolicy
+	nil,                         // 9: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 10: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 11: google.protobuf.ListValue
+	(*durationpb.Duration)(nil), // 12: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 13: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	8,  // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	9,  // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
-	1,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	10, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	10, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
-	2,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
-	3,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
-	5,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
-	7,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
-	11, // 9: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
-	3,  // 10: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	10, // 11: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	10, // 12: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	11, // 13: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	11, // 14: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
-	6,  // 15: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	11, // 16: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	12, // 17: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	9,  // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	10, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	2,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
+	11, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	11, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	3,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
+	4,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
+	6,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
+	8,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
+	1,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
+	12, // 10: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	4,  // 11: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
+	11, // 12: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	11, // 13: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	12, // 14: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	12, // 15: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	7,  // 16: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
+	12, // 17: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	13, // 18: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -1076,16 +1163,17 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 	}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[0].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[1].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[3].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[2].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[5].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

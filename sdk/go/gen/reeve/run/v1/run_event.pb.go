@@ -275,6 +275,60 @@ func (RunStatus) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{2}
 }
 
+// Why an answer is not what the model would have given.
+type IncompleteReason int32
+
+const (
+	// The answer is complete, or there is none.
+	IncompleteReason_INCOMPLETE_REASON_UNSPECIFIED IncompleteReason = 0
+	// The answer ends where its token limit, or the context window of the model, was reached. It may
+	// be empty.
+	IncompleteReason_INCOMPLETE_REASON_TRUNCATED IncompleteReason = 1
+	// The provider or the model withheld the answer or a part of it. What is left may be empty.
+	IncompleteReason_INCOMPLETE_REASON_FILTERED IncompleteReason = 2
+)
+
+// Enum value maps for IncompleteReason.
+var (
+	IncompleteReason_name = map[int32]string{
+		0: "INCOMPLETE_REASON_UNSPECIFIED",
+		1: "INCOMPLETE_REASON_TRUNCATED",
+		2: "INCOMPLETE_REASON_FILTERED",
+	}
+	IncompleteReason_value = map[string]int32{
+		"INCOMPLETE_REASON_UNSPECIFIED": 0,
+		"INCOMPLETE_REASON_TRUNCATED":   1,
+		"INCOMPLETE_REASON_FILTERED":    2,
+	}
+)
+
+func (x IncompleteReason) Enum() *IncompleteReason {
+	p := new(IncompleteReason)
+	*p = x
+	return p
+}
+
+func (x IncompleteReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (IncompleteReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_run_v1_run_event_proto_enumTypes[3].Descriptor()
+}
+
+func (IncompleteReason) Type() protoreflect.EnumType {
+	return &file_reeve_run_v1_run_event_proto_enumTypes[3]
+}
+
+func (x IncompleteReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use IncompleteReason.Descriptor instead.
+func (IncompleteReason) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{3}
+}
+
 // Whether a step started or ended.
 type StepState int32
 
@@ -312,11 +366,11 @@ func (x StepState) String() string {
 }
 
 func (StepState) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[3].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[4].Descriptor()
 }
 
 func (StepState) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[3]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[4]
 }
 
 func (x StepState) Number() protoreflect.EnumNumber {
@@ -325,7 +379,7 @@ func (x StepState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use StepState.Descriptor instead.
 func (StepState) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{3}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{4}
 }
 
 // Kind of a chat context.
@@ -365,11 +419,11 @@ func (x ChatContextKind) String() string {
 }
 
 func (ChatContextKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[4].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[5].Descriptor()
 }
 
 func (ChatContextKind) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[4]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[5]
 }
 
 func (x ChatContextKind) Number() protoreflect.EnumNumber {
@@ -378,7 +432,7 @@ func (x ChatContextKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ChatContextKind.Descriptor instead.
 func (ChatContextKind) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{4}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{5}
 }
 
 // Purpose of a model call.
@@ -418,11 +472,11 @@ func (x ModelCallPurpose) String() string {
 }
 
 func (ModelCallPurpose) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[5].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[6].Descriptor()
 }
 
 func (ModelCallPurpose) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[5]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[6]
 }
 
 func (x ModelCallPurpose) Number() protoreflect.EnumNumber {
@@ -431,7 +485,7 @@ func (x ModelCallPurpose) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelCallPurpose.Descriptor instead.
 func (ModelCallPurpose) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{5}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{6}
 }
 
 // Status of a todo.
@@ -475,11 +529,11 @@ func (x TodoStatus) String() string {
 }
 
 func (TodoStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[6].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[7].Descriptor()
 }
 
 func (TodoStatus) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[6]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[7]
 }
 
 func (x TodoStatus) Number() protoreflect.EnumNumber {
@@ -488,7 +542,7 @@ func (x TodoStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TodoStatus.Descriptor instead.
 func (TodoStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{6}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{7}
 }
 
 // A fact in the log of a run.
@@ -1407,9 +1461,11 @@ type StatusChanged struct {
 	// The new status: starting, completed, error, or cancelled.
 	Status RunStatus `protobuf:"varint,1,opt,name=status,proto3,enum=reeve.run.v1.RunStatus" json:"status,omitempty"`
 	// Message for people. May be empty.
-	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Why the last answer of the run is incomplete. Set only by a terminal status.
+	IncompleteReason IncompleteReason `protobuf:"varint,3,opt,name=incomplete_reason,json=incompleteReason,proto3,enum=reeve.run.v1.IncompleteReason" json:"incomplete_reason,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *StatusChanged) Reset() {
@@ -1454,6 +1510,13 @@ func (x *StatusChanged) GetMessage() string {
 		return x.Message
 	}
 	return ""
+}
+
+func (x *StatusChanged) GetIncompleteReason() IncompleteReason {
+	if x != nil {
+		return x.IncompleteReason
+	}
+	return IncompleteReason_INCOMPLETE_REASON_UNSPECIFIED
 }
 
 // A step started or ended. The step number is in the envelope.
@@ -1741,15 +1804,17 @@ type SubtaskChanged struct {
 	CallId string `protobuf:"bytes,5,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// Index of the subtask among the jobs of the call. Starts at 0.
 	Index uint32 `protobuf:"varint,6,opt,name=index,proto3" json:"index,omitempty"`
-	// Constant that identifies the failure, such as `iteration_limit`, `schema_not_satisfied`, or
-	// `provider_failed`. Empty if the subtask did not fail.
+	// Constant that identifies the failure, such as `iteration_limit`, `schema_not_satisfied`,
+	// `answer_filtered`, or `provider_failed`. Empty if the subtask did not fail.
 	Error string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
 	// Description of the failure for people and the model.
 	Message string `protobuf:"bytes,8,opt,name=message,proto3" json:"message,omitempty"`
 	// Start of the result, at most 500 characters. Empty while the subtask is in progress.
 	ResultPreview string `protobuf:"bytes,9,opt,name=result_preview,json=resultPreview,proto3" json:"result_preview,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Why the last answer of the subtask is incomplete. Set only when it has ended.
+	IncompleteReason IncompleteReason `protobuf:"varint,10,opt,name=incomplete_reason,json=incompleteReason,proto3,enum=reeve.run.v1.IncompleteReason" json:"incomplete_reason,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *SubtaskChanged) Reset() {
@@ -1843,6 +1908,13 @@ func (x *SubtaskChanged) GetResultPreview() string {
 		return x.ResultPreview
 	}
 	return ""
+}
+
+func (x *SubtaskChanged) GetIncompleteReason() IncompleteReason {
+	if x != nil {
+		return x.IncompleteReason
+	}
+	return IncompleteReason_INCOMPLETE_REASON_UNSPECIFIED
 }
 
 // A budget was exceeded. The run ends.
@@ -2005,7 +2077,7 @@ func (x *CostSummary) GetSubtasks() uint32 {
 type RunError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Constant that identifies the error, such as `provider_failed`, `iteration_limit`,
-	// `resolve_failed`, `budget_exceeded`, or `worker_lost`.
+	// `answer_truncated`, `answer_filtered`, `resolve_failed`, `budget_exceeded`, or `worker_lost`.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What failed, on what, and how to resolve it.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
@@ -2494,8 +2566,11 @@ type RunPrepared struct {
 	Warnings []string `protobuf:"bytes,9,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Capabilities of the provider of the planner's model.
 	PlanningCapabilities *v13.ProviderCapabilities `protobuf:"bytes,10,opt,name=planning_capabilities,json=planningCapabilities,proto3" json:"planning_capabilities,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Tools whose calls require an approval, in addition to those that `hitl_tools` of the spec names:
+	// all tools of a source that offers a tool of `hitl_tools` under that name no more.
+	GatedTools    []string `protobuf:"bytes,11,rep,name=gated_tools,json=gatedTools,proto3" json:"gated_tools,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunPrepared) Reset() {
@@ -2594,6 +2669,13 @@ func (x *RunPrepared) GetWarnings() []string {
 func (x *RunPrepared) GetPlanningCapabilities() *v13.ProviderCapabilities {
 	if x != nil {
 		return x.PlanningCapabilities
+	}
+	return nil
+}
+
+func (x *RunPrepared) GetGatedTools() []string {
+	if x != nil {
+		return x.GatedTools
 	}
 	return nil
 }
@@ -2975,7 +3057,8 @@ type ModelTurn struct {
 	MessageJson []byte `protobuf:"bytes,1,opt,name=message_json,json=messageJson,proto3" json:"message_json,omitempty"`
 	// Ids that the provider assigned to the calls, in the order of the `tool_call` events.
 	ProviderCallIds []string `protobuf:"bytes,2,rep,name=provider_call_ids,json=providerCallIds,proto3" json:"provider_call_ids,omitempty"`
-	// Why the model stopped: `stop`, `tool_calls`, `length`, or `content_filter`.
+	// Why the model stopped: `stop`, `tool_calls`, `length` if the answer was truncated,
+	// `content_filter` or `refusal` if it was filtered, or another reason of the provider.
 	FinishReason string `protobuf:"bytes,3,opt,name=finish_reason,json=finishReason,proto3" json:"finish_reason,omitempty"`
 	// Ids of the calls, in order.
 	CallIds []string `protobuf:"bytes,4,rep,name=call_ids,json=callIds,proto3" json:"call_ids,omitempty"`
@@ -3458,10 +3541,11 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x10reasoning_tokens\x18\x05 \x01(\rR\x0freasoningTokens\x12\x1c\n" +
 	"\testimated\x18\x06 \x01(\bR\testimated\x12\x1e\n" +
 	"\bcost_usd\x18\a \x01(\x01H\x00R\acostUsd\x88\x01\x01B\v\n" +
-	"\t_cost_usd\"Z\n" +
+	"\t_cost_usd\"\xa7\x01\n" +
 	"\rStatusChanged\x12/\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\x06status\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"<\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12K\n" +
+	"\x11incomplete_reason\x18\x03 \x01(\x0e2\x1e.reeve.run.v1.IncompleteReasonR\x10incompleteReason\"<\n" +
 	"\vStepChanged\x12-\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x17.reeve.run.v1.StepStateR\x05state\"\x9d\x01\n" +
 	"\x0eContextChanged\x12#\n" +
@@ -3476,7 +3560,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x04Plan\x12\x14\n" +
 	"\x05steps\x18\x01 \x03(\tR\x05steps\"J\n" +
 	"\x0fApprovalChanged\x127\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xfc\x01\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xc9\x02\n" +
 	"\x0eSubtaskChanged\x12\x1d\n" +
 	"\n" +
 	"subtask_id\x18\x01 \x01(\tR\tsubtaskId\x12\x14\n" +
@@ -3487,7 +3571,9 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05index\x18\x06 \x01(\rR\x05index\x12\x14\n" +
 	"\x05error\x18\a \x01(\tR\x05error\x12\x18\n" +
 	"\amessage\x18\b \x01(\tR\amessage\x12%\n" +
-	"\x0eresult_preview\x18\t \x01(\tR\rresultPreview\"Z\n" +
+	"\x0eresult_preview\x18\t \x01(\tR\rresultPreview\x12K\n" +
+	"\x11incomplete_reason\x18\n" +
+	" \x01(\x0e2\x1e.reeve.run.v1.IncompleteReasonR\x10incompleteReason\"Z\n" +
 	"\x0eBudgetExceeded\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x01R\x05limit\x12\x1a\n" +
@@ -3544,7 +3630,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\vtraceparent\x18\x05 \x01(\tR\vtraceparent\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
-	"waitingFor\"\x99\x04\n" +
+	"waitingFor\"\xba\x04\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -3556,7 +3642,9 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\brecalled\x18\b \x03(\tR\brecalled\x12\x1a\n" +
 	"\bwarnings\x18\t \x03(\tR\bwarnings\x12Y\n" +
 	"\x15planning_capabilities\x18\n" +
-	" \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\x14planningCapabilities\"\x9f\x01\n" +
+	" \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\x14planningCapabilities\x12\x1f\n" +
+	"\vgated_tools\x18\v \x03(\tR\n" +
+	"gatedTools\"\x9f\x01\n" +
 	"\x10ModelCallStarted\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x128\n" +
 	"\apurpose\x18\x02 \x01(\x0e2\x1e.reeve.run.v1.ModelCallPurposeR\apurpose\x12&\n" +
@@ -3640,7 +3728,11 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x12RUN_STATUS_WAITING\x10\x04\x12\x18\n" +
 	"\x14RUN_STATUS_COMPLETED\x10\x05\x12\x14\n" +
 	"\x10RUN_STATUS_ERROR\x10\x06\x12\x18\n" +
-	"\x14RUN_STATUS_CANCELLED\x10\a*Y\n" +
+	"\x14RUN_STATUS_CANCELLED\x10\a*v\n" +
+	"\x10IncompleteReason\x12!\n" +
+	"\x1dINCOMPLETE_REASON_UNSPECIFIED\x10\x00\x12\x1f\n" +
+	"\x1bINCOMPLETE_REASON_TRUNCATED\x10\x01\x12\x1e\n" +
+	"\x1aINCOMPLETE_REASON_FILTERED\x10\x02*Y\n" +
 	"\tStepState\x12\x1a\n" +
 	"\x16STEP_STATE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12STEP_STATE_STARTED\x10\x01\x12\x18\n" +
@@ -3673,131 +3765,134 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 	return file_reeve_run_v1_run_event_proto_rawDescData
 }
 
-var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
 var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
 	(RunStatus)(0),                   // 2: reeve.run.v1.RunStatus
-	(StepState)(0),                   // 3: reeve.run.v1.StepState
-	(ChatContextKind)(0),             // 4: reeve.run.v1.ChatContextKind
-	(ModelCallPurpose)(0),            // 5: reeve.run.v1.ModelCallPurpose
-	(TodoStatus)(0),                  // 6: reeve.run.v1.TodoStatus
-	(*RunEvent)(nil),                 // 7: reeve.run.v1.RunEvent
-	(*Text)(nil),                     // 8: reeve.run.v1.Text
-	(*Reasoning)(nil),                // 9: reeve.run.v1.Reasoning
-	(*ToolResultEvent)(nil),          // 10: reeve.run.v1.ToolResultEvent
-	(*Usage)(nil),                    // 11: reeve.run.v1.Usage
-	(*StatusChanged)(nil),            // 12: reeve.run.v1.StatusChanged
-	(*StepChanged)(nil),              // 13: reeve.run.v1.StepChanged
-	(*ContextChanged)(nil),           // 14: reeve.run.v1.ContextChanged
-	(*MessageInjected)(nil),          // 15: reeve.run.v1.MessageInjected
-	(*Plan)(nil),                     // 16: reeve.run.v1.Plan
-	(*ApprovalChanged)(nil),          // 17: reeve.run.v1.ApprovalChanged
-	(*SubtaskChanged)(nil),           // 18: reeve.run.v1.SubtaskChanged
-	(*BudgetExceeded)(nil),           // 19: reeve.run.v1.BudgetExceeded
-	(*CostSummary)(nil),              // 20: reeve.run.v1.CostSummary
-	(*RunError)(nil),                 // 21: reeve.run.v1.RunError
-	(*TextVoided)(nil),               // 22: reeve.run.v1.TextVoided
-	(*RunCreated)(nil),               // 23: reeve.run.v1.RunCreated
-	(*ChatContext)(nil),              // 24: reeve.run.v1.ChatContext
-	(*RunClaimed)(nil),               // 25: reeve.run.v1.RunClaimed
-	(*RunParked)(nil),                // 26: reeve.run.v1.RunParked
-	(*RunPrepared)(nil),              // 27: reeve.run.v1.RunPrepared
-	(*ModelCallStarted)(nil),         // 28: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 29: reeve.run.v1.ModelRetryDue
-	(*ToolCallStarted)(nil),          // 30: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 31: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 32: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 33: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 34: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 35: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 36: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 37: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 38: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 39: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 40: reeve.run.v1.Dispatch
-	nil,                              // 41: reeve.run.v1.RunCreated.LabelsEntry
-	(*timestamppb.Timestamp)(nil),    // 42: google.protobuf.Timestamp
-	(*v1.ToolCall)(nil),              // 43: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 44: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 45: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 46: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 47: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 48: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 49: reeve.tool.v1.WorkspaceFile
-	(*v13.ModelSpec)(nil),            // 50: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 51: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 52: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 53: reeve.agent.v1.Limits
-	(*v11.HistoryMessage)(nil),       // 54: reeve.thread.v1.HistoryMessage
-	(*v11.ExecutionTree)(nil),        // 55: reeve.thread.v1.ExecutionTree
-	(*durationpb.Duration)(nil),      // 56: google.protobuf.Duration
+	(IncompleteReason)(0),            // 3: reeve.run.v1.IncompleteReason
+	(StepState)(0),                   // 4: reeve.run.v1.StepState
+	(ChatContextKind)(0),             // 5: reeve.run.v1.ChatContextKind
+	(ModelCallPurpose)(0),            // 6: reeve.run.v1.ModelCallPurpose
+	(TodoStatus)(0),                  // 7: reeve.run.v1.TodoStatus
+	(*RunEvent)(nil),                 // 8: reeve.run.v1.RunEvent
+	(*Text)(nil),                     // 9: reeve.run.v1.Text
+	(*Reasoning)(nil),                // 10: reeve.run.v1.Reasoning
+	(*ToolResultEvent)(nil),          // 11: reeve.run.v1.ToolResultEvent
+	(*Usage)(nil),                    // 12: reeve.run.v1.Usage
+	(*StatusChanged)(nil),            // 13: reeve.run.v1.StatusChanged
+	(*StepChanged)(nil),              // 14: reeve.run.v1.StepChanged
+	(*ContextChanged)(nil),           // 15: reeve.run.v1.ContextChanged
+	(*MessageInjected)(nil),          // 16: reeve.run.v1.MessageInjected
+	(*Plan)(nil),                     // 17: reeve.run.v1.Plan
+	(*ApprovalChanged)(nil),          // 18: reeve.run.v1.ApprovalChanged
+	(*SubtaskChanged)(nil),           // 19: reeve.run.v1.SubtaskChanged
+	(*BudgetExceeded)(nil),           // 20: reeve.run.v1.BudgetExceeded
+	(*CostSummary)(nil),              // 21: reeve.run.v1.CostSummary
+	(*RunError)(nil),                 // 22: reeve.run.v1.RunError
+	(*TextVoided)(nil),               // 23: reeve.run.v1.TextVoided
+	(*RunCreated)(nil),               // 24: reeve.run.v1.RunCreated
+	(*ChatContext)(nil),              // 25: reeve.run.v1.ChatContext
+	(*RunClaimed)(nil),               // 26: reeve.run.v1.RunClaimed
+	(*RunParked)(nil),                // 27: reeve.run.v1.RunParked
+	(*RunPrepared)(nil),              // 28: reeve.run.v1.RunPrepared
+	(*ModelCallStarted)(nil),         // 29: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 30: reeve.run.v1.ModelRetryDue
+	(*ToolCallStarted)(nil),          // 31: reeve.run.v1.ToolCallStarted
+	(*MemoryWritten)(nil),            // 32: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 33: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 34: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 35: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 36: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 37: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 38: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 39: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 40: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 41: reeve.run.v1.Dispatch
+	nil,                              // 42: reeve.run.v1.RunCreated.LabelsEntry
+	(*timestamppb.Timestamp)(nil),    // 43: google.protobuf.Timestamp
+	(*v1.ToolCall)(nil),              // 44: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 45: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 46: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 47: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 48: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 49: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 50: reeve.tool.v1.WorkspaceFile
+	(*v13.ModelSpec)(nil),            // 51: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 52: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 53: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 54: reeve.agent.v1.Limits
+	(*v11.HistoryMessage)(nil),       // 55: reeve.thread.v1.HistoryMessage
+	(*v11.ExecutionTree)(nil),        // 56: reeve.thread.v1.ExecutionTree
+	(*durationpb.Duration)(nil),      // 57: google.protobuf.Duration
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	42, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	43, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	8,  // 2: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
-	9,  // 3: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	43, // 4: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	44, // 5: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
-	10, // 6: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
-	11, // 7: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
-	12, // 8: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
-	13, // 9: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
-	14, // 10: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
-	15, // 11: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
-	16, // 12: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
-	17, // 13: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
-	18, // 14: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
-	19, // 15: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
-	20, // 16: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
-	21, // 17: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
-	22, // 18: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
-	23, // 19: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
-	25, // 20: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
-	26, // 21: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
-	27, // 22: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	28, // 23: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	35, // 24: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	36, // 25: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	37, // 26: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	38, // 27: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	30, // 28: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	31, // 29: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	32, // 30: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	34, // 31: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	29, // 32: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	45, // 33: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	9,  // 2: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
+	10, // 3: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
+	44, // 4: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	45, // 5: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	11, // 6: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
+	12, // 7: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
+	13, // 8: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
+	14, // 9: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
+	15, // 10: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
+	16, // 11: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
+	17, // 12: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
+	18, // 13: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
+	19, // 14: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
+	20, // 15: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
+	21, // 16: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
+	22, // 17: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
+	23, // 18: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
+	24, // 19: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
+	26, // 20: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
+	27, // 21: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
+	28, // 22: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
+	29, // 23: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	36, // 24: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	37, // 25: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	38, // 26: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	39, // 27: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	31, // 28: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	32, // 29: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	33, // 30: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	35, // 31: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	30, // 32: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	46, // 33: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
 	2,  // 34: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
-	3,  // 35: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	46, // 36: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	47, // 37: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
-	48, // 38: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	46, // 39: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	49, // 40: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	41, // 41: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	24, // 42: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	4,  // 43: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	50, // 44: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	51, // 45: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	52, // 46: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	50, // 47: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	53, // 48: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	54, // 49: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	51, // 50: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	5,  // 51: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	33, // 52: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	6,  // 53: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	55, // 54: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	56, // 55: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	46, // 56: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	7,  // 57: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	58, // [58:58] is the sub-list for method output_type
-	58, // [58:58] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	3,  // 35: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	4,  // 36: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
+	47, // 37: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	48, // 38: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	3,  // 39: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	49, // 40: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	47, // 41: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	50, // 42: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	42, // 43: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	25, // 44: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	5,  // 45: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	51, // 46: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	52, // 47: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	53, // 48: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	51, // 49: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	54, // 50: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	55, // 51: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	52, // 52: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	6,  // 53: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	34, // 54: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	7,  // 55: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	56, // 56: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	57, // 57: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	47, // 58: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	8,  // 59: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	60, // [60:60] is the sub-list for method output_type
+	60, // [60:60] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -3846,7 +3941,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
-			NumEnums:      7,
+			NumEnums:      8,
 			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   0,

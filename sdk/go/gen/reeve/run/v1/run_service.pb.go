@@ -115,8 +115,12 @@ type Run struct {
 	// Sequence of the first event that a newer version wrote and this server does not know. The other
 	// fields do not reflect such events. 0 if the server knows all events.
 	UnknownEventSequence uint32 `protobuf:"varint,16,opt,name=unknown_event_sequence,json=unknownEventSequence,proto3" json:"unknown_event_sequence,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Why the last answer is incomplete. Unset if it is complete, or if there is none.
+	IncompleteReason IncompleteReason `protobuf:"varint,17,opt,name=incomplete_reason,json=incompleteReason,proto3,enum=reeve.run.v1.IncompleteReason" json:"incomplete_reason,omitempty"`
+	// Steps of the plan, in order. Empty if there is no plan. Returned only by `GetRun`.
+	Plan          []string `protobuf:"bytes,18,rep,name=plan,proto3" json:"plan,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Run) Reset() {
@@ -252,6 +256,20 @@ func (x *Run) GetUnknownEventSequence() uint32 {
 		return x.UnknownEventSequence
 	}
 	return 0
+}
+
+func (x *Run) GetIncompleteReason() IncompleteReason {
+	if x != nil {
+		return x.IncompleteReason
+	}
+	return IncompleteReason_INCOMPLETE_REASON_UNSPECIFIED
+}
+
+func (x *Run) GetPlan() []string {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
 }
 
 // Request of `StartRun`.
@@ -1248,7 +1266,7 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x05\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\x8a\x06\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -1266,7 +1284,9 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x06labels\x18\f \x03(\v2\x1d.reeve.run.v1.Run.LabelsEntryR\x06labels\x12\x1a\n" +
 	"\bscripted\x18\r \x01(\bR\bscripted\x12\x1b\n" +
 	"\tthread_id\x18\x0e \x01(\tR\bthreadId\x124\n" +
-	"\x16unknown_event_sequence\x18\x10 \x01(\rR\x14unknownEventSequence\x1a9\n" +
+	"\x16unknown_event_sequence\x18\x10 \x01(\rR\x14unknownEventSequence\x12K\n" +
+	"\x11incomplete_reason\x18\x11 \x01(\x0e2\x1e.reeve.run.v1.IncompleteReasonR\x10incompleteReason\x12\x12\n" +
+	"\x04plan\x18\x12 \x03(\tR\x04plan\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xdf\x04\n" +
@@ -1392,12 +1412,13 @@ var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil),    // 20: google.protobuf.Timestamp
 	(*RunError)(nil),                 // 21: reeve.run.v1.RunError
 	(*CostSummary)(nil),              // 22: reeve.run.v1.CostSummary
-	(*v1.Message)(nil),               // 23: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 24: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 25: reeve.run.v1.ChatContext
-	(EventFamily)(0),                 // 26: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 27: reeve.run.v1.RunEvent
-	(*v1.ExecutionTree)(nil),         // 28: reeve.thread.v1.ExecutionTree
+	(IncompleteReason)(0),            // 23: reeve.run.v1.IncompleteReason
+	(*v1.Message)(nil),               // 24: reeve.thread.v1.Message
+	(*v11.WorkspaceFile)(nil),        // 25: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 26: reeve.run.v1.ChatContext
+	(EventFamily)(0),                 // 27: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 28: reeve.run.v1.RunEvent
+	(*v1.ExecutionTree)(nil),         // 29: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
 	19, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
@@ -1406,40 +1427,41 @@ var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
 	21, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
 	22, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
 	17, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
-	23, // 6: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	24, // 7: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	18, // 8: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
-	0,  // 9: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	25, // 10: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
-	1,  // 11: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
-	5,  // 12: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	26, // 13: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	27, // 14: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	19, // 15: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
-	1,  // 16: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	19, // 17: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
-	1,  // 18: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	28, // 19: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
-	1,  // 20: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	2,  // 21: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	4,  // 22: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	7,  // 23: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	9,  // 24: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	13, // 25: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	11, // 26: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	15, // 27: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	3,  // 28: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	6,  // 29: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	8,  // 30: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	10, // 31: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	14, // 32: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	12, // 33: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	16, // 34: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	28, // [28:35] is the sub-list for method output_type
-	21, // [21:28] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	23, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	24, // 7: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	25, // 8: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	18, // 9: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	0,  // 10: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
+	26, // 11: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	1,  // 12: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
+	5,  // 13: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
+	27, // 14: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	28, // 15: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	19, // 16: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	1,  // 17: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
+	19, // 18: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	1,  // 19: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
+	29, // 20: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	1,  // 21: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
+	2,  // 22: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	4,  // 23: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	7,  // 24: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	9,  // 25: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	13, // 26: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	11, // 27: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	15, // 28: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	3,  // 29: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	6,  // 30: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	8,  // 31: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	10, // 32: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	14, // 33: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	12, // 34: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	16, // 35: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	29, // [29:36] is the sub-list for method output_type
+	22, // [22:29] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }

@@ -97,7 +97,10 @@ type ExecutionTreeNode struct {
 	// Time from the call to its result, in milliseconds. 0 while it is in progress.
 	DurationMs float64 `protobuf:"fixed64,8,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
 	// Whether there is no result: the call or job is in progress, or the run ended before it did.
-	Unfinished    bool `protobuf:"varint,9,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
+	Unfinished bool `protobuf:"varint,9,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
+	// Whether a person replaced the arguments. `args_preview` then shows the arguments with which the
+	// call ran.
+	ArgsEdited    bool `protobuf:"varint,10,opt,name=args_edited,json=argsEdited,proto3" json:"args_edited,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -195,6 +198,13 @@ func (x *ExecutionTreeNode) GetUnfinished() bool {
 	return false
 }
 
+func (x *ExecutionTreeNode) GetArgsEdited() bool {
+	if x != nil {
+		return x.ArgsEdited
+	}
+	return false
+}
+
 var File_reeve_thread_v1_execution_tree_proto protoreflect.FileDescriptor
 
 const file_reeve_thread_v1_execution_tree_proto_rawDesc = "" +
@@ -202,7 +212,7 @@ const file_reeve_thread_v1_execution_tree_proto_rawDesc = "" +
 	"$reeve/thread/v1/execution_tree.proto\x12\x0freeve.thread.v1\"c\n" +
 	"\rExecutionTree\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x128\n" +
-	"\x05nodes\x18\x02 \x03(\v2\".reeve.thread.v1.ExecutionTreeNodeR\x05nodes\"\x90\x02\n" +
+	"\x05nodes\x18\x02 \x03(\v2\".reeve.thread.v1.ExecutionTreeNodeR\x05nodes\"\xb1\x02\n" +
 	"\x11ExecutionTreeNode\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tparent_id\x18\x02 \x01(\tR\bparentId\x12\x12\n" +
@@ -215,7 +225,10 @@ const file_reeve_thread_v1_execution_tree_proto_rawDesc = "" +
 	"durationMs\x12\x1e\n" +
 	"\n" +
 	"unfinished\x18\t \x01(\bR\n" +
-	"unfinishedBZ\n" +
+	"unfinished\x12\x1f\n" +
+	"\vargs_edited\x18\n" +
+	" \x01(\bR\n" +
+	"argsEditedBZ\n" +
 	"\x13dev.reeve.thread.v1B\x12ExecutionTreeProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (

@@ -183,6 +183,9 @@ const (
 	ToolStatus_TOOL_STATUS_REJECTED ToolStatus = 3
 	// The approval expired, or the tool exceeded its time limit.
 	ToolStatus_TOOL_STATUS_TIMED_OUT ToolStatus = 4
+	// The tool succeeded, but its result is incomplete: the answer of a subtask was truncated or
+	// filtered.
+	ToolStatus_TOOL_STATUS_INCOMPLETE ToolStatus = 5
 )
 
 // Enum value maps for ToolStatus.
@@ -193,6 +196,7 @@ var (
 		2: "TOOL_STATUS_ERROR",
 		3: "TOOL_STATUS_REJECTED",
 		4: "TOOL_STATUS_TIMED_OUT",
+		5: "TOOL_STATUS_INCOMPLETE",
 	}
 	ToolStatus_value = map[string]int32{
 		"TOOL_STATUS_UNSPECIFIED": 0,
@@ -200,6 +204,7 @@ var (
 		"TOOL_STATUS_ERROR":       2,
 		"TOOL_STATUS_REJECTED":    3,
 		"TOOL_STATUS_TIMED_OUT":   4,
+		"TOOL_STATUS_INCOMPLETE":  5,
 	}
 )
 
@@ -443,7 +448,8 @@ type ToolDescriptor struct {
 	InputSchema *structpb.Struct `protobuf:"bytes,3,opt,name=input_schema,json=inputSchema,proto3" json:"input_schema,omitempty"`
 	// Resources that the tool may access.
 	PermissionClass PermissionClass `protobuf:"varint,4,opt,name=permission_class,json=permissionClass,proto3,enum=reeve.tool.v1.PermissionClass" json:"permission_class,omitempty"`
-	// Whether calls may run concurrently with other calls of the same turn. If unset, true.
+	// Whether calls may run concurrently with other calls of the same turn. If unset, true. If false, a
+	// call starts after the calls of its turn that may run concurrently, and runs alone.
 	ParallelSafe *bool `protobuf:"varint,5,opt,name=parallel_safe,json=parallelSafe,proto3,oneof" json:"parallel_safe,omitempty"`
 	// Name of a lock that at most one call of a run holds at a time. Empty if the tool needs none.
 	ExclusiveLock string `protobuf:"bytes,6,opt,name=exclusive_lock,json=exclusiveLock,proto3" json:"exclusive_lock,omitempty"`
@@ -769,8 +775,12 @@ type ToolResultMetadata struct {
 	LostChanges []*FileChange `protobuf:"bytes,11,rep,name=lost_changes,json=lostChanges,proto3" json:"lost_changes,omitempty"`
 	// Revision of the workspace after the call. 0 if the call cannot have changed files.
 	WorkspaceRevision uint32 `protobuf:"varint,12,opt,name=workspace_revision,json=workspaceRevision,proto3" json:"workspace_revision,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Start of the arguments with which a person replaced those of the model, as JSON, at most 4,000
+	// bytes. The approval has all of them. The model reads them in a note with the result. Empty if
+	// nobody replaced them.
+	EditedArguments string `protobuf:"bytes,13,opt,name=edited_arguments,json=editedArguments,proto3" json:"edited_arguments,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ToolResultMetadata) Reset() {
@@ -885,6 +895,13 @@ func (x *ToolResultMetadata) GetWorkspaceRevision() uint32 {
 		return x.WorkspaceRevision
 	}
 	return 0
+}
+
+func (x *ToolResultMetadata) GetEditedArguments() string {
+	if x != nil {
+		return x.EditedArguments
+	}
+	return ""
 }
 
 // A call that may have changed files of a workspace.
@@ -1949,7 +1966,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bmetadata\x18\x05 \x01(\v2!.reeve.tool.v1.ToolResultMetadataR\bmetadata\x127\n" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
-	"structured\"\xf2\x04\n" +
+	"structured\"\x9d\x05\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -1966,7 +1983,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\tisolation\x18\n" +
 	" \x01(\tR\tisolation\x12<\n" +
 	"\flost_changes\x18\v \x03(\v2\x19.reeve.tool.v1.FileChangeR\vlostChanges\x12-\n" +
-	"\x12workspace_revision\x18\f \x01(\rR\x11workspaceRevision\"i\n" +
+	"\x12workspace_revision\x18\f \x01(\rR\x11workspaceRevision\x12)\n" +
+	"\x10edited_arguments\x18\r \x01(\tR\x0feditedArguments\"i\n" +
 	"\n" +
 	"FileChange\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2056,14 +2074,15 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x1ePERMISSION_CLASS_EDITOR_MUTATE\x10\x05\x12\x1d\n" +
 	"\x19PERMISSION_CLASS_SUBAGENT\x10\x06\x12\x1c\n" +
 	"\x18PERMISSION_CLASS_SECRETS\x10\a\x12\x1c\n" +
-	"\x18PERMISSION_CLASS_EXECUTE\x10\b*\x8e\x01\n" +
+	"\x18PERMISSION_CLASS_EXECUTE\x10\b*\xaa\x01\n" +
 	"\n" +
 	"ToolStatus\x12\x1b\n" +
 	"\x17TOOL_STATUS_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13TOOL_STATUS_SUCCESS\x10\x01\x12\x15\n" +
 	"\x11TOOL_STATUS_ERROR\x10\x02\x12\x18\n" +
 	"\x14TOOL_STATUS_REJECTED\x10\x03\x12\x19\n" +
-	"\x15TOOL_STATUS_TIMED_OUT\x10\x04*\xae\x01\n" +
+	"\x15TOOL_STATUS_TIMED_OUT\x10\x04\x12\x1a\n" +
+	"\x16TOOL_STATUS_INCOMPLETE\x10\x05*\xae\x01\n" +
 	"\x0eApprovalStatus\x12\x1f\n" +
 	"\x1bAPPROVAL_STATUS_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cAPPROVAL_STATUS_NOT_REQUIRED\x10\x01\x12\x1c\n" +

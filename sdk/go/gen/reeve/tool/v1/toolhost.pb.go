@@ -25,6 +25,59 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// What a toolhost says about a call.
+type ToolhostCallState int32
+
+const (
+	// No call was asked for, or the toolhost is older than the question.
+	ToolhostCallState_TOOLHOST_CALL_STATE_UNSPECIFIED ToolhostCallState = 0
+	// The toolhost executes the call, or has its result and has not recorded it yet.
+	ToolhostCallState_TOOLHOST_CALL_STATE_RUNNING ToolhostCallState = 1
+	// The toolhost does not execute the call and has no result to record.
+	ToolhostCallState_TOOLHOST_CALL_STATE_ABSENT ToolhostCallState = 2
+)
+
+// Enum value maps for ToolhostCallState.
+var (
+	ToolhostCallState_name = map[int32]string{
+		0: "TOOLHOST_CALL_STATE_UNSPECIFIED",
+		1: "TOOLHOST_CALL_STATE_RUNNING",
+		2: "TOOLHOST_CALL_STATE_ABSENT",
+	}
+	ToolhostCallState_value = map[string]int32{
+		"TOOLHOST_CALL_STATE_UNSPECIFIED": 0,
+		"TOOLHOST_CALL_STATE_RUNNING":     1,
+		"TOOLHOST_CALL_STATE_ABSENT":      2,
+	}
+)
+
+func (x ToolhostCallState) Enum() *ToolhostCallState {
+	p := new(ToolhostCallState)
+	*p = x
+	return p
+}
+
+func (x ToolhostCallState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ToolhostCallState) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_tool_v1_toolhost_proto_enumTypes[0].Descriptor()
+}
+
+func (ToolhostCallState) Type() protoreflect.EnumType {
+	return &file_reeve_tool_v1_toolhost_proto_enumTypes[0]
+}
+
+func (x ToolhostCallState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ToolhostCallState.Descriptor instead.
+func (ToolhostCallState) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{0}
+}
+
 // Announces that a toolhost is running. The toolhost writes its row every two seconds; a row that
 // is not written again expires after ten seconds.
 type ToolhostPresence struct {
@@ -117,10 +170,16 @@ func (x *ToolhostPresence) GetSince() *timestamppb.Timestamp {
 	return nil
 }
 
-// Checks whether a toolhost is running. Any response means that it is. If there is no responder,
-// the process no longer exists.
+// Asks a toolhost whether it is running, and whether it executes a call. Any response means that
+// it is running. If there is no responder, the process has no connection or no longer exists.
 type ToolhostProbe struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tenant of the call. Empty if no call is asked for.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// ID of the call's run. Empty if no call is asked for.
+	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// ID of the call. Empty if no call is asked for.
+	CallId        string `protobuf:"bytes,3,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -155,6 +214,73 @@ func (*ToolhostProbe) Descriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{1}
 }
 
+func (x *ToolhostProbe) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *ToolhostProbe) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ToolhostProbe) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+// Response to ToolhostProbe.
+type ToolhostProbeReply struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// State of the call. Unspecified if no call was asked for.
+	Call          ToolhostCallState `protobuf:"varint,1,opt,name=call,proto3,enum=reeve.tool.v1.ToolhostCallState" json:"call,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolhostProbeReply) Reset() {
+	*x = ToolhostProbeReply{}
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolhostProbeReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolhostProbeReply) ProtoMessage() {}
+
+func (x *ToolhostProbeReply) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolhostProbeReply.ProtoReflect.Descriptor instead.
+func (*ToolhostProbeReply) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ToolhostProbeReply) GetCall() ToolhostCallState {
+	if x != nil {
+		return x.Call
+	}
+	return ToolhostCallState_TOOLHOST_CALL_STATE_UNSPECIFIED
+}
+
 // A call that is forwarded to one toolhost: to the holder of its workspace, or to a toolhost that
 // has its tool.
 type ForwardedToolCall struct {
@@ -172,7 +298,7 @@ type ForwardedToolCall struct {
 
 func (x *ForwardedToolCall) Reset() {
 	*x = ForwardedToolCall{}
-	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[2]
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -184,7 +310,7 @@ func (x *ForwardedToolCall) String() string {
 func (*ForwardedToolCall) ProtoMessage() {}
 
 func (x *ForwardedToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[2]
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -197,7 +323,7 @@ func (x *ForwardedToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForwardedToolCall.ProtoReflect.Descriptor instead.
 func (*ForwardedToolCall) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{2}
+	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ForwardedToolCall) GetRequest() *ToolCallRequest {
@@ -232,12 +358,21 @@ const file_reeve_tool_v1_toolhost_proto_rawDesc = "" +
 	"\x05slots\x18\x03 \x01(\rR\x05slots\x12\x12\n" +
 	"\x04busy\x18\x04 \x01(\rR\x04busy\x12\x1a\n" +
 	"\bdraining\x18\x05 \x01(\bR\bdraining\x120\n" +
-	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05since:\x00\"\x11\n" +
-	"\rToolhostProbe:\x00\"w\n" +
+	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05since:\x00\"Y\n" +
+	"\rToolhostProbe\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x17\n" +
+	"\acall_id\x18\x03 \x01(\tR\x06callId:\x00\"J\n" +
+	"\x12ToolhostProbeReply\x124\n" +
+	"\x04call\x18\x01 \x01(\x0e2 .reeve.tool.v1.ToolhostCallStateR\x04call\"w\n" +
 	"\x11ForwardedToolCall\x128\n" +
 	"\arequest\x18\x01 \x01(\v2\x1e.reeve.tool.v1.ToolCallRequestR\arequest\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
-	"\x04hops\x18\x03 \x01(\rR\x04hops:\x00BO\n" +
+	"\x04hops\x18\x03 \x01(\rR\x04hops:\x00*y\n" +
+	"\x11ToolhostCallState\x12#\n" +
+	"\x1fTOOLHOST_CALL_STATE_UNSPECIFIED\x10\x00\x12\x1f\n" +
+	"\x1bTOOLHOST_CALL_STATE_RUNNING\x10\x01\x12\x1e\n" +
+	"\x1aTOOLHOST_CALL_STATE_ABSENT\x10\x02BO\n" +
 	"\x11dev.reeve.tool.v1B\rToolhostProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
 
 var (
@@ -252,22 +387,26 @@ func file_reeve_tool_v1_toolhost_proto_rawDescGZIP() []byte {
 	return file_reeve_tool_v1_toolhost_proto_rawDescData
 }
 
-var file_reeve_tool_v1_toolhost_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_reeve_tool_v1_toolhost_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_reeve_tool_v1_toolhost_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_reeve_tool_v1_toolhost_proto_goTypes = []any{
-	(*ToolhostPresence)(nil),      // 0: reeve.tool.v1.ToolhostPresence
-	(*ToolhostProbe)(nil),         // 1: reeve.tool.v1.ToolhostProbe
-	(*ForwardedToolCall)(nil),     // 2: reeve.tool.v1.ForwardedToolCall
-	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
-	(*ToolCallRequest)(nil),       // 4: reeve.tool.v1.ToolCallRequest
+	(ToolhostCallState)(0),        // 0: reeve.tool.v1.ToolhostCallState
+	(*ToolhostPresence)(nil),      // 1: reeve.tool.v1.ToolhostPresence
+	(*ToolhostProbe)(nil),         // 2: reeve.tool.v1.ToolhostProbe
+	(*ToolhostProbeReply)(nil),    // 3: reeve.tool.v1.ToolhostProbeReply
+	(*ForwardedToolCall)(nil),     // 4: reeve.tool.v1.ForwardedToolCall
+	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
+	(*ToolCallRequest)(nil),       // 6: reeve.tool.v1.ToolCallRequest
 }
 var file_reeve_tool_v1_toolhost_proto_depIdxs = []int32{
-	3, // 0: reeve.tool.v1.ToolhostPresence.since:type_name -> google.protobuf.Timestamp
-	4, // 1: reeve.tool.v1.ForwardedToolCall.request:type_name -> reeve.tool.v1.ToolCallRequest
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	5, // 0: reeve.tool.v1.ToolhostPresence.since:type_name -> google.protobuf.Timestamp
+	0, // 1: reeve.tool.v1.ToolhostProbeReply.call:type_name -> reeve.tool.v1.ToolhostCallState
+	6, // 2: reeve.tool.v1.ForwardedToolCall.request:type_name -> reeve.tool.v1.ToolCallRequest
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_toolhost_proto_init() }
@@ -281,13 +420,14 @@ func file_reeve_tool_v1_toolhost_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_toolhost_proto_rawDesc), len(file_reeve_tool_v1_toolhost_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   3,
+			NumEnums:      1,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_reeve_tool_v1_toolhost_proto_goTypes,
 		DependencyIndexes: file_reeve_tool_v1_toolhost_proto_depIdxs,
+		EnumInfos:         file_reeve_tool_v1_toolhost_proto_enumTypes,
 		MessageInfos:      file_reeve_tool_v1_toolhost_proto_msgTypes,
 	}.Build()
 	File_reeve_tool_v1_toolhost_proto = out.File

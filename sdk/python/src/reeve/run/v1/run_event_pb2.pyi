@@ -57,6 +57,12 @@ class RunStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RUN_STATUS_ERROR: _ClassVar[RunStatus]
     RUN_STATUS_CANCELLED: _ClassVar[RunStatus]
 
+class IncompleteReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    INCOMPLETE_REASON_UNSPECIFIED: _ClassVar[IncompleteReason]
+    INCOMPLETE_REASON_TRUNCATED: _ClassVar[IncompleteReason]
+    INCOMPLETE_REASON_FILTERED: _ClassVar[IncompleteReason]
+
 class StepState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     STEP_STATE_UNSPECIFIED: _ClassVar[StepState]
@@ -111,6 +117,9 @@ RUN_STATUS_WAITING: RunStatus
 RUN_STATUS_COMPLETED: RunStatus
 RUN_STATUS_ERROR: RunStatus
 RUN_STATUS_CANCELLED: RunStatus
+INCOMPLETE_REASON_UNSPECIFIED: IncompleteReason
+INCOMPLETE_REASON_TRUNCATED: IncompleteReason
+INCOMPLETE_REASON_FILTERED: IncompleteReason
 STEP_STATE_UNSPECIFIED: StepState
 STEP_STATE_STARTED: StepState
 STEP_STATE_COMPLETED: StepState
@@ -248,12 +257,14 @@ class Usage(_message.Message):
     def __init__(self, model: _Optional[str] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., reasoning_tokens: _Optional[int] = ..., estimated: _Optional[bool] = ..., cost_usd: _Optional[float] = ...) -> None: ...
 
 class StatusChanged(_message.Message):
-    __slots__ = ("status", "message")
+    __slots__ = ("status", "message", "incomplete_reason")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    INCOMPLETE_REASON_FIELD_NUMBER: _ClassVar[int]
     status: RunStatus
     message: str
-    def __init__(self, status: _Optional[_Union[RunStatus, str]] = ..., message: _Optional[str] = ...) -> None: ...
+    incomplete_reason: IncompleteReason
+    def __init__(self, status: _Optional[_Union[RunStatus, str]] = ..., message: _Optional[str] = ..., incomplete_reason: _Optional[_Union[IncompleteReason, str]] = ...) -> None: ...
 
 class StepChanged(_message.Message):
     __slots__ = ("state",)
@@ -294,7 +305,7 @@ class ApprovalChanged(_message.Message):
     def __init__(self, approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ...) -> None: ...
 
 class SubtaskChanged(_message.Message):
-    __slots__ = ("subtask_id", "title", "ended", "is_error", "call_id", "index", "error", "message", "result_preview")
+    __slots__ = ("subtask_id", "title", "ended", "is_error", "call_id", "index", "error", "message", "result_preview", "incomplete_reason")
     SUBTASK_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     ENDED_FIELD_NUMBER: _ClassVar[int]
@@ -304,6 +315,7 @@ class SubtaskChanged(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     RESULT_PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    INCOMPLETE_REASON_FIELD_NUMBER: _ClassVar[int]
     subtask_id: str
     title: str
     ended: bool
@@ -313,7 +325,8 @@ class SubtaskChanged(_message.Message):
     error: str
     message: str
     result_preview: str
-    def __init__(self, subtask_id: _Optional[str] = ..., title: _Optional[str] = ..., ended: _Optional[bool] = ..., is_error: _Optional[bool] = ..., call_id: _Optional[str] = ..., index: _Optional[int] = ..., error: _Optional[str] = ..., message: _Optional[str] = ..., result_preview: _Optional[str] = ...) -> None: ...
+    incomplete_reason: IncompleteReason
+    def __init__(self, subtask_id: _Optional[str] = ..., title: _Optional[str] = ..., ended: _Optional[bool] = ..., is_error: _Optional[bool] = ..., call_id: _Optional[str] = ..., index: _Optional[int] = ..., error: _Optional[str] = ..., message: _Optional[str] = ..., result_preview: _Optional[str] = ..., incomplete_reason: _Optional[_Union[IncompleteReason, str]] = ...) -> None: ...
 
 class BudgetExceeded(_message.Message):
     __slots__ = ("reason", "limit", "observed")
@@ -427,7 +440,7 @@ class RunParked(_message.Message):
     def __init__(self, waiting_for: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RunPrepared(_message.Message):
-    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities")
+    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -438,6 +451,7 @@ class RunPrepared(_message.Message):
     RECALLED_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     PLANNING_CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    GATED_TOOLS_FIELD_NUMBER: _ClassVar[int]
     model: _model_spec_pb2.ModelSpec
     capabilities: _model_spec_pb2.ProviderCapabilities
     tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
@@ -448,7 +462,8 @@ class RunPrepared(_message.Message):
     recalled: _containers.RepeatedScalarFieldContainer[str]
     warnings: _containers.RepeatedScalarFieldContainer[str]
     planning_capabilities: _model_spec_pb2.ProviderCapabilities
-    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ...) -> None: ...
+    gated_tools: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelCallStarted(_message.Message):
     __slots__ = ("attempt", "purpose", "reserved_usd")

@@ -15,7 +15,7 @@ class ExecutionTree(_message.Message):
     def __init__(self, version: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[ExecutionTreeNode, _Mapping]]] = ...) -> None: ...
 
 class ExecutionTreeNode(_message.Message):
-    __slots__ = ("id", "parent_id", "name", "title", "args_preview", "result_preview", "is_error", "duration_ms", "unfinished")
+    __slots__ = ("id", "parent_id", "name", "title", "args_preview", "result_preview", "is_error", "duration_ms", "unfinished", "args_edited")
     ID_FIELD_NUMBER: _ClassVar[int]
     PARENT_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -25,6 +25,7 @@ class ExecutionTreeNode(_message.Message):
     IS_ERROR_FIELD_NUMBER: _ClassVar[int]
     DURATION_MS_FIELD_NUMBER: _ClassVar[int]
     UNFINISHED_FIELD_NUMBER: _ClassVar[int]
+    ARGS_EDITED_FIELD_NUMBER: _ClassVar[int]
     id: str
     parent_id: str
     name: str
@@ -34,4 +35,5 @@ class ExecutionTreeNode(_message.Message):
     is_error: bool
     duration_ms: float
     unfinished: bool
-    def __init__(self, id: _Optional[str] = ..., parent_id: _Optional[str] = ..., name: _Optional[str] = ..., title: _Optional[str] = ..., args_preview: _Optional[str] = ..., result_preview: _Optional[str] = ..., is_error: _Optional[bool] = ..., duration_ms: _Optional[float] = ..., unfinished: _Optional[bool] = ...) -> None: ...
+    args_edited: bool
+    def __init__(self, id: _Optional[str] = ..., parent_id: _Optional[str] = ..., name: _Optional[str] = ..., title: _Optional[str] = ..., args_preview: _Optional[str] = ..., result_preview: _Optional[str] = ..., is_error: _Optional[bool] = ..., duration_ms: _Optional[float] = ..., unfinished: _Optional[bool] = ..., args_edited: _Optional[bool] = ...) -> None: ...

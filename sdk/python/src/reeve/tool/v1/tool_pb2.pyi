@@ -40,6 +40,7 @@ class ToolStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TOOL_STATUS_ERROR: _ClassVar[ToolStatus]
     TOOL_STATUS_REJECTED: _ClassVar[ToolStatus]
     TOOL_STATUS_TIMED_OUT: _ClassVar[ToolStatus]
+    TOOL_STATUS_INCOMPLETE: _ClassVar[ToolStatus]
 
 class ApprovalStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -75,6 +76,7 @@ TOOL_STATUS_SUCCESS: ToolStatus
 TOOL_STATUS_ERROR: ToolStatus
 TOOL_STATUS_REJECTED: ToolStatus
 TOOL_STATUS_TIMED_OUT: ToolStatus
+TOOL_STATUS_INCOMPLETE: ToolStatus
 APPROVAL_STATUS_UNSPECIFIED: ApprovalStatus
 APPROVAL_STATUS_NOT_REQUIRED: ApprovalStatus
 APPROVAL_STATUS_APPROVED: ApprovalStatus
@@ -150,7 +152,7 @@ class ToolResult(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ToolResultMetadata(_message.Message):
-    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision")
+    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_FIELD_NUMBER: _ClassVar[int]
     COMPLETED_AT_FIELD_NUMBER: _ClassVar[int]
@@ -163,6 +165,7 @@ class ToolResultMetadata(_message.Message):
     ISOLATION_FIELD_NUMBER: _ClassVar[int]
     LOST_CHANGES_FIELD_NUMBER: _ClassVar[int]
     WORKSPACE_REVISION_FIELD_NUMBER: _ClassVar[int]
+    EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     status: ToolStatus
     started_at: _timestamp_pb2.Timestamp
     completed_at: _timestamp_pb2.Timestamp
@@ -175,7 +178,8 @@ class ToolResultMetadata(_message.Message):
     isolation: str
     lost_changes: _containers.RepeatedCompositeFieldContainer[FileChange]
     workspace_revision: int
-    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ...) -> None: ...
+    edited_arguments: str
+    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ..., edited_arguments: _Optional[str] = ...) -> None: ...
 
 class FileChange(_message.Message):
     __slots__ = ("call_id", "tool", "host", "revision")

@@ -2,12 +2,22 @@ import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from reeve.tool.v1 import tool_pb2 as _tool_pb2
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class ToolhostCallState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TOOLHOST_CALL_STATE_UNSPECIFIED: _ClassVar[ToolhostCallState]
+    TOOLHOST_CALL_STATE_RUNNING: _ClassVar[ToolhostCallState]
+    TOOLHOST_CALL_STATE_ABSENT: _ClassVar[ToolhostCallState]
+TOOLHOST_CALL_STATE_UNSPECIFIED: ToolhostCallState
+TOOLHOST_CALL_STATE_RUNNING: ToolhostCallState
+TOOLHOST_CALL_STATE_ABSENT: ToolhostCallState
 
 class ToolhostPresence(_message.Message):
     __slots__ = ("host", "pool", "slots", "busy", "draining", "since")
@@ -26,8 +36,20 @@ class ToolhostPresence(_message.Message):
     def __init__(self, host: _Optional[str] = ..., pool: _Optional[str] = ..., slots: _Optional[int] = ..., busy: _Optional[int] = ..., draining: _Optional[bool] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ToolhostProbe(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("tenant", "run_id", "call_id")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    run_id: str
+    call_id: str
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call_id: _Optional[str] = ...) -> None: ...
+
+class ToolhostProbeReply(_message.Message):
+    __slots__ = ("call",)
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    call: ToolhostCallState
+    def __init__(self, call: _Optional[_Union[ToolhostCallState, str]] = ...) -> None: ...
 
 class ForwardedToolCall(_message.Message):
     __slots__ = ("request", "hops")
