@@ -11,6 +11,8 @@ export const exitCodes = {
   /** A program that the command needs is not installed, or does not work on this machine. */
   missing: 3,
   unreachable: 4,
+  /** A log is not what its writers appended. */
+  altered: 5,
   /** Ctrl-C: 128 plus the number of SIGINT. */
   interrupted: 130,
 } as const;
@@ -23,7 +25,8 @@ Exit codes:
   1  the run failed or was cancelled, or the server refused the request
   2  invalid usage
   3  this machine lacks a required program
-  4  the server cannot be reached`;
+  4  the server cannot be reached
+  5  \`verify\` found a problem in the log of the run`;
 
 /** Invalid usage: wrong arguments, options, or environment variables. */
 export class UsageError extends Error {

@@ -10,6 +10,7 @@ import { runCommands } from "./commands/runs.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { upCommand } from "./commands/up.ts";
+import { verifyCommand } from "./commands/verify.ts";
 import type { Context } from "./context.ts";
 import { exitCodeHelp } from "./exit-code.ts";
 import { defaultDataDir, defaultUrl } from "./server-address.ts";
@@ -30,6 +31,7 @@ export function createProgram(context: Context): Command {
     upCommand(context),
     demoCommand(context),
     ...runCommands(context),
+    verifyCommand(context),
     threadsCommand(context),
     memoriesCommand(context),
     ...approvalCommands(context),

@@ -49,7 +49,7 @@ func (c *Client) StartRun(ctx context.Context, request *runv1.StartRunRequest) (
 
 // Watch returns the events of a run until its end. The caller must close the watch.
 func (c *Client) Watch(runID string, options WatchOptions) *Watch {
-	return &Watch{source: c.source, runID: runID, options: options, through: options.After}
+	return &Watch{source: c.source, runID: runID, options: options, through: options.After, token: options.ResumeToken}
 }
 
 // GetRun returns the current state of a run.

@@ -11,6 +11,8 @@ import (
 type WatchOptions struct {
 	// After is the sequence of the last event that the caller has received. Zero starts from the beginning.
 	After uint32
+	// ResumeToken is that of the watch that the caller continues. The server then checks that it still has the events up to After.
+	ResumeToken string
 	// Narrow selects only the events that a person reads.
 	Narrow bool
 	// Families selects exactly these families, and takes precedence over Narrow. Nil means not set.
@@ -31,6 +33,8 @@ type Watch struct {
 	runID   string
 	options WatchOptions
 	through uint32
+	// Token of the last message. It covers its events even if the caller has not consumed them.
+	token   string
 	end     runv1.RunStatus
 	stream  *stream
 	waiting []*runv1.RunEvent
@@ -51,6 +55,10 @@ func (w *Watch) Err() error { return w.err }
 
 // ThroughSequence returns the sequence up to which all selected events were received. Use it as After to resume the watch.
 func (w *Watch) ThroughSequence() uint32 { return w.through }
+
+// ResumeToken names the history that was received. Use it as ResumeToken, together with After, to resume the watch. It is
+// empty at first.
+func (w *Watch) ResumeToken() string { return w.token }
 
 // EndStatus returns the terminal status of the run. It is unspecified until the watch has ended.
 func (w *Watch) EndStatus() runv1.RunStatus { return w.end }
@@ -116,11 +124,12 @@ func (w *Watch) receive(ctx context.Context) error {
 	}
 	w.failures = 0
 	w.waiting, w.messageThrough, w.messageEnd = message.Events, message.ThroughSequence, message.EndStatus
+	w.token = message.ResumeToken
 	return nil
 }
 
 func (w *Watch) request() *runv1.WatchRunRequest {
-	request := &runv1.WatchRunRequest{RunId: w.runID, AfterSequence: w.through}
+	request := &runv1.WatchRunRequest{RunId: w.runID, AfterSequence: w.through, ResumeToken: w.token}
 	if w.options.Families != nil {
 		request.Selection = &runv1.WatchRunRequest_Families{Families: &runv1.EventFamilies{Families: w.options.Families}}
 	} else {

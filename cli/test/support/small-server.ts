@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RunService } from "@reeve/contracts/run";
-import type { RunEventSchema } from "@reeve/contracts/run";
+import type { GetRunRequest, RunEventSchema, StartRunRequest } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { RunningServer } from "@reeve/platform/rpc/server";
@@ -15,13 +15,24 @@ export async function smallServer(
   port: number,
   signal: AbortSignal,
 ): Promise<RunningServer> {
+  const methods = {
+    watchRun,
+    startRun: ({ agentId }: StartRunRequest) => ({ run: { runId: "run_1", agentId } }),
+    getRun: ({ runId }: GetRunRequest) => ({
+      run: { runId, agentId: "writer", scripted: true },
+    }),
+  };
+  return await serveRuns(methods, port, signal);
+}
+
+/** Serves some methods of RunService on a port of 127.0.0.1. */
+export async function serveRuns(
+  methods: Partial<ServiceImpl<typeof RunService>>,
+  port: number,
+  signal: AbortSignal,
+): Promise<RunningServer> {
   return await serve(
-    (router) =>
-      void router.service(RunService, {
-        watchRun,
-        startRun: ({ agentId }) => ({ run: { runId: "run_1", agentId } }),
-        getRun: ({ runId }) => ({ run: { runId, agentId: "writer", scripted: true } }),
-      }),
+    (router) => void router.service(RunService, methods),
     { host: "127.0.0.1", port, services: [RunService], log: createLogger("test", "silent") },
     signal,
   );

@@ -29,6 +29,8 @@ pub struct Watch {
     run_id: String,
     selection: Selection,
     through: u32,
+    /// Covers the events of the last message, even those that were not returned yet.
+    token: String,
     end: RunStatus,
     connected: Option<(u64, Option<Streaming<WatchRunResponse>>)>,
     waiting: VecDeque<RunEvent>,
@@ -45,6 +47,7 @@ impl Watch {
             run_id,
             selection,
             through: after,
+            token: String::new(),
             end: RunStatus::Unspecified,
             connected: None,
             waiting: VecDeque::new(),
@@ -109,6 +112,7 @@ impl Watch {
         self.failures = 0;
         self.until = None;
         self.coming = (message.through_sequence, message.end_status());
+        self.token = message.resume_token;
         self.waiting = message.events.into();
         Ok(())
     }
@@ -136,6 +140,7 @@ impl Watch {
             }
         };
         let (run_id, after_sequence) = (self.run_id.clone(), self.through);
-        WatchRunRequest { run_id, after_sequence, selection: Some(selection) }
+        let resume_token = self.token.clone();
+        WatchRunRequest { run_id, after_sequence, resume_token, selection: Some(selection) }
     }
 }

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Approval, DecideApprovalRequestSchema } from "#contracts/approval";
 import { ApprovalSchema } from "#contracts/approval";
 import type { Artifact } from "#contracts/artifact";
-import type { Run, StartRunRequestSchema } from "#contracts/run";
+import type { ExportRunLogResponse, Run, StartRunRequestSchema } from "#contracts/run";
 import { RunSchema } from "#contracts/run";
 import type { ExecutionTree } from "#contracts/thread";
 import { ExecutionTreeSchema } from "#contracts/thread";
@@ -113,6 +113,18 @@ export class Client implements Disposable {
       options,
     );
     return tree ?? create(ExecutionTreeSchema);
+  }
+
+  /** Yields the batches of a run's log as they are stored, oldest first, for a verification or an archive. */
+  async *exportRunLog(
+    runId: string,
+    options: CallOptions = {},
+  ): AsyncGenerator<ExportRunLogResponse, void, undefined> {
+    yield* this.#requests.stream(
+      ({ runs }, call) => runs.exportRunLog({ runId }, call),
+      options,
+      this.#requests.settings.transferTimeoutMs,
+    );
   }
 
   /** Lists approvals, oldest first. By default only pending ones. */

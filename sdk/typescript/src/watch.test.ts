@@ -24,9 +24,11 @@ async function watched(
   reconnectTimeoutMs = 30_000,
 ) {
   const requested: number[] = [];
-  const watchRun: WatchRun = async function* ({ afterSequence }) {
+  const tokens: string[] = [];
+  const watchRun: WatchRun = async function* ({ afterSequence, resumeToken }) {
     const responses = connections[requested.length];
     requested.push(afterSequence);
+    tokens.push(resumeToken);
     if (responses instanceof ConnectError) throw responses;
     yield* responses ?? [];
     throw new ConnectError("connection lost", Code.Unavailable);
@@ -47,7 +49,7 @@ async function watched(
   } catch (thrown) {
     error = thrown;
   }
-  return { seen, requested, error, endStatus: watch.endStatus };
+  return { seen, requested, tokens, error, endStatus: watch.endStatus };
 }
 
 test("yields every event once over lost connections", async () => {
@@ -99,4 +101,16 @@ test("throws an error of the server at once", async () => {
   expect(seen).toEqual([]);
   expect(requested).toHaveLength(1);
   expect(error).toMatchObject({ code: Code.NotFound });
+});
+
+test("resumes with the token of the last message, and throws if the server has lost that history", async () => {
+  const { seen, requested, tokens, error } = await watched([
+    [{ events: [text(1), text(2)], throughSequence: 2, resumeToken: "two" }],
+    [{ throughSequence: 3, resumeToken: "three" }],
+    new ConnectError("the store has lost events", Code.DataLoss),
+  ]);
+  expect(requested).toEqual([0, 2, 3]);
+  expect(tokens).toEqual(["", "two", "three"]);
+  expect(seen).toEqual([1, 2, "lost after 2", "lost after 3"]);
+  expect(error).toMatchObject({ code: Code.DataLoss });
 });

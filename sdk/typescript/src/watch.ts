@@ -16,6 +16,8 @@ import { delayBeforeRetry } from "./retry.ts";
 export interface WatchOptions {
   /** Sequence of the last event that the caller has seen. Default: 0, which yields events from the beginning. */
   readonly after?: number;
+  /** `resumeToken` of the watch that the caller continues. The server then checks that it still has the events up to `after`. */
+  readonly resumeToken?: string;
   /** Whether to yield all events (the default), or only those that a person reads. */
   readonly detailed?: boolean;
   /** Exactly these families of events, instead of `detailed`. */
@@ -36,7 +38,8 @@ type WatchLimits = Pick<Settings, "idleTimeoutMs" | "reconnectTimeoutMs">;
 
 /**
  * The events of a run. `for await` yields each event once and in order, over any number of lost connections, and ends after
- * the run has ended. Throws a ReeveError if the server refuses, or if nothing is received for `reconnectTimeoutMs`. A second
+ * the run has ended. Throws a ReeveError if the server refuses, or if nothing is received for `reconnectTimeoutMs`. The reason
+ * HISTORY_LOST means that the store lost events that this watch has yielded: discard them and watch again from the beginning. A second
  * loop continues after the last event of the first.
  */
 export class Watch implements AsyncIterable<RunEvent> {
@@ -45,6 +48,7 @@ export class Watch implements AsyncIterable<RunEvent> {
   readonly #limits: WatchLimits;
   readonly #options: WatchOptions;
   #throughSequence: number;
+  #resumeToken: string;
   #endStatus: RunStatus = RunStatus.UNSPECIFIED;
 
   constructor(source: ConnectionSource, limits: WatchLimits, runId: string, options: WatchOptions) {
@@ -53,11 +57,20 @@ export class Watch implements AsyncIterable<RunEvent> {
     this.#limits = limits;
     this.#options = options;
     this.#throughSequence = options.after ?? 0;
+    this.#resumeToken = options.resumeToken ?? "";
   }
 
   /** The sequence up to which the caller has every requested event. Pass it as `after` to continue in another watch. */
   get throughSequence(): number {
     return this.#throughSequence;
+  }
+
+  /**
+   * Names the history that was received. Pass it as `resumeToken`, with `throughSequence` as `after`, to continue in another
+   * watch. Empty at first.
+   */
+  get resumeToken(): string {
+    return this.#resumeToken;
   }
 
   /** How the run ended. UNSPECIFIED until the watch has ended. */
@@ -71,8 +84,9 @@ export class Watch implements AsyncIterable<RunEvent> {
     let deadline = performance.now() + reconnectTimeoutMs;
     for (let failures = 1; this.#endStatus === RunStatus.UNSPECIFIED; failures++) {
       try {
-        for await (const { events, throughSequence, endStatus } of this.#messages()) {
+        for await (const { events, throughSequence, resumeToken, endStatus } of this.#messages()) {
           failures = 0;
+          this.#resumeToken = resumeToken;
           for (const event of events) {
             if (event.sequence <= this.#throughSequence) continue;
             this.#throughSequence = event.sequence;
@@ -126,7 +140,11 @@ export class Watch implements AsyncIterable<RunEvent> {
 
   #request(): MessageInitShape<typeof WatchRunRequestSchema> {
     const { families, detailed = true } = this.#options;
-    const position = { runId: this.runId, afterSequence: this.#throughSequence };
+    const position = {
+      runId: this.runId,
+      afterSequence: this.#throughSequence,
+      resumeToken: this.#resumeToken,
+    };
     if (families === undefined) {
       return { ...position, selection: { case: "detailed", value: detailed } };
     }

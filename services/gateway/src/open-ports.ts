@@ -34,6 +34,7 @@ export async function openPorts(
   return {
     log: runLog,
     logEnds: runLog,
+    logBatches: runLog,
     journal: await openCallJournal(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     agents: await openTable(nats, AgentSchema),

@@ -22,6 +22,7 @@ describe("the runs of another tenant", () => {
     const refusal = { kind: "not_found", reason: "RUN_NOT_FOUND" };
     expect(await refusalOf(bench.globex.runs.getRun({ runId }))).toMatchObject(refusal);
     expect(await refusalOf(bench.globex.runs.watchRun({ runId }))).toMatchObject(refusal);
+    expect(await refusalOf(bench.globex.runs.exportRunLog({ runId }))).toMatchObject(refusal);
     expect(await refusalOf(bench.globex.runs.cancelRun({ runId }))).toMatchObject(refusal);
     expect(await refusalOf(bench.globex.runs.sendMessage({ runId, text: "hi" }))).toMatchObject(
       refusal,

@@ -10,7 +10,15 @@ import { batchTooLarge, defaultMaxDataBytes } from "../streams/payload-limit.ts"
 import type { CallKey } from "./call-journal.ts";
 import type { LogDefinition } from "./definitions.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
-import type { AppendOutcome, EventRange, Log, Tail, TailReader } from "./port.ts";
+import type {
+  AppendOutcome,
+  BatchReader,
+  EventRange,
+  Log,
+  RawBatch,
+  Tail,
+  TailReader,
+} from "./port.ts";
 import { emptyTail, tailAt } from "./port.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
@@ -29,7 +37,9 @@ interface MemoryBatch<Key, Event> {
 }
 
 /** Logs in memory, for runs without a server and for tests. They end with the process. */
-export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, Event> {
+export class MemoryLog<Key, Event>
+  implements Log<Key, Event>, TailReader<Key, Event>, BatchReader<Key>
+{
   /** All batches of all logs, in the order of their appends. */
   readonly batches: MemoryBatch<Key, Event>[] = [];
   /** Notifies of every append to any log. */
@@ -83,6 +93,24 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, E
     return this.read(key, this.#log(key).tails.at(-2) ?? emptyTail, signal);
   }
 
+  async *readBatches(key: Key, signal: AbortSignal): AsyncIterable<RawBatch> {
+    const { events, tails } = this.#log(key);
+    let before = emptyTail;
+    for (const tail of [...tails]) {
+      signal.throwIfAborted();
+      const appended = events.slice(before.sequence, tail.sequence);
+      yield {
+        revision: tail.revision,
+        first: before.sequence + 1,
+        last: tail.sequence,
+        kinds: this.#format.kindsOf(appended),
+        digest: tail.digest,
+        data: this.#format.payloadOf(before, appended),
+      };
+      before = tail;
+    }
+  }
+
   async *follow(
     key: Key,
     after: number | Tail,
@@ -114,6 +142,7 @@ interface BatchFormat<Key, Event> {
   subjectOf(key: Key): string;
   /** Returns the payload of a batch that follows `tail`. */
   payloadOf(tail: Tail, events: readonly Event[]): Uint8Array;
+  kindsOf(events: readonly Event[]): readonly string[];
 }
 
 export function memoryRunLog(): MemoryLog<RunKey, RunEvent> {
@@ -132,11 +161,13 @@ function formatOf<Key, Event, Schema extends DescMessage>({
   schema,
   tokens,
   batch,
+  kinds,
 }: LogDefinition<Key, Event, Schema>): BatchFormat<Key, Event> {
   const channel = channelOf(schema);
   return {
     subjectOf: (key) => channel.subject(tokens(key)),
     payloadOf: ({ sequence, digest }, events) =>
       toBinary(schema, batch(sequence + 1, events, digestBytes(digest))),
+    kindsOf: kinds,
   };
 }

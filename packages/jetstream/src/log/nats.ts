@@ -17,7 +17,7 @@ import type { BatchContent, LogDefinition } from "./definitions.ts";
 import type { StoredRange } from "./follow-subject.ts";
 import { followSubject } from "./follow-subject.ts";
 import { historyLost } from "./history-lost.ts";
-import type { AppendOutcome, EventRange, Log, Tail, TailReader } from "./port.ts";
+import type { AppendOutcome, BatchReader, EventRange, Log, Tail, TailReader } from "./port.ts";
 import { emptyTail, tailAt } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import {
@@ -46,7 +46,7 @@ export interface NatsLogOptions {
  * message before it stores another, which makes an append a compare-and-append.
  */
 export class NatsLog<Key, Event, Schema extends DescMessage>
-  implements Log<Key, Event>, TailReader<Key, Event>
+  implements Log<Key, Event>, TailReader<Key, Event>, BatchReader<Key>
 {
   readonly #connection: NatsConnection;
   readonly #definition: LogDefinition<Key, Event, Schema>;
@@ -133,6 +133,20 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const { events } = contentOf(this.#definition, batch);
     const tail = tailAfter(this.#subject(key), batch);
     return { events, tail, batchTails: [tail] };
+  }
+
+  async *readBatches(key: Key, signal: AbortSignal): AsyncIterable<StoredBatch> {
+    const subject = this.#subject(key);
+    const read = (get: () => Promise<StoredBatch | undefined>) =>
+      retryUnavailable(get, this.#retryLimits, signal);
+    const end = (await read(() => this.#reader.last(subject)))?.revision ?? 0;
+    for (let revision = 0; revision < end;) {
+      const from = revision;
+      const batch = await read(() => this.#reader.next(subject, from));
+      if (batch === undefined) return;
+      yield batch;
+      ({ revision } = batch);
+    }
   }
 
   follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>> {

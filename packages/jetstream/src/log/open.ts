@@ -5,14 +5,14 @@ import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./
 import type { NatsLogOptions } from "./nats.ts";
 import { NatsLog } from "./nats.ts";
 import type { TailReader } from "./port.ts";
-import type { RunLog, RunTailReader } from "./run-log.ts";
+import type { RunBatchReader, RunLog, RunTailReader } from "./run-log.ts";
 import type { ThreadKey, ThreadLog } from "./thread-log.ts";
 
 /** Opens the logs of runs in JetStream, and creates their stream if it is missing. */
 export function openRunLog(
   { connection }: { readonly connection: NatsConnection },
   options: NatsLogOptions = {},
-): Promise<RunLog & RunTailReader> {
+): Promise<RunLog & RunTailReader & RunBatchReader> {
   return NatsLog.open(connection, runLogDefinition, options);
 }
 

@@ -67,3 +67,22 @@ export interface TailReader<Key, Event> {
   /** Returns the events of the last batch, and the tail. For a log that does not exist: no events and the empty tail. */
   last(key: Key, signal: AbortSignal): Promise<EventRange<Event>>;
 }
+
+/** A batch as its log stores it. All fields but `data` are its headers, which may contradict it if the log was altered. */
+export interface RawBatch {
+  /** Increases with each batch of a log. */
+  readonly revision: number;
+  readonly first: number;
+  readonly last: number;
+  /** The kinds of its events, without repetitions. */
+  readonly kinds: readonly string[];
+  /** The digest that was stored with the batch; empty for a batch of a version that wrote none. */
+  readonly digest: string;
+  readonly data: Uint8Array;
+}
+
+/** Reads logs as they are stored, without relying on what their batches say. */
+export interface BatchReader<Key> {
+  /** Yields the batches of a log, oldest first, up to its end at the time of the call. */
+  readBatches(key: Key, signal: AbortSignal): AsyncIterable<RawBatch>;
+}

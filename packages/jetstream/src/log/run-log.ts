@@ -1,5 +1,5 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import type { Log, TailReader } from "./port.ts";
+import type { BatchReader, Log, TailReader } from "./port.ts";
 
 /** Identifies a run of a tenant. */
 export interface RunKey {
@@ -12,3 +12,6 @@ export type RunLog = Log<RunKey, RunEvent>;
 
 /** Reads the ends of the logs of runs. */
 export type RunTailReader = TailReader<RunKey, RunEvent>;
+
+/** Reads the logs of runs as they are stored. */
+export type RunBatchReader = BatchReader<RunKey>;

@@ -4,7 +4,7 @@ import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { storedReadOptions } from "@reeve/contracts/nesting";
 import { batchDigest } from "@reeve/contracts/batch-digest";
 import type { BatchContent, LogDefinition } from "./definitions.ts";
-import type { Tail } from "./port.ts";
+import type { RawBatch, Tail } from "./port.ts";
 
 /** Headers of a stored batch. They describe it to readers that do not decode it. */
 export const batchHeaders = {
@@ -24,18 +24,10 @@ export const batchHeaders = {
 export const expectedLastHeader = "Nats-Expected-Last-Subject-Sequence";
 
 /** A batch as its stream stores it. */
-export interface StoredBatch {
-  /** The sequence of the message in its stream. */
-  readonly revision: number;
-  readonly first: number;
-  readonly last: number;
-  readonly kinds: readonly string[];
+export interface StoredBatch extends RawBatch {
   readonly write: string;
-  /** The digest that was stored with the batch; empty for a batch of a version that wrote none. */
-  readonly digest: string;
   /** The revision of the batch before it in the same log; 0 for the first batch. */
   readonly previousRevision: number;
-  readonly data: Uint8Array;
 }
 
 /** Reads a batch from a message that the stream republished after the commit, or sent as an answer to a direct get. */

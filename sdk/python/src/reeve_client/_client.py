@@ -64,13 +64,20 @@ class Client:
         return (await self._call("runs", "StartRun", request)).run
 
     def watch(
-        self, run_id: str, *, after: int = 0, detailed: bool = True, families: Sequence[int] | None = None
+        self,
+        run_id: str,
+        *,
+        after: int = 0,
+        detailed: bool = True,
+        families: Sequence[int] | None = None,
+        resume_token: str = "",
     ) -> Watch:
         """Returns the events of a run after the sequence `after`, until the end of the run.
 
         `detailed` selects all events, or only those that a person reads. `families` selects exactly these families instead.
+        With the `resume_token` of an earlier watch, the server checks that it still has the events up to `after`.
         """
-        return Watch(self._source, run_id, after, detailed, families)
+        return Watch(self._source, run_id, after, detailed, families, resume_token)
 
     async def get_run(self, run_id: str) -> run_service_pb2.Run:
         return (await self._call("runs", "GetRun", run_service_pb2.GetRunRequest(run_id=run_id))).run

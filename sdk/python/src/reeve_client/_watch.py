@@ -19,10 +19,17 @@ class Watch:
     """
 
     def __init__(
-        self, source: Source, run_id: str, after: int, detailed: bool, families: Sequence[int] | None
+        self,
+        source: Source,
+        run_id: str,
+        after: int,
+        detailed: bool,
+        families: Sequence[int] | None,
+        resume_token: str = "",
     ) -> None:
         self.run_id = run_id
         self.through_sequence = after
+        self.resume_token = resume_token
         self.end_status = run_event_pb2.RUN_STATUS_UNSPECIFIED
         self._source = source
         self._detailed = detailed
@@ -39,6 +46,7 @@ class Watch:
             try:
                 async for message in self._connected():
                     failures = 0
+                    self.resume_token = message.resume_token
                     for event in message.events:
                         if event.sequence > self.through_sequence:
                             self.through_sequence = event.sequence
@@ -67,7 +75,9 @@ class Watch:
             call.cancel()
 
     def _request(self) -> run_service_pb2.WatchRunRequest:
-        request = run_service_pb2.WatchRunRequest(run_id=self.run_id, after_sequence=self.through_sequence)
+        request = run_service_pb2.WatchRunRequest(
+            run_id=self.run_id, after_sequence=self.through_sequence, resume_token=self.resume_token
+        )
         if self._families is None:
             request.detailed = self._detailed
         else:

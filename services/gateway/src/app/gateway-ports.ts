@@ -3,7 +3,7 @@ import type { Agent } from "@reeve/contracts/agent";
 import type { Dispatch, Run } from "@reeve/contracts/run";
 import type { Thread } from "@reeve/contracts/thread";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
-import type { RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
+import type { RunBatchReader, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
@@ -16,6 +16,7 @@ import type { RunLists } from "./list-runs.ts";
 export interface GatewayPorts {
   readonly log: RunLog;
   readonly logEnds: RunTailReader;
+  readonly logBatches: RunBatchReader;
   /** The journals of tool calls, to withdraw the open calls of a cancelled run. */
   readonly journal: Pick<CallJournal, "read" | "append">;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;

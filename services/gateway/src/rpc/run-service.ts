@@ -11,6 +11,7 @@ import { counter } from "@reeve/platform/telemetry/metrics";
 import { cancelRun } from "../app/cancel-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { cancelUnwatched, Watchers } from "../app/watchers.ts";
+import { exportRunLog } from "../app/export-run-log.ts";
 import { listRuns } from "../app/list-runs.ts";
 import { readRun, runKeyOf } from "../app/read-run.ts";
 import { sendMessage } from "../app/send-message.ts";
@@ -103,6 +104,8 @@ export function runService(
     cancelRun: async (request, context) => ({
       run: runOf(await cancelRun(ports, principalOf(context), request, context.signal)),
     }),
+    exportRunLog: ({ runId }, context) =>
+      exportRunLog(ports, runKeyOf(principalOf(context).tenant, runId), context.signal),
     sendMessage: (request, context) =>
       sendMessage(ports, principalOf(context), request, context.signal),
   };

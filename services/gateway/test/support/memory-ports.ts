@@ -50,6 +50,7 @@ export function memoryPorts(): MemoryPorts {
   return {
     log,
     logEnds: log,
+    logBatches: log,
     journal: memoryCallJournal(),
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),

@@ -8,7 +8,7 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
-import type { ChatContext, CostSummary, EventFamily, IncompleteReason, RunError, RunEvent, RunStatus } from "./run_event_pb.ts";
+import type { ChatContext, CostSummary, EventFamily, RunError, RunEvent, RunStatus } from "./run_event_pb.ts";
 import { file_reeve_run_v1_run_event } from "./run_event_pb.ts";
 import type { ExecutionTree } from "../../thread/v1/execution_tree_pb.ts";
 import { file_reeve_thread_v1_execution_tree } from "../../thread/v1/execution_tree_pb.ts";
@@ -22,7 +22,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/run/v1/run_service.proto.
  */
 export const file_reeve_run_v1_run_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSLfBAoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgRIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uEgwKBHBsYW4YEiADKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AToayt8YFgoEcnVucxIOe3RlbmFudH0ue3J1bn0i0wQKD1N0YXJ0UnVuUmVxdWVzdBIyCghhZ2VudF9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSGgoFaW5wdXQYAiABKAlCC7pICHIGEAEogIAQEhwKCnJlcXVlc3RfaWQYAyABKAlCCLpIBXIDKIABEjUKCG1lc3NhZ2VzGAQgAygLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2VCCbpIBpIBAxDoBxI1CgVmaWxlcxgFIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZUIIukgFkgECEGQSUgoGbGFiZWxzGAYgAygLMikucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVxdWVzdC5MYWJlbHNFbnRyeUIXukgUmgERECAiBnIEEAEoPyoFcgMogAgSMAoJdGhyZWFkX2lkGAcgASgJQh26SBpyGDIWXlthLXpBLVowLTlfLV17MCwxMjh9JBIQCghleGVjdXRvchgIIAEoCRIcChRjYW5jZWxfb25fZGlzY29ubmVjdBgJIAEoCBIvCgdvbl9idXN5GAogASgOMhQucmVldmUucnVuLnYxLk9uQnVzeUIIukgFggECEAESLwoMY2hhdF9jb250ZXh0GAsgASgLMhkucmVldmUucnVuLnYxLkNoYXRDb250ZXh0EhYKDm1lbW9yeV9lbmFibGVkGAwgASgIGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFSBXRvb2xzIjIKEFN0YXJ0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biK3AQoPV2F0Y2hSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoDRIeCgxyZXN1bWVfdG9rZW4YBSABKAlCCLpIBXIDKIABEhIKCGRldGFpbGVkGAMgASgISAASLwoIZmFtaWxpZXMYBCABKAsyGy5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbGllc0gAQgsKCXNlbGVjdGlvbiJPCg1FdmVudEZhbWlsaWVzEj4KCGZhbWlsaWVzGAEgAygOMhkucmVldmUucnVuLnYxLkV2ZW50RmFtaWx5QhG6SA6SAQsYASIHggEEEAEgACKXAQoQV2F0Y2hSdW5SZXNwb25zZRImCgZldmVudHMYASADKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXZlbnQSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDRIUCgxyZXN1bWVfdG9rZW4YBCABKAkSKwoKZW5kX3N0YXR1cxgDIAEoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXMiKwoNR2V0UnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiMAoOR2V0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biK/AQoPTGlzdFJ1bnNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiABBIZCghhZ2VudF9pZBgDIAEoCUIHukgEcgIoPxI6CghzdGF0dXNlcxgEIAMoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXNCD7pIDJIBCSIHggEEEAEgABIbCgl0aHJlYWRfaWQYBSABKAlCCLpIBXIDKIABIkwKEExpc3RSdW5zUmVzcG9uc2USHwoEcnVucxgBIAMoCzIRLnJlZXZlLnJ1bi52MS5SdW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKF0dldEV4ZWN1dGlvblRyZWVSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASJiChhHZXRFeGVjdXRpb25UcmVlUmVzcG9uc2USLAoEdHJlZRgBIAEoCzIeLnJlZXZlLnRocmVhZC52MS5FeGVjdXRpb25UcmVlEhgKEHRocm91Z2hfc2VxdWVuY2UYAiABKA0iSAoQQ2FuY2VsUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESGAoGcmVhc29uGAIgASgJQgi6SAVyAyiAICIzChFDYW5jZWxSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIm0KElNlbmRNZXNzYWdlUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESHQoEdGV4dBgCIAEoCUIPukgMcgoQASiAgBAyAlxTEhwKCm1lc3NhZ2VfaWQYAyABKAlCCLpIBXIDKIABIjsKE1NlbmRNZXNzYWdlUmVzcG9uc2USEgoKbWVzc2FnZV9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDSpfCgZPbkJ1c3kSFwoTT05fQlVTWV9VTlNQRUNJRklFRBAAEhIKDk9OX0JVU1lfUkVKRUNUEAESEQoNT05fQlVTWV9RVUVVRRACEhUKEU9OX0JVU1lfSU5URVJSVVBUEAMyzQQKClJ1blNlcnZpY2USSQoIU3RhcnRSdW4SHS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVzcG9uc2USUAoIV2F0Y2hSdW4SHS5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLldhdGNoUnVuUmVzcG9uc2UiA5ACATABEkgKBkdldFJ1bhIbLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXF1ZXN0GhwucmVldmUucnVuLnYxLkdldFJ1blJlc3BvbnNlIgOQAgESTgoITGlzdFJ1bnMSHS5yZWV2ZS5ydW4udjEuTGlzdFJ1bnNSZXF1ZXN0Gh4ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVzcG9uc2UiA5ACARJMCglDYW5jZWxSdW4SHi5yZWV2ZS5ydW4udjEuQ2FuY2VsUnVuUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXNwb25zZRJmChBHZXRFeGVjdXRpb25UcmVlEiUucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXF1ZXN0GiYucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXNwb25zZSIDkAIBElIKC1NlbmRNZXNzYWdlEiAucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVxdWVzdBohLnJlZXZlLnJ1bi52MS5TZW5kTWVzc2FnZVJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
+  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSKWBAoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOhrK3xgWCgRydW5zEg57dGVuYW50fS57cnVufSLMBAoPU3RhcnRSdW5SZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIaCgVpbnB1dBgCIAEoCUILukgIcgYQASiAgBASHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMogAESNQoIbWVzc2FnZXMYBCADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZUIJukgGkgEDEOgHEjUKBWZpbGVzGAUgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlQgi6SAWSAQIQZBJSCgZsYWJlbHMYBiADKAsyKS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0LkxhYmVsc0VudHJ5Qhe6SBSaAREQICIGcgQQASg/KgVyAyiACBIwCgl0aHJlYWRfaWQYByABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXswLDEyOH0kEhAKCGV4ZWN1dG9yGAggASgJEhwKFGNhbmNlbF9vbl9kaXNjb25uZWN0GAkgASgIEi8KB29uX2J1c3kYCiABKA4yFC5yZWV2ZS5ydW4udjEuT25CdXN5Qgi6SAWCAQIQARIvCgxjaGF0X2NvbnRleHQYCyABKAsyGS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHQSFgoObWVtb3J5X2VuYWJsZWQYDCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIyChBTdGFydFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4itwEKD1dhdGNoUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESFgoOYWZ0ZXJfc2VxdWVuY2UYAiABKA0SHgoMcmVzdW1lX3Rva2VuGAUgASgJQgi6SAVyAyiAARISCghkZXRhaWxlZBgDIAEoCEgAEi8KCGZhbWlsaWVzGAQgASgLMhsucmVldmUucnVuLnYxLkV2ZW50RmFtaWxpZXNIAEILCglzZWxlY3Rpb24iTwoNRXZlbnRGYW1pbGllcxI+CghmYW1pbGllcxgBIAMoDjIZLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlseUIRukgOkgELGAEiB4IBBBABIAAilwEKEFdhdGNoUnVuUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYucmVldmUucnVuLnYxLlJ1bkV2ZW50EhgKEHRocm91Z2hfc2VxdWVuY2UYAiABKA0SFAoMcmVzdW1lX3Rva2VuGAQgASgJEisKCmVuZF9zdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzIisKDUdldFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABIjAKDkdldFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4ivwEKD0xpc3RSdW5zUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQSGQoIYWdlbnRfaWQYAyABKAlCB7pIBHICKD8SOgoIc3RhdHVzZXMYBCADKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzQg+6SAySAQkiB4IBBBABIAASGwoJdGhyZWFkX2lkGAUgASgJQgi6SAVyAyiAASJMChBMaXN0UnVuc1Jlc3BvbnNlEh8KBHJ1bnMYASADKAsyES5yZWV2ZS5ydW4udjEuUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChdHZXRFeGVjdXRpb25UcmVlUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiYgoYR2V0RXhlY3V0aW9uVHJlZVJlc3BvbnNlEiwKBHRyZWUYASABKAsyHi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZRIYChB0aHJvdWdoX3NlcXVlbmNlGAIgASgNIkgKEENhbmNlbFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMogCAiMwoRQ2FuY2VsUnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biJtChJTZW5kTWVzc2FnZVJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEh0KBHRleHQYAiABKAlCD7pIDHIKEAEogIAQMgJcUxIcCgptZXNzYWdlX2lkGAMgASgJQgi6SAVyAyiAASI7ChNTZW5kTWVzc2FnZVJlc3BvbnNlEhIKCm1lc3NhZ2VfaWQYASABKAkSEAoIc2VxdWVuY2UYAiABKA0iMQoTRXhwb3J0UnVuTG9nUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEifgoURXhwb3J0UnVuTG9nUmVzcG9uc2USDwoHc3ViamVjdBgBIAEoCRItCgdiYXRjaGVzGAIgAygLMhwucmVldmUucnVuLnYxLlN0b3JlZFJ1bkJhdGNoEiYKC2luZGV4ZWRfcnVuGAMgASgLMhEucmVldmUucnVuLnYxLlJ1biKBAQoOU3RvcmVkUnVuQmF0Y2gSEAoIcmV2aXNpb24YASABKAQSFgoOZmlyc3Rfc2VxdWVuY2UYAiABKA0SFQoNbGFzdF9zZXF1ZW5jZRgDIAEoDRINCgVraW5kcxgEIAMoCRIOCgZkaWdlc3QYBSABKAkSDwoHcGF5bG9hZBgGIAEoDCpfCgZPbkJ1c3kSFwoTT05fQlVTWV9VTlNQRUNJRklFRBAAEhIKDk9OX0JVU1lfUkVKRUNUEAESEQoNT05fQlVTWV9RVUVVRRACEhUKEU9OX0JVU1lfSU5URVJSVVBUEAMyqwUKClJ1blNlcnZpY2USSQoIU3RhcnRSdW4SHS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVzcG9uc2USUAoIV2F0Y2hSdW4SHS5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLldhdGNoUnVuUmVzcG9uc2UiA5ACATABEkgKBkdldFJ1bhIbLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXF1ZXN0GhwucmVldmUucnVuLnYxLkdldFJ1blJlc3BvbnNlIgOQAgESTgoITGlzdFJ1bnMSHS5yZWV2ZS5ydW4udjEuTGlzdFJ1bnNSZXF1ZXN0Gh4ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVzcG9uc2UiA5ACARJMCglDYW5jZWxSdW4SHi5yZWV2ZS5ydW4udjEuQ2FuY2VsUnVuUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXNwb25zZRJmChBHZXRFeGVjdXRpb25UcmVlEiUucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXF1ZXN0GiYucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXNwb25zZSIDkAIBElIKC1NlbmRNZXNzYWdlEiAucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVxdWVzdBohLnJlZXZlLnJ1bi52MS5TZW5kTWVzc2FnZVJlc3BvbnNlElwKDEV4cG9ydFJ1bkxvZxIhLnJlZXZlLnJ1bi52MS5FeHBvcnRSdW5Mb2dSZXF1ZXN0GiIucmVldmUucnVuLnYxLkV4cG9ydFJ1bkxvZ1Jlc3BvbnNlIgOQAgEwAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
  * Summary of a run.
@@ -135,20 +135,6 @@ export type Run = Message<"reeve.run.v1.Run"> & {
    * @generated from field: uint32 unknown_event_sequence = 16;
    */
   unknownEventSequence: number;
-
-  /**
-   * Why the last answer is incomplete. Unset if it is complete, or if there is none.
-   *
-   * @generated from field: reeve.run.v1.IncompleteReason incomplete_reason = 17;
-   */
-  incompleteReason: IncompleteReason;
-
-  /**
-   * Steps of the plan, in order. Empty if there is no plan. Returned only by `GetRun`.
-   *
-   * @generated from field: repeated string plan = 18;
-   */
-  plan: string[];
 };
 
 /**
@@ -695,6 +681,121 @@ export const SendMessageResponseSchema: GenMessage<SendMessageResponse> = /*@__P
   messageDesc(file_reeve_run_v1_run_service, 15);
 
 /**
+ * Request of `ExportRunLog`.
+ *
+ * @generated from message reeve.run.v1.ExportRunLogRequest
+ */
+export type ExportRunLogRequest = Message<"reeve.run.v1.ExportRunLogRequest"> & {
+  /**
+   * Id of the run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message reeve.run.v1.ExportRunLogRequest.
+ * Use `create(ExportRunLogRequestSchema)` to create a new message.
+ */
+export const ExportRunLogRequestSchema: GenMessage<ExportRunLogRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 16);
+
+/**
+ * A message of the stream of `ExportRunLog`.
+ *
+ * @generated from message reeve.run.v1.ExportRunLogResponse
+ */
+export type ExportRunLogResponse = Message<"reeve.run.v1.ExportRunLogResponse"> & {
+  /**
+   * Subject of the log, which the digests of its batches cover.
+   *
+   * @generated from field: string subject = 1;
+   */
+  subject: string;
+
+  /**
+   * The next batches, in the order in which they are stored.
+   *
+   * @generated from field: repeated reeve.run.v1.StoredRunBatch batches = 2;
+   */
+  batches: StoredRunBatch[];
+
+  /**
+   * The run as the index of runs, which `ListRuns` reads, showed it before the log was read. Set
+   * only in the first message. Unset if the index does not have the run yet.
+   *
+   * @generated from field: reeve.run.v1.Run indexed_run = 3;
+   */
+  indexedRun?: Run | undefined;
+};
+
+/**
+ * Describes the message reeve.run.v1.ExportRunLogResponse.
+ * Use `create(ExportRunLogResponseSchema)` to create a new message.
+ */
+export const ExportRunLogResponseSchema: GenMessage<ExportRunLogResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 17);
+
+/**
+ * A batch of the log of a run as it is stored. Nothing here is derived from `payload`: the other
+ * fields are the headers of the stored message, and may contradict it if the log was altered.
+ *
+ * @generated from message reeve.run.v1.StoredRunBatch
+ */
+export type StoredRunBatch = Message<"reeve.run.v1.StoredRunBatch"> & {
+  /**
+   * Sequence of the message in its stream.
+   *
+   * @generated from field: uint64 revision = 1;
+   */
+  revision: bigint;
+
+  /**
+   * Sequence of the first event.
+   *
+   * @generated from field: uint32 first_sequence = 2;
+   */
+  firstSequence: number;
+
+  /**
+   * Sequence of the last event.
+   *
+   * @generated from field: uint32 last_sequence = 3;
+   */
+  lastSequence: number;
+
+  /**
+   * Kinds of the events, without repetitions.
+   *
+   * @generated from field: repeated string kinds = 4;
+   */
+  kinds: string[];
+
+  /**
+   * Digest of the batch in lower-case hexadecimal, as defined by `RunBatch.previous_digest`. Empty
+   * in batches of versions that wrote no digests.
+   *
+   * @generated from field: string digest = 5;
+   */
+  digest: string;
+
+  /**
+   * The stored message: a `RunBatch`.
+   *
+   * @generated from field: bytes payload = 6;
+   */
+  payload: Uint8Array;
+};
+
+/**
+ * Describes the message reeve.run.v1.StoredRunBatch.
+ * Use `create(StoredRunBatchSchema)` to create a new message.
+ */
+export const StoredRunBatchSchema: GenMessage<StoredRunBatch> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 18);
+
+/**
  * What to do with a run whose thread has another run in progress.
  *
  * @generated from enum reeve.run.v1.OnBusy
@@ -826,6 +927,18 @@ export const RunService: GenService<{
     methodKind: "unary";
     input: typeof SendMessageRequestSchema;
     output: typeof SendMessageResponseSchema;
+  },
+  /**
+   * Streams the batches of a run's log, oldest first, exactly as they are stored, up to the end of
+   * the log at the time of the request. Returns NOT_FOUND if the run does not exist. Use it to
+   * verify or archive a log; use `WatchRun` to read its events.
+   *
+   * @generated from rpc reeve.run.v1.RunService.ExportRunLog
+   */
+  exportRunLog: {
+    methodKind: "server_streaming";
+    input: typeof ExportRunLogRequestSchema;
+    output: typeof ExportRunLogResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_reeve_run_v1_run_service, 0);

@@ -24,6 +24,8 @@ public final class Watch implements Iterator<RunEvent>, AutoCloseable {
   private final Deque<RunEvent> waiting = new ArrayDeque<>();
   private WatchRunResponse message = WatchRunResponse.getDefaultInstance();
   private int through;
+  // Covers the events of the last message, even those that the caller has not taken yet.
+  private String token;
   private RunStatus end = RunStatus.RUN_STATUS_UNSPECIFIED;
   private EventStream stream;
   private int failures;
@@ -33,6 +35,7 @@ public final class Watch implements Iterator<RunEvent>, AutoCloseable {
     this.source = source;
     this.request = request;
     through = request.getAfterSequence();
+    token = request.getResumeToken();
   }
 
   static WatchRunRequest request(String runId, int after, Collection<EventFamily> families) {
@@ -96,9 +99,10 @@ public final class Watch implements Iterator<RunEvent>, AutoCloseable {
 
   private void receive() {
     if (stream == null) {
-      stream = EventStream.open(source, request.toBuilder().setAfterSequence(through).build());
+      stream = EventStream.open(source, request.toBuilder().setAfterSequence(through).setResumeToken(token).build());
     }
     message = stream.next();
+    token = message.getResumeToken();
     failures = 0;
     until = System.nanoTime() + source.options.reconnectTimeout().toNanos();
     for (RunEvent event : message.getEventsList()) {
