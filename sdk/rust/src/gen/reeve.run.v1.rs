@@ -1272,6 +1272,51 @@ pub struct SendMessageResponse {
     #[prost(uint32, tag = "2")]
     pub sequence: u32,
 }
+/// Request of `ExportRunLog`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExportRunLogRequest {
+    /// Id of the run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+}
+/// A message of the stream of `ExportRunLog`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExportRunLogResponse {
+    /// Subject of the log, which the digests of its batches cover.
+    #[prost(string, tag = "1")]
+    pub subject: ::prost::alloc::string::String,
+    /// The next batches, in the order in which they are stored.
+    #[prost(message, repeated, tag = "2")]
+    pub batches: ::prost::alloc::vec::Vec<StoredRunBatch>,
+    /// The run as the index of runs, which `ListRuns` reads, showed it before the log was read. Set
+    /// only in the first message. Unset if the index does not have the run yet.
+    #[prost(message, optional, tag = "3")]
+    pub indexed_run: ::core::option::Option<Run>,
+}
+/// A batch of the log of a run as it is stored. Nothing here is derived from `payload`: the other
+/// fields are the headers of the stored message, and may contradict it if the log was altered.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoredRunBatch {
+    /// Sequence of the message in its stream.
+    #[prost(uint64, tag = "1")]
+    pub revision: u64,
+    /// Sequence of the first event.
+    #[prost(uint32, tag = "2")]
+    pub first_sequence: u32,
+    /// Sequence of the last event.
+    #[prost(uint32, tag = "3")]
+    pub last_sequence: u32,
+    /// Kinds of the events, without repetitions.
+    #[prost(string, repeated, tag = "4")]
+    pub kinds: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Digest of the batch in lower-case hexadecimal, as defined by `RunBatch.previous_digest`. Empty
+    /// in batches of versions that wrote no digests.
+    #[prost(string, tag = "5")]
+    pub digest: ::prost::alloc::string::String,
+    /// The stored message: a `RunBatch`.
+    #[prost(bytes = "vec", tag = "6")]
+    pub payload: ::prost::alloc::vec::Vec<u8>,
+}
 /// What to do with a run whose thread has another run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -1581,6 +1626,33 @@ pub mod run_service_client {
             req.extensions_mut()
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "SendMessage"));
             self.inner.unary(req, path, codec).await
+        }
+        /// Streams the batches of a run's log, oldest first, exactly as they are stored, up to the end of
+        /// the log at the time of the request. Returns NOT_FOUND if the run does not exist. Use it to
+        /// verify or archive a log; use `WatchRun` to read its events.
+        pub async fn export_run_log(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExportRunLogRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::ExportRunLogResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.run.v1.RunService/ExportRunLog",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.run.v1.RunService", "ExportRunLog"));
+            self.inner.server_streaming(req, path, codec).await
         }
     }
 }

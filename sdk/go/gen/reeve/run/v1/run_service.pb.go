@@ -1262,6 +1262,210 @@ func (x *SendMessageResponse) GetSequence() uint32 {
 	return 0
 }
 
+// Request of `ExportRunLog`.
+type ExportRunLogRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the run.
+	RunId         string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportRunLogRequest) Reset() {
+	*x = ExportRunLogRequest{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportRunLogRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportRunLogRequest) ProtoMessage() {}
+
+func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportRunLogRequest.ProtoReflect.Descriptor instead.
+func (*ExportRunLogRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ExportRunLogRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+// A message of the stream of `ExportRunLog`.
+type ExportRunLogResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Subject of the log, which the digests of its batches cover.
+	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The next batches, in the order in which they are stored.
+	Batches []*StoredRunBatch `protobuf:"bytes,2,rep,name=batches,proto3" json:"batches,omitempty"`
+	// The run as the index of runs, which `ListRuns` reads, showed it before the log was read. Set
+	// only in the first message. Unset if the index does not have the run yet.
+	IndexedRun    *Run `protobuf:"bytes,3,opt,name=indexed_run,json=indexedRun,proto3" json:"indexed_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportRunLogResponse) Reset() {
+	*x = ExportRunLogResponse{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportRunLogResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportRunLogResponse) ProtoMessage() {}
+
+func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportRunLogResponse.ProtoReflect.Descriptor instead.
+func (*ExportRunLogResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ExportRunLogResponse) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *ExportRunLogResponse) GetBatches() []*StoredRunBatch {
+	if x != nil {
+		return x.Batches
+	}
+	return nil
+}
+
+func (x *ExportRunLogResponse) GetIndexedRun() *Run {
+	if x != nil {
+		return x.IndexedRun
+	}
+	return nil
+}
+
+// A batch of the log of a run as it is stored. Nothing here is derived from `payload`: the other
+// fields are the headers of the stored message, and may contradict it if the log was altered.
+type StoredRunBatch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Sequence of the message in its stream.
+	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Sequence of the first event.
+	FirstSequence uint32 `protobuf:"varint,2,opt,name=first_sequence,json=firstSequence,proto3" json:"first_sequence,omitempty"`
+	// Sequence of the last event.
+	LastSequence uint32 `protobuf:"varint,3,opt,name=last_sequence,json=lastSequence,proto3" json:"last_sequence,omitempty"`
+	// Kinds of the events, without repetitions.
+	Kinds []string `protobuf:"bytes,4,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// Digest of the batch in lower-case hexadecimal, as defined by `RunBatch.previous_digest`. Empty
+	// in batches of versions that wrote no digests.
+	Digest string `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
+	// The stored message: a `RunBatch`.
+	Payload       []byte `protobuf:"bytes,6,opt,name=payload,proto3" json:"payload,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredRunBatch) Reset() {
+	*x = StoredRunBatch{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredRunBatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredRunBatch) ProtoMessage() {}
+
+func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredRunBatch.ProtoReflect.Descriptor instead.
+func (*StoredRunBatch) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *StoredRunBatch) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *StoredRunBatch) GetFirstSequence() uint32 {
+	if x != nil {
+		return x.FirstSequence
+	}
+	return 0
+}
+
+func (x *StoredRunBatch) GetLastSequence() uint32 {
+	if x != nil {
+		return x.LastSequence
+	}
+	return 0
+}
+
+func (x *StoredRunBatch) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *StoredRunBatch) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *StoredRunBatch) GetPayload() []byte {
+	if x != nil {
+		return x.Payload
+	}
+	return nil
+}
+
 var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
@@ -1357,12 +1561,26 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x13SendMessageResponse\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x1a\n" +
-	"\bsequence\x18\x02 \x01(\rR\bsequence*_\n" +
+	"\bsequence\x18\x02 \x01(\rR\bsequence\".\n" +
+	"\x13ExportRunLogRequest\x12\x17\n" +
+	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"\x9c\x01\n" +
+	"\x14ExportRunLogResponse\x12\x18\n" +
+	"\asubject\x18\x01 \x01(\tR\asubject\x126\n" +
+	"\abatches\x18\x02 \x03(\v2\x1c.reeve.run.v1.StoredRunBatchR\abatches\x122\n" +
+	"\vindexed_run\x18\x03 \x01(\v2\x11.reeve.run.v1.RunR\n" +
+	"indexedRun\"\xc0\x01\n" +
+	"\x0eStoredRunBatch\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x12%\n" +
+	"\x0efirst_sequence\x18\x02 \x01(\rR\rfirstSequence\x12#\n" +
+	"\rlast_sequence\x18\x03 \x01(\rR\flastSequence\x12\x14\n" +
+	"\x05kinds\x18\x04 \x03(\tR\x05kinds\x12\x16\n" +
+	"\x06digest\x18\x05 \x01(\tR\x06digest\x12\x18\n" +
+	"\apayload\x18\x06 \x01(\fR\apayload*_\n" +
 	"\x06OnBusy\x12\x17\n" +
 	"\x13ON_BUSY_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eON_BUSY_REJECT\x10\x01\x12\x11\n" +
 	"\rON_BUSY_QUEUE\x10\x02\x12\x15\n" +
-	"\x11ON_BUSY_INTERRUPT\x10\x032\xcd\x04\n" +
+	"\x11ON_BUSY_INTERRUPT\x10\x032\xab\x05\n" +
 	"\n" +
 	"RunService\x12I\n" +
 	"\bStartRun\x12\x1d.reeve.run.v1.StartRunRequest\x1a\x1e.reeve.run.v1.StartRunResponse\x12P\n" +
@@ -1371,7 +1589,8 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\bListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12L\n" +
 	"\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12f\n" +
 	"\x10GetExecutionTree\x12%.reeve.run.v1.GetExecutionTreeRequest\x1a&.reeve.run.v1.GetExecutionTreeResponse\"\x03\x90\x02\x01\x12R\n" +
-	"\vSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponseBN\n" +
+	"\vSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponse\x12\\\n" +
+	"\fExportRunLog\x12!.reeve.run.v1.ExportRunLogRequest\x1a\".reeve.run.v1.ExportRunLogResponse\"\x03\x90\x02\x010\x01BN\n" +
 	"\x10dev.reeve.run.v1B\x0fRunServiceProtoP\x01Z'reeve.dev/sdk/go/gen/reeve/run/v1;runv1b\x06proto3"
 
 var (
@@ -1387,7 +1606,7 @@ func file_reeve_run_v1_run_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(OnBusy)(0),                      // 0: reeve.run.v1.OnBusy
 	(*Run)(nil),                      // 1: reeve.run.v1.Run
@@ -1406,62 +1625,69 @@ var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(*CancelRunResponse)(nil),        // 14: reeve.run.v1.CancelRunResponse
 	(*SendMessageRequest)(nil),       // 15: reeve.run.v1.SendMessageRequest
 	(*SendMessageResponse)(nil),      // 16: reeve.run.v1.SendMessageResponse
-	nil,                              // 17: reeve.run.v1.Run.LabelsEntry
-	nil,                              // 18: reeve.run.v1.StartRunRequest.LabelsEntry
-	(RunStatus)(0),                   // 19: reeve.run.v1.RunStatus
-	(*timestamppb.Timestamp)(nil),    // 20: google.protobuf.Timestamp
-	(*RunError)(nil),                 // 21: reeve.run.v1.RunError
-	(*CostSummary)(nil),              // 22: reeve.run.v1.CostSummary
-	(IncompleteReason)(0),            // 23: reeve.run.v1.IncompleteReason
-	(*v1.Message)(nil),               // 24: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 25: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 26: reeve.run.v1.ChatContext
-	(EventFamily)(0),                 // 27: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 28: reeve.run.v1.RunEvent
-	(*v1.ExecutionTree)(nil),         // 29: reeve.thread.v1.ExecutionTree
+	(*ExportRunLogRequest)(nil),      // 17: reeve.run.v1.ExportRunLogRequest
+	(*ExportRunLogResponse)(nil),     // 18: reeve.run.v1.ExportRunLogResponse
+	(*StoredRunBatch)(nil),           // 19: reeve.run.v1.StoredRunBatch
+	nil,                              // 20: reeve.run.v1.Run.LabelsEntry
+	nil,                              // 21: reeve.run.v1.StartRunRequest.LabelsEntry
+	(RunStatus)(0),                   // 22: reeve.run.v1.RunStatus
+	(*timestamppb.Timestamp)(nil),    // 23: google.protobuf.Timestamp
+	(*RunError)(nil),                 // 24: reeve.run.v1.RunError
+	(*CostSummary)(nil),              // 25: reeve.run.v1.CostSummary
+	(IncompleteReason)(0),            // 26: reeve.run.v1.IncompleteReason
+	(*v1.Message)(nil),               // 27: reeve.thread.v1.Message
+	(*v11.WorkspaceFile)(nil),        // 28: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 29: reeve.run.v1.ChatContext
+	(EventFamily)(0),                 // 30: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 31: reeve.run.v1.RunEvent
+	(*v1.ExecutionTree)(nil),         // 32: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
-	19, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
-	20, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	20, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
-	21, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
-	22, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
-	17, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
-	23, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	24, // 7: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	25, // 8: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	18, // 9: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	22, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
+	23, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	23, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
+	24, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
+	25, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
+	20, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
+	26, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	27, // 7: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	28, // 8: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	21, // 9: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
 	0,  // 10: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	26, // 11: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	29, // 11: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
 	1,  // 12: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
 	5,  // 13: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	27, // 14: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	28, // 15: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	19, // 16: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	30, // 14: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	31, // 15: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	22, // 16: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
 	1,  // 17: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	19, // 18: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	22, // 18: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
 	1,  // 19: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	29, // 20: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	32, // 20: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
 	1,  // 21: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	2,  // 22: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	4,  // 23: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	7,  // 24: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	9,  // 25: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	13, // 26: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	11, // 27: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	15, // 28: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	3,  // 29: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	6,  // 30: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	8,  // 31: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	10, // 32: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	14, // 33: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	12, // 34: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	16, // 35: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	29, // [29:36] is the sub-list for method output_type
-	22, // [22:29] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	19, // 22: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	1,  // 23: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
+	2,  // 24: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	4,  // 25: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	7,  // 26: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	9,  // 27: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	13, // 28: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	11, // 29: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	15, // 30: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	17, // 31: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	3,  // 32: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	6,  // 33: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	8,  // 34: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	10, // 35: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	14, // 36: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	12, // 37: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	16, // 38: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	18, // 39: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	32, // [32:40] is the sub-list for method output_type
+	24, // [24:32] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }
@@ -1480,7 +1706,7 @@ func file_reeve_run_v1_run_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_service_proto_rawDesc), len(file_reeve_run_v1_run_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   18,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,6 +26,7 @@ const (
 	RunService_CancelRun_FullMethodName        = "/reeve.run.v1.RunService/CancelRun"
 	RunService_GetExecutionTree_FullMethodName = "/reeve.run.v1.RunService/GetExecutionTree"
 	RunService_SendMessage_FullMethodName      = "/reeve.run.v1.RunService/SendMessage"
+	RunService_ExportRunLog_FullMethodName     = "/reeve.run.v1.RunService/ExportRunLog"
 )
 
 // RunServiceClient is the client API for RunService service.
@@ -57,6 +58,10 @@ type RunServiceClient interface {
 	// the start of the next step. Returns RESOURCE_EXHAUSTED with reason INBOX_FULL if 100 messages,
 	// or 2 MiB of messages, are already waiting.
 	SendMessage(ctx context.Context, in *SendMessageRequest, opts ...grpc.CallOption) (*SendMessageResponse, error)
+	// Streams the batches of a run's log, oldest first, exactly as they are stored, up to the end of
+	// the log at the time of the request. Returns NOT_FOUND if the run does not exist. Use it to
+	// verify or archive a log; use `WatchRun` to read its events.
+	ExportRunLog(ctx context.Context, in *ExportRunLogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportRunLogResponse], error)
 }
 
 type runServiceClient struct {
@@ -146,6 +151,25 @@ func (c *runServiceClient) SendMessage(ctx context.Context, in *SendMessageReque
 	return out, nil
 }
 
+func (c *runServiceClient) ExportRunLog(ctx context.Context, in *ExportRunLogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportRunLogResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &RunService_ServiceDesc.Streams[1], RunService_ExportRunLog_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportRunLogRequest, ExportRunLogResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RunService_ExportRunLogClient = grpc.ServerStreamingClient[ExportRunLogResponse]
+
 // RunServiceServer is the server API for RunService service.
 // All implementations must embed UnimplementedRunServiceServer
 // for forward compatibility.
@@ -175,6 +199,10 @@ type RunServiceServer interface {
 	// the start of the next step. Returns RESOURCE_EXHAUSTED with reason INBOX_FULL if 100 messages,
 	// or 2 MiB of messages, are already waiting.
 	SendMessage(context.Context, *SendMessageRequest) (*SendMessageResponse, error)
+	// Streams the batches of a run's log, oldest first, exactly as they are stored, up to the end of
+	// the log at the time of the request. Returns NOT_FOUND if the run does not exist. Use it to
+	// verify or archive a log; use `WatchRun` to read its events.
+	ExportRunLog(*ExportRunLogRequest, grpc.ServerStreamingServer[ExportRunLogResponse]) error
 	mustEmbedUnimplementedRunServiceServer()
 }
 
@@ -205,6 +233,9 @@ func (UnimplementedRunServiceServer) GetExecutionTree(context.Context, *GetExecu
 }
 func (UnimplementedRunServiceServer) SendMessage(context.Context, *SendMessageRequest) (*SendMessageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SendMessage not implemented")
+}
+func (UnimplementedRunServiceServer) ExportRunLog(*ExportRunLogRequest, grpc.ServerStreamingServer[ExportRunLogResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportRunLog not implemented")
 }
 func (UnimplementedRunServiceServer) mustEmbedUnimplementedRunServiceServer() {}
 func (UnimplementedRunServiceServer) testEmbeddedByValue()                    {}
@@ -346,6 +377,17 @@ func _RunService_SendMessage_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RunService_ExportRunLog_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportRunLogRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(RunServiceServer).ExportRunLog(m, &grpc.GenericServerStream[ExportRunLogRequest, ExportRunLogResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RunService_ExportRunLogServer = grpc.ServerStreamingServer[ExportRunLogResponse]
+
 // RunService_ServiceDesc is the grpc.ServiceDesc for RunService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -382,6 +424,11 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "WatchRun",
 			Handler:       _RunService_WatchRun_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "ExportRunLog",
+			Handler:       _RunService_ExportRunLog_Handler,
 			ServerStreams: true,
 		},
 	},

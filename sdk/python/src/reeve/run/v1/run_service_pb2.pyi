@@ -222,3 +222,35 @@ class SendMessageResponse(_message.Message):
     message_id: str
     sequence: int
     def __init__(self, message_id: _Optional[str] = ..., sequence: _Optional[int] = ...) -> None: ...
+
+class ExportRunLogRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class ExportRunLogResponse(_message.Message):
+    __slots__ = ("subject", "batches", "indexed_run")
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    BATCHES_FIELD_NUMBER: _ClassVar[int]
+    INDEXED_RUN_FIELD_NUMBER: _ClassVar[int]
+    subject: str
+    batches: _containers.RepeatedCompositeFieldContainer[StoredRunBatch]
+    indexed_run: Run
+    def __init__(self, subject: _Optional[str] = ..., batches: _Optional[_Iterable[_Union[StoredRunBatch, _Mapping]]] = ..., indexed_run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
+
+class StoredRunBatch(_message.Message):
+    __slots__ = ("revision", "first_sequence", "last_sequence", "kinds", "digest", "payload")
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    LAST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    revision: int
+    first_sequence: int
+    last_sequence: int
+    kinds: _containers.RepeatedScalarFieldContainer[str]
+    digest: str
+    payload: bytes
+    def __init__(self, revision: _Optional[int] = ..., first_sequence: _Optional[int] = ..., last_sequence: _Optional[int] = ..., kinds: _Optional[_Iterable[str]] = ..., digest: _Optional[str] = ..., payload: _Optional[bytes] = ...) -> None: ...

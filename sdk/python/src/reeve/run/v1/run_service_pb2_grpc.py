@@ -70,6 +70,11 @@ class RunServiceStub:
                 request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.SendMessageRequest.SerializeToString,
                 response_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.SendMessageResponse.FromString,
                 _registered_method=True)
+        self.ExportRunLog = channel.unary_stream(
+                '/reeve.run.v1.RunService/ExportRunLog',
+                request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.ExportRunLogRequest.SerializeToString,
+                response_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.ExportRunLogResponse.FromString,
+                _registered_method=True)
 
 
 class RunServiceServicer:
@@ -134,6 +139,15 @@ class RunServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExportRunLog(self, request, context):
+        """Streams the batches of a run's log, oldest first, exactly as they are stored, up to the end of
+        the log at the time of the request. Returns NOT_FOUND if the run does not exist. Use it to
+        verify or archive a log; use `WatchRun` to read its events.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RunServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -171,6 +185,11 @@ def add_RunServiceServicer_to_server(servicer, server):
                     servicer.SendMessage,
                     request_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.SendMessageRequest.FromString,
                     response_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.SendMessageResponse.SerializeToString,
+            ),
+            'ExportRunLog': grpc.unary_stream_rpc_method_handler(
+                    servicer.ExportRunLog,
+                    request_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.ExportRunLogRequest.FromString,
+                    response_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.ExportRunLogResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -363,6 +382,33 @@ class RunService:
             '/reeve.run.v1.RunService/SendMessage',
             reeve_dot_run_dot_v1_dot_run__service__pb2.SendMessageRequest.SerializeToString,
             reeve_dot_run_dot_v1_dot_run__service__pb2.SendMessageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportRunLog(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/reeve.run.v1.RunService/ExportRunLog',
+            reeve_dot_run_dot_v1_dot_run__service__pb2.ExportRunLogRequest.SerializeToString,
+            reeve_dot_run_dot_v1_dot_run__service__pb2.ExportRunLogResponse.FromString,
             options,
             channel_credentials,
             insecure,
