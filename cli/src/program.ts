@@ -6,6 +6,7 @@ import { demoCommand } from "./commands/demo.ts";
 import { filesCommand } from "./commands/files.ts";
 import { memoriesCommand } from "./commands/memories.ts";
 import { provisionCommand } from "./commands/provision.ts";
+import { rebuildCommand } from "./commands/rebuild.ts";
 import { runCommands } from "./commands/runs.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { toolsCommand } from "./commands/tools.ts";
@@ -40,6 +41,7 @@ export function createProgram(context: Context): Command {
     artifactsCommand(context),
     filesCommand(context),
     provisionCommand(context),
+    rebuildCommand(context),
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of withSubcommands(program)) configure(context, command);

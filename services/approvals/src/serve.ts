@@ -3,6 +3,10 @@ import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
 import { openRunFeed } from "@reeve/jetstream/feed/nats";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { ProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
+import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
+import { openRunCatalog } from "@reeve/jetstream/projection/nats-catalog";
 import { Background } from "@reeve/platform/async/background";
 import { authenticateInternally } from "@reeve/platform/rpc/internal-principal";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
@@ -19,7 +23,7 @@ import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import type { ApprovalsConfig } from "./config.ts";
 import { openApprovalLists } from "./app/approval-lists.ts";
-import { projectInbox } from "./projections/project-inbox.ts";
+import { compareApprovals, projectInbox } from "./projections/project-inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 
 interface ApprovalsDependencies {
@@ -62,6 +66,14 @@ export async function startApprovals(
   );
   background.run(async (until) => projectInbox(await openRunFeed(nats), ports, log, until));
   background.run((until) => expireApprovals(ports, log, until));
+  background.run(async (until) => {
+    const projection: ProjectionOverNats<RunKey> = {
+      schema: ApprovalSchema,
+      catalog: await openRunCatalog(nats),
+      compare: (...run) => compareApprovals(ports, ...run),
+    };
+    await keepProjectionOverNats(nats, projection, log, until);
+  });
   log.info({ url: server.url }, "approvals listens");
   const resources = starting.move();
   return {

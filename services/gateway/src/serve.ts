@@ -1,4 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { RunSchema } from "@reeve/contracts/run";
+import { ThreadSchema } from "@reeve/contracts/thread";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
+import type { ProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
+import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
+import { openRunCatalog, openThreadCatalog } from "@reeve/jetstream/projection/nats-catalog";
 import { openRunFeed, openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { Background } from "@reeve/platform/async/background";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -16,6 +23,8 @@ import { repairThreads } from "./app/sweep/repair-threads.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
 import type { GatewayConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
+import { compareRun } from "./projections/compare-run.ts";
+import { compareThread } from "./projections/compare-thread.ts";
 import { indexRuns } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
 import { gatewayServices } from "./services.ts";
@@ -81,6 +90,33 @@ function startBackground(
   background.run(async (signal) => {
     const { threads, threadIndex: index } = ports;
     await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, signal);
+  });
+  keepProjections(background, ports, nats, log);
+}
+
+/** Rebuilds the indexes of runs and threads when their buckets were replaced, on request, and every few hours. */
+function keepProjections(
+  background: Background,
+  ports: GatewayPorts,
+  nats: Nats,
+  log: Logger,
+): void {
+  background.run(async (signal) => {
+    const runs: ProjectionOverNats<RunKey> = {
+      schema: RunSchema,
+      catalog: await openRunCatalog(nats),
+      compare: (...run) => compareRun(ports, ...run),
+    };
+    await keepProjectionOverNats(nats, runs, log, signal);
+  });
+  background.run(async (signal) => {
+    const { threads, threadIndex: index } = ports;
+    const projection: ProjectionOverNats<ThreadKey> = {
+      schema: ThreadSchema,
+      catalog: await openThreadCatalog(nats),
+      compare: (...thread) => compareThread({ threads, index }, ...thread),
+    };
+    await keepProjectionOverNats(nats, projection, log, signal);
   });
 }
 

@@ -25,10 +25,15 @@ export async function openLiveView<Record>(
     // A watch that is opened while its store is still starting may wait forever.
     using idle = new IdleTimeout({ timeoutMs: idleTimeoutMs }, signal);
     let isCurrent = false;
+    const found = new Set<string>();
     for await (const change of table.watch("", idle.signal)) {
-      if (change.kind === "written") records.set(change.row.key, change.row.record);
-      else if (change.kind === "deleted") records.delete(change.key);
+      if (change.kind === "written") {
+        records.set(change.row.key, change.row.record);
+        if (!isCurrent) found.add(change.row.key);
+      } else if (change.kind === "deleted") records.delete(change.key);
       else {
+        // A record may have been deleted while there was no watch.
+        for (const key of records.keys()) if (!found.has(key)) records.delete(key);
         markCurrent();
         isCurrent = true;
       }

@@ -5,12 +5,14 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import type { KV, KvEntry } from "@nats-io/kv";
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { ProjectionSchema } from "@reeve/contracts/projection";
 import { bucketOf } from "@reeve/contracts/channel";
 import { storedReadOptions } from "@reeve/contracts/nesting";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { bucketReplaced, readBucketInstance } from "./bucket-instance.ts";
 import { BucketRequests } from "./bucket-requests.ts";
 import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
@@ -29,17 +31,45 @@ const idleTimeoutMs = 2_000;
 export async function openTable<Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   schema: Schema,
+  replicas?: number,
 ): Promise<Table<MessageShape<Schema>>> {
   const { name, history, maxAgeMs } = bucketOf(schema);
   // A replica that lags may answer a direct read, but a writer has to read what it wrote.
   const options = {
     history,
     allow_direct: false,
+    ...(replicas !== undefined && { replicas }),
     ...(maxAgeMs !== undefined && { ttl: maxAgeMs }),
   };
   const bucket = await callStore(() => new Kvm(connection).create(name, options));
   const { streams } = await callStore(() => jetstreamManager(connection));
   return new NatsTable(connection, bucket, streams, schema);
+}
+
+/**
+ * Creates the bucket that `schema` declares if it is missing. Returns what identifies it: a bucket that was deleted and created
+ * again has another identity.
+ */
+export async function bucketInstance(
+  nats: { readonly connection: NatsConnection },
+  schema: DescMessage,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  const { name } = bucketOf(schema);
+  const { streams } = await callStore(() => jetstreamManager(nats.connection));
+  const instance = await readBucketInstance(streams, name);
+  if (instance !== undefined) return instance;
+  await openTable(nats, schema, await replicasOf(streams));
+  const created = await readBucketInstance(streams, name);
+  if (created === undefined) throw storeUnavailable(new Error(`bucket ${name} was deleted`));
+  return created;
+}
+
+/** Returns how many servers keep the other buckets. */
+async function replicasOf(streams: StreamAPI): Promise<number> {
+  const { name } = bucketOf(ProjectionSchema);
+  return (await callStore(() => streams.info(`KV_${name}`))).config.num_replicas;
 }
 
 class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema>> {
@@ -128,6 +158,26 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
+    const { name } = bucketOf(this.#schema);
+    const read = () => readBucketInstance(this.#streams, name);
+    const instance = await retryRead(this.#connection, read, signal);
+    const end = new AbortController();
+    const replaced = new AbortController();
+    void bucketReplaced(this.#streams, name, instance, AbortSignal.any([signal, end.signal])).then(
+      () => replaced.abort(storeUnavailable(new Error(`bucket ${name} was deleted`))),
+      () => undefined,
+    );
+    try {
+      yield* this.#changes(prefix, AbortSignal.any([signal, replaced.signal]));
+    } finally {
+      end.abort();
+    }
+  }
+
+  async *#changes(
+    prefix: string,
+    signal: AbortSignal,
+  ): AsyncIterable<Change<MessageShape<Schema>>> {
     const last = await this.lastRevision(prefix, signal);
     if (last === 0) {
       yield { kind: "current", revision: last };

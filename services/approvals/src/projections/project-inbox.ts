@@ -4,6 +4,7 @@ import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
+import type { LogEnd } from "@reeve/jetstream/projection/port";
 import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
@@ -97,22 +98,23 @@ function leavesApprovals(status: RunStatus): boolean {
   return isTerminal(status) && status !== RunStatus.COMPLETED;
 }
 
+/** Writes an approval into the inbox, unless the inbox reflects it. Returns whether it was written. */
 async function file(
   inbox: Table<Approval>,
   tenant: string,
   approval: Approval,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const key = approvalKey({ tenant, approval: approval.approvalId });
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await inbox.get(key, signal);
-    if (row !== undefined && row.record.state !== ApprovalState.PENDING) return;
-    if (row !== undefined && approval.state === ApprovalState.PENDING) return;
+    if (row !== undefined && row.record.state !== ApprovalState.PENDING) return false;
+    if (row !== undefined && approval.state === ApprovalState.PENDING) return false;
     const written =
       row === undefined
         ? await inbox.create(key, approval, signal)
         : await inbox.update(key, approval, row.revision, signal);
-    if (written !== undefined) return;
+    if (written !== undefined) return true;
   }
   throw new Error(`approval ${approval.approvalId} lost ${maxAttempts} writes to other writers`);
 }
@@ -125,8 +127,38 @@ async function withdraw(
 ): Promise<void> {
   const { events } = await log.read(key, emptyTail, signal);
   for (const approval of approvalsOf(foldHead(emptyHead, events))) {
-    if (approval.state !== ApprovalState.PENDING) continue;
-    const withdrawn = create(ApprovalSchema, { ...approval, state: ApprovalState.WITHDRAWN });
-    await file(inbox, key.tenant, withdrawn, signal);
+    if (approval.state === ApprovalState.PENDING) {
+      await file(inbox, key.tenant, withdrawn(approval), signal);
+    }
   }
+}
+
+/**
+ * Makes the inbox agree with the log of a run. Returns whether it did not. `quick` skips runs whose last batch changed their
+ * status and neither parked them nor changed an approval: they work or have ended.
+ */
+export async function compareApprovals(
+  { inbox, log }: InboxPorts,
+  { key, sequence, kinds: lastKinds }: LogEnd<RunKey>,
+  mode: "thorough" | "quick",
+  signal: AbortSignal,
+): Promise<boolean> {
+  const isWaiting = lastKinds.includes("runParked") || lastKinds.includes("approval");
+  if (mode === "quick" && lastKinds.includes("status") && !isWaiting) return false;
+  const { events, tail } = await log.read(key, emptyTail, signal);
+  if (tail.sequence < sequence && events.length > 0) {
+    throw new Error(`the log of run ${key.run} was read from a lagging replica`);
+  }
+  const head = foldHead(emptyHead, events);
+  let isChanged = false;
+  for (const approval of approvalsOf(head)) {
+    const isLeft = approval.state === ApprovalState.PENDING && isTerminal(head.status);
+    const current = isLeft ? withdrawn(approval) : approval;
+    if (await file(inbox, key.tenant, current, signal)) isChanged = true;
+  }
+  return isChanged;
+}
+
+function withdrawn(approval: Approval): Approval {
+  return create(ApprovalSchema, { ...approval, state: ApprovalState.WITHDRAWN });
 }

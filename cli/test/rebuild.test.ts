@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { RunEventSchema } from "@reeve/contracts/run";
+import { openRunLog } from "@reeve/jetstream/log/open";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { gatewayConfig } from "@reeve/gateway/config";
+import { startGateway } from "@reeve/gateway/serve";
+import { expect, test } from "vitest";
+import { exitCodes } from "../src/exit-code.ts";
+import { runCli } from "../src/run-cli.ts";
+import { MemoryTerminal } from "./support/memory-terminal.ts";
+
+const never = new AbortController().signal;
+const log = createLogger("test", "silent");
+
+async function rebuild(url: string, ...args: readonly string[]) {
+  const terminal = new MemoryTerminal();
+  const environment = { REEVE_NATS_URL: url, REEVE_LOG_LEVEL: "silent" };
+  const code = await runCli(["rebuild", ...args], { terminal, environment, signal: never });
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+test("repairs the list of runs while the gateway runs, and prints how many logs it compared", async () => {
+  const storeDir = mkdtempSync(join(tmpdir(), "reeve-rebuild-"));
+  await using server = await startNatsServer({ storeDir, log }, never);
+  await using nats = await connectNats(server.url, { name: "test", log }, never);
+  const runLog = await openRunLog(nats);
+  const event = { case: "runCreated", value: { tenant: "acme" } } as const;
+  for (const run of ["run_aaaaaaaa", "run_bbbbbbbb"]) {
+    const created = create(RunEventSchema, { runId: run, sequence: 1, event });
+    await runLog.append({ tenant: "acme", run }, emptyTail, [created], never);
+  }
+  const config = gatewayConfig.parse({ REEVE_LISTEN: "127.0.0.1:0" });
+  await using _ = await startGateway(config, { nats, log }, never);
+  const { code, stdout } = await rebuild(server.url, "runs");
+  expect({ code, stdout }).toMatchObject({
+    code: exitCodes.ok,
+    stdout: expect.stringMatching(/^runs: 2 logs compared, \d repaired\n$/) as string,
+  });
+  const json = await rebuild(server.url, "threads", "--json");
+  expect(JSON.parse(json.stdout)).toMatchObject({ name: "threads", fulfilledRequests: "1" });
+  rmSync(storeDir, { recursive: true });
+});
+
+test("refuses a projection that does not exist", async () => {
+  const { code, stderr } = await rebuild("nats://127.0.0.1:1", "agents");
+  expect(code).toBe(exitCodes.usage);
+  expect(stderr).toContain("runs, threads, approvals");
+});
