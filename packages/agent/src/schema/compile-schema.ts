@@ -1,6 +1,7 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { ErrorObject, Options } from "ajv";
 import { Ajv } from "ajv";
+import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { countReferences } from "./count-references.ts";
 import { linearPatterns } from "./linear-patterns.ts";
@@ -26,7 +27,10 @@ const maxCached = 1_000;
 const byObject = new WeakMap<JsonObject, CompiledSchema>();
 const byText = new Map<string, CompiledSchema>();
 
-/** Compiles a schema, by draft 7 unless its `$schema` names 2020-12. Caches the result. */
+/**
+ * Compiles a schema by the draft that its `$schema` names, and otherwise by 2020-12. A schema that names none, and that only
+ * draft 7 permits, such as one with a list of `items`, is compiled by draft 7. Caches the result.
+ */
 export function compileSchema(schema: JsonObject): CompiledSchema {
   const cached = byObject.get(schema);
   if (cached !== undefined) return cached;
@@ -46,6 +50,22 @@ function compileUncached(schema: JsonObject, characters: number): CompiledSchema
       problem: `it has ${characters} characters, more than ${maxSchemaCharacters}`,
     };
   }
+  const { $schema } = schema;
+  const compiled = compileBy(draftOf($schema), schema);
+  if (compiled.kind === "compiled" || $schema !== undefined) return compiled;
+  const byDraft7 = compileBy(Ajv, schema);
+  return byDraft7.kind === "compiled" ? byDraft7 : compiled;
+}
+
+type Draft = new (options: Options) => Ajv;
+
+function draftOf($schema: JsonValue | undefined): Draft {
+  if (typeof $schema !== "string") return Ajv2020;
+  if (/draft-0[467]/.test($schema)) return Ajv;
+  return $schema.includes("2019-09") ? Ajv2019 : Ajv2020;
+}
+
+function compileBy(Draft: Draft, schema: JsonObject): CompiledSchema {
   const work = new WorkBudget(maxWork);
   const unsupported: string[] = [];
   const options: Options = {
@@ -55,10 +75,9 @@ function compileUncached(schema: JsonObject, characters: number): CompiledSchema
     code: { regExp: linearPatterns(work, unsupported) },
   };
   // An asynchronous validator would return a promise, which counts as valid.
-  const { $schema, $async: _, ...rest } = schema;
-  const is2020 = typeof $schema === "string" && $schema.includes("2020-12");
+  const { $schema: _schema, $async: _async, ...rest } = schema;
   try {
-    const ajv = is2020 ? new Ajv2020(options) : new Ajv(options);
+    const ajv = new Draft(options);
     countReferences(ajv, work);
     const validate = ajv.compile(rest);
     const errorsOf = (value: JsonObject) => {

@@ -37,8 +37,7 @@ function rounds({ maxRounds, maxSteps }: AgentSpec): readonly Violation[] {
 /** The value is exactly `per-message`, or `limit:` with an integer from 0 to 100. */
 function budgetAwareness({ budgetAwareness: value }: AgentSpec): readonly Violation[] {
   if (value === undefined || value === "per-message") return [];
-  const [, percent] = /^limit:(\d{1,3})$/.exec(value) ?? [];
-  if (percent !== undefined && Number(percent) <= 100) return [];
+  if (/^limit:(0|[1-9]\d?|100)$/.test(value)) return [];
   const description = `"${value}" is neither per-message nor limit:<n> with an integer n from 0 to 100`;
   return [violation("budget_awareness", "MALFORMED", description)];
 }

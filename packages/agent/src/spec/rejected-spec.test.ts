@@ -82,12 +82,15 @@ describe("a spec is rejected for", () => {
     "",
     "limit:",
     "limit:-1",
+    "limit:007",
+    "limit:00",
+    "limit:70\n",
   ])("the invalid budget awareness %j", (budgetAwareness) => {
     expect(violationsOf({ budgetAwareness })).toContain("budget_awareness: MALFORMED");
   });
 
   // Requirement: CFG-4
-  test.each(["per-message", "limit:0", "limit:100"])(
+  test.each(["per-message", "limit:0", "limit:9", "limit:10", "limit:100"])(
     "anything but the valid budget awareness %j",
     (budgetAwareness) => {
       expect(violationsOf({ budgetAwareness })).toEqual([]);

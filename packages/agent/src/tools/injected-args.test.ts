@@ -70,3 +70,35 @@ test("a parameter that a tool has itself is found", () => {
   expect(toolWithParameter([grep], "origin")).toBeUndefined();
   expect(toolWithParameter([grep], "constructor")).toBeUndefined();
 });
+
+// Requirement: CFG-7
+test.each<[string, JsonObject]>([
+  ["in allOf", { allOf: [{ properties: { origin: {} } }] }],
+  ["in a choice", { anyOf: [{ type: "object" }, { oneOf: [{ properties: { origin: {} } }] }] }],
+  ["that is required only", { required: ["origin"] }],
+  ["behind a reference", { $ref: "#/$defs/a", $defs: { a: { properties: { origin: {} } } } }],
+  [
+    "behind a circle of references",
+    {
+      allOf: [{ $ref: "#/definitions/a~1b" }],
+      definitions: {
+        "a/b": { allOf: [{ $ref: "#" }, { $ref: "#/definitions/c" }] },
+        c: { if: { properties: {} }, then: { properties: { origin: {} } } },
+      },
+    },
+  ],
+  ["that another one requires", { dependentSchemas: { path: { required: ["origin"] } } }],
+])("a parameter %s is found", (_, inputSchema) => {
+  const tool = create(ToolDescriptorSchema, { name: "t", inputSchema });
+  expect(toolWithParameter([tool], "origin")).toBe(tool);
+  expect(toolWithParameter([tool], "else")).toBeUndefined();
+});
+
+test("a property of a parameter, or of an unused definition, is not a parameter", () => {
+  const inputSchema: JsonObject = {
+    properties: { a: { properties: { origin: {} } } },
+    $defs: { unused: { properties: { origin: {} } } },
+  };
+  const tool = create(ToolDescriptorSchema, { name: "t", inputSchema });
+  expect(toolWithParameter([tool], "origin")).toBeUndefined();
+});

@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { declaresProperty } from "../schema/declares-property.ts";
 
 /** Returns the tools as the model sees them: copies whose schemas also have the injected arguments, as optional strings. */
 export function exposeTools(
@@ -38,8 +39,8 @@ export function toolWithParameter(
   tools: readonly ToolDescriptor[],
   name: string,
 ): ToolDescriptor | undefined {
-  return tools.find(({ inputSchema }) =>
-    Object.keys(objectOf(inputSchema?.["properties"])).includes(name),
+  return tools.find(
+    ({ inputSchema }) => inputSchema !== undefined && declaresProperty(inputSchema, name),
   );
 }
 

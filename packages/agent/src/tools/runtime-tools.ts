@@ -25,7 +25,8 @@ const toolNames: JsonObject = {
 };
 const outputSchema: JsonObject = {
   type: ["object", "null"],
-  description: "JSON Schema of the result. Left out: the result is text.",
+  description:
+    "JSON Schema of the result. A result that is no object is the property `result` of one. Left out: the result is text.",
 };
 
 /**

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { objectSchema } from "@reeve/agent/schema/object-schema";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Frame, Job } from "../state/frame.ts";
 
@@ -36,7 +37,7 @@ export function childTools(
       create(ToolDescriptorSchema, {
         name: finishSubtaskName,
         description: "Ends this subtask with its result. Call it exactly once, when you are done.",
-        inputSchema: outputSchema,
+        inputSchema: objectSchema(outputSchema),
         permissionClass: PermissionClass.SUBAGENT,
         source: "runtime",
       }),

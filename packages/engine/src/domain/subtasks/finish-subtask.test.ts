@@ -10,6 +10,36 @@ function owing(spec = {}): [PlayedRun, string] {
   const run = new PlayedRun(spec).turn(subtask("a", { output_schema: schema }));
   return [run, run.subtasks[0] ?? ""];
 }
+const order = { properties: { n: { type: "integer" } }, required: ["n"] };
+
+// Requirement: SUB-3, SUB-6
+test.each<[string, object]>([
+  ["without a type", order],
+  ["with a list of types", { type: ["object", "null"], ...order }],
+  ["behind a reference", { $ref: "#/$defs/order", $defs: { order } }],
+  ["that is a choice of objects", { anyOf: [{ type: "object", ...order }, { required: ["m"] }] }],
+])("a result can be an object %s", (_, output_schema) => {
+  const run = new PlayedRun().turn(subtask("a", { output_schema }));
+  const child = run.subtasks[0] ?? "";
+  run.turnIn(child, [finish({ n: "x" })]);
+  expect(run.resultsSeen(child)[0]).toContain("n must be integer");
+  run.turnIn(child, [finish({ n: 4 })]);
+  expect(run.resultsSeen()).toEqual([`{"n":4}`]);
+});
+
+// Requirement: SUB-6
+test.each<[string, object]>([
+  ["a list", { type: "array", items: { $ref: "#/$defs/order" }, $defs: { order } }],
+  ["a choice", { anyOf: [{ type: "string" }, { items: order, type: "array" }] }],
+])("a result that is %s is the property `result`", (_, output_schema) => {
+  const run = new PlayedRun().turn(subtask("a", { output_schema }));
+  const child = run.subtasks[0] ?? "";
+  run.turnIn(child, [finish({ result: [{ n: "x" }] })]);
+  expect(run.resultsSeen(child)[0]).toContain("result.0.n must be integer");
+  run.turnIn(child, [finish({ result: [{ n: 4 }] })]);
+  expect(run.resultsSeen()).toEqual([`{"result":[{"n":4}]}`]);
+});
+
 const finish = (args: object | string) => ({ name: "finish_subtask", args });
 
 // Requirement: SUB-6

@@ -132,7 +132,7 @@ describe("a subtask", () => {
       { output_schema: { type: "banana" } },
       "is not a valid JSON Schema",
     ],
-    ["with a schema of no object", { output_schema: { type: "string" } }, 'of type "object"'],
+    ["with a reference to nothing", { output_schema: { $ref: "#/$defs/a" } }, "resolve reference"],
     ["with a number for its title", { title: 7 }, "title must be string"],
   ])("%s is refused", (_, args, problem) => {
     const run = new PlayedRun().turn(subtask("a", args));

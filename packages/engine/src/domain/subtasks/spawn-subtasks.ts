@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ToolStatus } from "@reeve/contracts/tool";
+import { objectSchema } from "@reeve/agent/schema/object-schema";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
 import { approvedCall } from "../calls/approved-call.ts";
@@ -75,12 +76,9 @@ function jobProblems({ instructions, tools, outputSchema }: Job, safe: readonly 
   ];
 }
 
-/** The schema has to describe an object: its properties become the arguments of `finish_subtask`. */
+/** The schema becomes that of the arguments of `finish_subtask`. */
 function outputProblems(schema: JsonObject | undefined): readonly string[] {
   if (schema === undefined) return [];
-  const problem = schemaProblem(schema);
-  if (problem !== undefined) return [`output_schema is not a valid JSON Schema: ${problem}`];
-  return schema["type"] === "object"
-    ? []
-    : ['output_schema has to be of type "object"; wrap another type in a property'];
+  const problem = schemaProblem(schema) ?? schemaProblem(objectSchema(schema));
+  return problem === undefined ? [] : [`output_schema is not a valid JSON Schema: ${problem}`];
 }
