@@ -57,7 +57,7 @@ async function adoptFrom(
   const { routing, log } = ports;
   const { calls } = routing;
   // Opened first: calls without a queue are counted only once the queue exists.
-  const queue = await calls.open(host);
+  const queue = await calls.open(host, taking);
   if (!(await isLeft(host, routing, taking))) return false;
   log.info({ gone: host }, "adopting the calls of a host that is gone");
   const enough = AbortSignal.timeout(adoptMs);

@@ -26,7 +26,7 @@ export async function returnCalls(
   const end = new AbortController();
   const until = AbortSignal.any([signal, end.signal]);
   const taking = async () => {
-    const own = await routing.calls.open(host);
+    const own = await routing.calls.open(host, until);
     for await (const delivery of forwardedCalls(own, maxConcurrent, until)) {
       slots.begin(delivery, async (held) => {
         const key = callKeyOf(held.message);

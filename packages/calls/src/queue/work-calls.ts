@@ -42,7 +42,7 @@ export async function workCalls(
   };
   const { routing, host } = ports;
   try {
-    const own = await routing?.calls.open(host);
+    const own = await routing?.calls.open(host, until);
     await Promise.all([
       work(queue.take(slots.capacity, until)),
       own && work(forwardedCalls(own, slots.capacity, until)),

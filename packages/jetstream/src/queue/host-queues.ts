@@ -12,9 +12,9 @@ export interface HostQueues {
   hosts(signal: AbortSignal): Promise<readonly string[]>;
   /**
    * Opens the queue of a host, for the host itself or for another host that adopts its calls. A call that the host took and did
-   * not settle is delivered again as the same message.
+   * not settle is delivered again as the same message. Rejects when `signal` aborts, also while the store is away.
    */
-  open(host: string): Promise<Pick<WorkQueue<ForwardedToolCall>, "take">>;
+  open(host: string, signal: AbortSignal): Promise<Pick<WorkQueue<ForwardedToolCall>, "take">>;
   /** Returns how many calls the queue of a host holds. */
   backlog(host: string, signal: AbortSignal): Promise<HostBacklog>;
   /** Removes the queue of a host. Calls in it stay stored, and `hosts` returns the host again. */

@@ -1,6 +1,7 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
+import { abortable } from "@reeve/platform/async/abortable";
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
@@ -69,16 +70,19 @@ class NatsHostQueues implements HostQueues {
     return [...hosts];
   }
 
-  async open(host: string): Promise<WorkQueue<ForwardedToolCall>> {
+  async open(host: string, signal: AbortSignal): Promise<WorkQueue<ForwardedToolCall>> {
+    signal.throwIfAborted();
     const { pool, ackWaitMs } = this.#options;
-    return await openHostQueue({ connection: this.#connection }, { pool, host, ackWaitMs });
+    const opening = openHostQueue({ connection: this.#connection }, { pool, host, ackWaitMs });
+    return await abortable(opening, signal);
   }
 
   async backlog(host: string, signal: AbortSignal): Promise<HostBacklog> {
     signal.throwIfAborted();
     const { stream, pool } = this.#options;
     try {
-      const info = await this.#manager.consumers.info(stream, hostConsumerName(pool, host));
+      const asking = this.#manager.consumers.info(stream, hostConsumerName(pool, host));
+      const info = await abortable(asking, signal);
       return { waiting: info.num_pending, delivered: info.num_ack_pending };
     } catch (error) {
       if (isNotFound(error)) return { waiting: 0, delivered: 0 };
