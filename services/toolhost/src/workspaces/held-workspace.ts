@@ -6,23 +6,31 @@ import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import type { Row } from "@reeve/jetstream/table/port";
 import { abortable } from "@reeve/platform/async/abortable";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { onAbort } from "@reeve/platform/async/on-abort";
+import { outlastOutage } from "@reeve/platform/async/retry/outlast-outage";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import { isUnsaved, withChanges } from "./workspace-record.ts";
 
-/** How long a change of a record waits for a store that is unavailable. */
+/** How long a change of a record is tried while the store answers but does not accept it. */
 const changeTimeoutMs = 30_000;
 /** How long a record counts as fresh after a read: less than any other host waits before it takes a workspace without a reply. */
 const freshMs = 1_000;
 
 type Change = (record: WorkspaceRecord) => WorkspaceRecord;
 
+interface PendingChange {
+  readonly change: Change;
+  readonly done: PromiseWithResolvers<void>;
+  readonly signal: AbortSignal;
+}
+
 /** A workspace on this host and its record, which is changed by one compare-and-set at a time. */
 export class HeldWorkspace {
   readonly key: WorkspaceKey;
   readonly #ports: WorkspacePorts;
-  readonly #pending: { readonly change: Change; readonly done: PromiseWithResolvers<void> }[] = [];
+  readonly #pending: PendingChange[] = [];
   #row: Row<WorkspaceRecord>;
   #isWriting = false;
   #freshUntilMs: number;
@@ -73,13 +81,13 @@ export class HeldWorkspace {
   }
 
   /**
-   * Changes the record. Concurrent changes are written together, and a change is written even if `signal` aborts meanwhile.
-   * Throws a Failure of kind `conflict` when the workspace is no longer on this host, and `unavailable` when the store does not
-   * come back in time.
+   * Changes the record. Concurrent changes are written together, and a change is written even if `signal` aborts meanwhile. Waits
+   * for a store that is away until `signal` aborts. Throws a Failure of kind `conflict` when the workspace is no longer on this
+   * host, and `unavailable` when a store that answers does not accept the change.
    */
   async change(change: Change, signal: AbortSignal): Promise<void> {
     const done = Promise.withResolvers<void>();
-    this.#pending.push({ change, done });
+    this.#pending.push({ change, done, signal });
     if (!this.#isWriting) void this.#write();
     await abortable(done.promise, signal);
   }
@@ -112,15 +120,29 @@ export class HeldWorkspace {
       const batch = this.#pending.splice(0);
       const changes = batch.map(({ change }) => change);
       try {
-        const limits = { maxElapsedMs: changeTimeoutMs };
-        // The changes belong to calls with different signals. None of them ends the changes of the others.
-        await retryUnavailable(() => this.#writeAll(changes), limits, neverAborts);
+        await this.#writeUntil(changes, batch);
         for (const { done } of batch) done.resolve();
       } catch (error) {
         for (const { done } of batch) done.reject(error);
       }
     }
     this.#isWriting = false;
+  }
+
+  /** Writes changes of several callers, for as long as one of them waits while the store is away. */
+  async #writeUntil(changes: readonly Change[], callers: readonly PendingChange[]): Promise<void> {
+    const { records, clock } = this.#ports;
+    const limits = { maxElapsedMs: changeTimeoutMs, clock };
+    // The changes belong to calls with different signals. None of them ends the changes of the others.
+    const write = () => retryUnavailable(() => this.#writeAll(changes), limits, neverAborts);
+    try {
+      await write();
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
+      using waiting = whileAny(callers.map(({ signal }) => signal));
+      const answers = () => records.get(this.#row.key, waiting.signal);
+      await outlastOutage(write, { answers, clock, maxFailures: 1 }, waiting.signal);
+    }
   }
 
   async #writeAll(changes: readonly Change[]): Promise<void> {
@@ -152,6 +174,18 @@ export class HeldWorkspace {
     const problem = `the workspace ${this.key.id} was taken over by another toolhost; the changes of this call to its files are gone`;
     return new Failure("conflict", ErrorReason.UNAVAILABLE, problem);
   }
+}
+
+/** Returns a signal that aborts when all of the given ones have aborted. */
+function whileAny(signals: readonly AbortSignal[]): Disposable & { readonly signal: AbortSignal } {
+  const all = new AbortController();
+  const listeners = new DisposableStack();
+  let left = signals.length;
+  const leave = () => {
+    if (--left === 0) all.abort(new DOMException("nobody waits for the change", "AbortError"));
+  };
+  for (const signal of signals) listeners.use(onAbort(signal, leave));
+  return { signal: all.signal, [Symbol.dispose]: () => listeners[Symbol.dispose]() };
 }
 
 /** Returns the key of the record of a workspace. */

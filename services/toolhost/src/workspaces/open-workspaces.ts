@@ -4,6 +4,7 @@ import { RunSchema } from "@reeve/contracts/run";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import { isTerminal } from "@reeve/run/head/run-status";
+import { steadyClock } from "@reeve/platform/async/clock";
 import { Background } from "@reeve/platform/async/background";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { Failure } from "@reeve/platform/failure";
@@ -88,6 +89,7 @@ export async function openWorkspaces(
     limits,
     log,
     now: () => Date.now(),
+    clock: steadyClock,
   };
   const keeper = new WorkspaceKeeper(ports);
   // Disposed last: a host that waits for a workspace while it is saved here needs a reply, or takes it unsaved.

@@ -1,10 +1,12 @@
 import type { Losses, OpenWorkspace, WorkspaceRequest } from "@reeve/calls/ports/workspaces";
-import { neverAborts } from "@reeve/platform/async/never-aborts";
 import type { Sandbox } from "@reeve/sandbox/port";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import { lossesOf, withReportedLosses } from "./workspace-record.ts";
 import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
+
+/** How long the record of reported losses waits for the store. */
+const clearTimeoutMs = 30_000;
 
 /** A workspace on this host in use by one call, until it is disposed. */
 export class UsedWorkspace implements OpenWorkspace {
@@ -55,7 +57,8 @@ export class UsedWorkspace implements OpenWorkspace {
   async #clearLosses(losses: Losses): Promise<void> {
     try {
       if (this.#areLossesReported) {
-        await this.#held.change((record) => withReportedLosses(record, losses), neverAborts);
+        const signal = AbortSignal.timeout(clearTimeoutMs);
+        await this.#held.change((record) => withReportedLosses(record, losses), signal);
       }
     } catch {
       // The next call reports them again.

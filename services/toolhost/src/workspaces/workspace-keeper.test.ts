@@ -35,6 +35,25 @@ async function* once(text: string): AsyncIterable<Uint8Array> {
   yield Buffer.from(text);
 }
 
+describe("an outage of the store of any length", () => {
+  /** More failures than an hour of attempts. */
+  const failures = 5_000;
+
+  // Requirement: DUR-3
+  test.each([
+    ["while a command writes: its call keeps its result", true],
+    ["before its first command: its call waits", false],
+  ])("%s", async (_, isOpen) => {
+    const host = hosts.host("a");
+    if (!isOpen) hosts.records.failures = failures;
+    await using workspace = await host.keeper.open(requestOf(), never);
+    if (isOpen) hosts.records.failures = failures;
+    await does(workspace, "write", "x", "1");
+    expect(workspace.revision).toBe(1);
+    expect(hosts.records.failures).toBe(0);
+  });
+});
+
 describe("a workspace", () => {
   test("has one more revision for each call that may write, and none for those that only read", async () => {
     const host = hosts.host("a");

@@ -23,10 +23,11 @@ import type {
   Workspaces,
 } from "@reeve/calls/ports/workspaces";
 import { ErrorReason } from "@reeve/contracts/error";
+import { outlastOutage } from "@reeve/platform/async/retry/outlast-outage";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import { archiveTimeoutMs } from "@reeve/sandbox/files/workspace-archive";
-import { HeldWorkspace } from "./held-workspace.ts";
+import { HeldWorkspace, recordKeyOf } from "./held-workspace.ts";
 import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
 import { stageInputs } from "./stage-inputs.ts";
 import { takeWorkspace } from "./take-workspace.ts";
@@ -37,7 +38,7 @@ import { WorkspaceSaver } from "./workspace-saver.ts";
 
 /** How long saving all workspaces may take when the host ends. */
 const drainMs = 60_000;
-/** How long a call waits for its workspace while the store is unavailable. */
+/** How long a workspace is tried to be taken while the store answers. */
 const takeTimeoutMs = 30_000;
 /** Precision of the recorded time of the last use. */
 const usePrecisionMs = 3_600_000;
@@ -71,7 +72,8 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
       this.#saver.cancelScheduled(held);
       this.#recordUse(held);
       const bounded = workspaceSandbox(sandbox, { quota: limits });
-      await stageInputs(held, request, bounded, this.#ports, signal);
+      const stage = () => stageInputs(held, request, bounded, this.#ports, signal);
+      await this.#outlast(request, stage, signal);
       return new UsedWorkspace(held, request, sandbox, { limits, onEnd });
     } catch (error) {
       onEnd();
@@ -164,16 +166,15 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     }
   }
 
-  async #take({ tenant, id }: WorkspaceRequest, signal: AbortSignal): Promise<void> {
+  async #take(request: WorkspaceRequest, signal: AbortSignal): Promise<void> {
+    const { tenant, id } = request;
     const key = { tenant, id };
     const name = nameOf(key);
     const take = async () => {
-      const limits = { maxElapsedMs: takeTimeoutMs };
-      const row = await retryUnavailable(
-        () => takeWorkspace(key, this.#ports, signal),
-        limits,
-        signal,
-      );
+      const limits = { maxElapsedMs: takeTimeoutMs, clock: this.#ports.clock };
+      const takeOnce = () => takeWorkspace(key, this.#ports, signal);
+      const tryToTake = () => retryUnavailable(takeOnce, limits, signal);
+      const row = await this.#outlast(request, tryToTake, signal);
       // Creates the folder at once, so that `storage.has` finds it.
       this.#ports.storage.sandbox(tenant, row.record.folder);
       this.#held.set(name, new HeldWorkspace(key, row, this.#ports));
@@ -185,6 +186,18 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     } finally {
       this.#taking.delete(name);
     }
+  }
+
+  /** A call waits for a store that is away. A client, who can repeat the request, does not. */
+  async #outlast<Result>(
+    request: WorkspaceRequest,
+    operation: () => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    if (request.callId === "") return await operation();
+    const { records, clock } = this.#ports;
+    const answers = () => records.get(recordKeyOf(request), signal);
+    return await outlastOutage(operation, { answers, clock, maxFailures: 1 }, signal);
   }
 
   /** Works on an idle workspace while no call can start to use it. */

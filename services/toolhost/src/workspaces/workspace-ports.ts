@@ -3,6 +3,7 @@ import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Objects } from "@reeve/jetstream/objects/port";
 import type { Table } from "@reeve/jetstream/table/port";
+import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 
@@ -23,6 +24,8 @@ export interface WorkspacePorts {
   readonly limits: WorkspaceLimits;
   readonly log: Pick<Logger, "info" | "warn">;
   now(): number;
+  /** Measures the delays before the store is tried again. */
+  readonly clock: Clock;
 }
 
 /** The other toolhosts that hold workspaces. */

@@ -1,5 +1,7 @@
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
+import { HastyClock } from "@reeve/platform/test/support/manual-clock";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryObjects } from "@reeve/jetstream/objects/memory";
@@ -98,9 +100,36 @@ async function* run(files: Files, command: SandboxCommand): AsyncIterable<ExecEv
   yield { kind: "end", reason: "exit", code: 0, durationMs: 0 };
 }
 
+/** A table in a store that can be away. */
+class FailingTable<Record> extends MemoryTable<Record> {
+  /** How many of the next reads and changes fail. */
+  failures = 0;
+
+  override async get(...given: Parameters<MemoryTable<Record>["get"]>) {
+    this.#fail();
+    return await super.get(...given);
+  }
+
+  override async create(...given: Parameters<MemoryTable<Record>["create"]>) {
+    this.#fail();
+    return await super.create(...given);
+  }
+
+  override async update(...given: Parameters<MemoryTable<Record>["update"]>) {
+    this.#fail();
+    return await super.update(...given);
+  }
+
+  #fail(): void {
+    if (this.failures === 0) return;
+    this.failures--;
+    throw storeUnavailable();
+  }
+}
+
 /** Toolhosts in memory over one store. */
 export class MemoryHosts {
-  readonly records = new MemoryTable<WorkspaceRecord>();
+  readonly records = new FailingTable<WorkspaceRecord>();
   readonly snapshots = new MemoryObjects({ maxBytes: 1_000_000 });
   readonly artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
   /** The index of runs, and their logs. */
@@ -108,6 +137,8 @@ export class MemoryHosts {
   readonly runs = memoryRunLog();
   readonly threads = memoryThreadLog();
   readonly #keepers = new Map<string, WorkspaceKeeper>();
+  /** Jumps over every delay before the store is tried again. */
+  readonly clock = new HastyClock();
   /** The time of all hosts. */
   nowMs = 1_000_000_000_000;
 
@@ -150,6 +181,7 @@ export class MemoryHosts {
       },
       log: createLogger("test", "silent"),
       now: () => this.nowMs,
+      clock: this.clock,
     };
     const keeper = new WorkspaceKeeper(ports);
     this.#keepers.set(name, keeper);

@@ -3,24 +3,23 @@ import type { Clock } from "../clock.ts";
 import { steadyClock } from "../clock.ts";
 import { retryUnavailable } from "./retry-unavailable.ts";
 
-/** How often an operation may fail in a row while the store answers. */
-const maxFailures = 2;
-
 export interface Outage {
   /** Resolves when the store answers, and throws a Failure of kind `unavailable` while it does not. */
   readonly answers: () => Promise<unknown>;
+  /** How often the operation may fail in a row while the store answers. Default: 2. */
+  readonly maxFailures?: number;
   /** Default: monotonic time. */
   readonly clock?: Clock;
 }
 
 /**
  * Runs `operation` until it succeeds, however long the store is unavailable: after a Failure of kind `unavailable`, waits until
- * the store answers and runs the operation again. Throws that Failure when the operation fails twice in a row although the store
- * answered at once, and any other error at once.
+ * the store answers and runs the operation again. Throws that Failure when the operation fails `maxFailures` times in a row
+ * although the store answered at once, and any other error at once.
  */
 export async function outlastOutage<Result>(
   operation: () => Promise<Result>,
-  { answers, clock = steadyClock }: Outage,
+  { answers, maxFailures = 2, clock = steadyClock }: Outage,
   signal: AbortSignal,
 ): Promise<Result> {
   for (let failures = 1; ; failures++) {
