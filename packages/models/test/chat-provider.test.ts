@@ -132,7 +132,13 @@ describe("a model over the chat completions API", () => {
       messageJson: JSON.stringify({ role: "assistant", content: text }),
       finishReason: "stop",
       calls: [],
-      usage: { inputTokens: 10, outputTokens: 3, cachedInputTokens: 0, reasoningTokens: 0 },
+      usage: {
+        inputTokens: 10,
+        outputTokens: 3,
+        cachedInputTokens: 0,
+        cacheWriteInputTokens: 0,
+        reasoningTokens: 0,
+      },
       model: "scripted",
     });
   });

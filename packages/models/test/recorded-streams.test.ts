@@ -26,7 +26,13 @@ const weather = {
   argumentsText: JSON.stringify({ city: "Zürich", say: 'a "quoted" 👋' }),
 };
 const time = { name: "get_time", argumentsText: '{"zone":"Europe/Zurich"}' };
-const usage = { inputTokens: 25, outputTokens: 9, cachedInputTokens: 10, reasoningTokens: 0 };
+const usage = {
+  inputTokens: 25,
+  outputTokens: 9,
+  cachedInputTokens: 10,
+  cacheWriteInputTokens: 0,
+  reasoningTokens: 0,
+};
 
 /** Returns where a text first occurs. */
 const placeOf = (bytes: Buffer, text: string) => bytes.indexOf(text);

@@ -8,7 +8,7 @@ import { fact, rootScope } from "./state/fact.ts";
 import type { Frame } from "./state/frame.ts";
 import { plannerId, rootId, scopeOf } from "./state/frame.ts";
 import { beforeModelCall } from "./model/before-model-call.ts";
-import { promptTokens } from "./model/prompt-tokens.ts";
+import { answerSize } from "./model/call-size.ts";
 import type { RunState } from "./state/run-state.ts";
 import { requiresResult } from "./subtasks/finish-subtask.ts";
 
@@ -23,7 +23,7 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
     const message = `${nameOf(frame)} took ${taken} steps without an answer; raise max_rounds or narrow the task`;
     return failFrame(state, outsideSteps(frame), "iteration_limit", message);
   }
-  const exceeded = exceededBy(state, frame, promptTokens(state, frame), nowMs);
+  const exceeded = exceededBy(state, frame, answerSize(state, frame), nowMs);
   if (exceeded !== undefined) return overBudget(state, exceeded);
   // The planner records no steps: a model call starts its next one.
   if (frame.id === plannerId)

@@ -12,7 +12,13 @@ import type { ModelPart, ModelProvider, ModelRequest, ModelTurn } from "../ports
 import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
-const usage = { inputTokens: 3, outputTokens: 4, cachedInputTokens: 0, reasoningTokens: 0 };
+const usage = {
+  inputTokens: 3,
+  outputTokens: 4,
+  cachedInputTokens: 0,
+  cacheWriteInputTokens: 0,
+  reasoningTokens: 0,
+};
 const turn = (more: Partial<ModelTurn> = {}): ModelPart => ({
   kind: "turn",
   turn: { messageJson: "{}", finishReason: "stop", calls: [], usage, model: "test", ...more },

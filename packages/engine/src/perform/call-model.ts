@@ -10,7 +10,7 @@ import { frameOf } from "../domain/state/run-state.ts";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import { charactersOf, modelRequest } from "./model-request.ts";
+import { modelRequest } from "./model-request.ts";
 import { WholeCharacters } from "./whole-characters.ts";
 
 /** Calls the model once. Yields its text as it arrives, and then its turn, or the reason why it gave none. */
@@ -34,7 +34,6 @@ export async function* callModel(
           model: request.model,
           format: provider.format,
           turn: part.turn,
-          promptCharacters: charactersOf(request),
         };
         yield storable(
           scope,

@@ -95,5 +95,10 @@ async function recalledFor(
 
 /** Returns the capabilities that are registered for the model, or else those of its provider. */
 function capabilitiesOf({ model, provider }: ResolvedModel): ProviderCapabilities | undefined {
-  return model.capabilities ?? provider.capabilities;
+  const ofProvider = provider.capabilities;
+  if (model.capabilities === undefined) return ofProvider;
+  // What only the API decides holds for every model.
+  const temperature = (model.capabilities.temperature ?? true) && (ofProvider?.temperature ?? true);
+  const tokenCounting = ofProvider?.tokenCounting ?? false;
+  return { ...model.capabilities, temperature, tokenCounting };
 }

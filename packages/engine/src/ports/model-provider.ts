@@ -1,6 +1,5 @@
 import type { ModelSpec, ProviderDescriptor } from "@reeve/contracts/agent";
-import type { ToolDescriptor } from "@reeve/contracts/tool";
-import type { ModelTurn, PromptMessage } from "../domain/model/model.ts";
+import type { ModelTurn, RenderedRequest } from "../domain/model/model.ts";
 
 export type { ModelToolCall, ModelTurn, ModelUsage, PromptMessage } from "../domain/model/model.ts";
 
@@ -16,18 +15,8 @@ export interface ModelProvider {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
-export interface ModelRequest {
+export interface ModelRequest extends RenderedRequest {
   readonly model: ModelSpec;
-  /** The system prompt. Empty: none. */
-  readonly instructions: string;
-  readonly messages: readonly PromptMessage[];
-  /** The tools as the model sees them. Empty: a call without tools. */
-  readonly tools: readonly ToolDescriptor[];
-  /** Whether the model may call several tools in one turn. */
-  readonly parallelToolCalls: boolean;
-  /** Undefined: the default of the provider. */
-  readonly temperature: number | undefined;
-  readonly maxTokens: number | undefined;
 }
 
 export type ModelPart =

@@ -82,6 +82,10 @@ function ofFrame(frame: Frame): Views {
 
 function ofThread(events: readonly RunEvent[]): Views {
   const turn = create(TurnEndedSchema, turnEnded("run_test", events));
+  // Only the next run of the thread reads the notes of earlier turns.
+  for (const { message } of turn.messages) {
+    if (message.case === "assistant") message.value.advisory = "";
+  }
   return { turn: toJson(TurnEndedSchema, turn) };
 }
 

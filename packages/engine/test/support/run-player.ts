@@ -136,12 +136,12 @@ export class PlayedRun {
           inputTokens: 10,
           outputTokens: 5,
           cachedInputTokens: 0,
+          cacheWriteInputTokens: 0,
           reasoningTokens: 0,
           ...usage,
         },
         model: "m",
       },
-      promptCharacters: 0,
     };
     return this.append(
       call.purpose === ModelCallPurpose.SUMMARY

@@ -35,7 +35,8 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
   });
   const descriptor = create(ProviderDescriptorSchema, {
     name: "anthropic",
-    capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
+    // The API dropped the temperature in version 2026-10-21.
+    capabilities: { tools: true, parallelToolCalls: true, reasoning: true, temperature: false },
   });
   const failures = new ProviderFailures(descriptor.name, apiKey);
   return {

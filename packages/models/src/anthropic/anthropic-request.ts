@@ -11,7 +11,7 @@ const cached = { cache_control: { type: "ephemeral" as const } };
 
 /**
  * Returns a request in the format of the Messages API. Marks for its cache what stays the same from call to call: the tools
- * and the system prompt, and the conversation so far. Sends no temperature, which the API dropped in version 2026-10-21.
+ * and the system prompt, and the conversation so far.
  */
 export function anthropicRequest(
   { model, instructions, messages, tools, parallelToolCalls, maxTokens }: ModelRequest,

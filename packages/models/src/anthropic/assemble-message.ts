@@ -121,15 +121,17 @@ function withDistinctIds(blocks: readonly ContentBlock[]): {
   return { content, calls };
 }
 
-/** Tokens that are read from or written to the cache count as input tokens, as with other providers. */
+/** Tokens that are read from or written to the cache are parts of the input tokens, as with other providers. */
 function usageOf(usage: Fields): ModelUsage | undefined {
   const { input_tokens: fresh, output_tokens: outputTokens } = usage;
   if (!isCount(fresh) || !isCount(outputTokens)) return undefined;
   const cachedInputTokens = countIn(usage, "cache_read_input_tokens");
+  const cacheWriteInputTokens = countIn(usage, "cache_creation_input_tokens");
   return {
-    inputTokens: fresh + cachedInputTokens + countIn(usage, "cache_creation_input_tokens"),
+    inputTokens: fresh + cachedInputTokens + cacheWriteInputTokens,
     outputTokens,
     cachedInputTokens,
+    cacheWriteInputTokens,
     reasoningTokens: countIn(usage["output_tokens_details"], "thinking_tokens"),
   };
 }

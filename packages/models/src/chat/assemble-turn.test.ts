@@ -161,6 +161,7 @@ describe("a turn", () => {
       inputTokens: 8,
       outputTokens: 4,
       cachedInputTokens: 2,
+      cacheWriteInputTokens: 0,
       reasoningTokens: 1,
     });
   });

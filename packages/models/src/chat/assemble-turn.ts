@@ -100,6 +100,8 @@ function usageOf(usage: unknown): ModelUsage | undefined {
     inputTokens,
     outputTokens,
     cachedInputTokens: countIn(usage["prompt_tokens_details"], "cached_tokens"),
+    // Writes to the cache cost nothing extra here.
+    cacheWriteInputTokens: 0,
     reasoningTokens: countIn(usage["completion_tokens_details"], "reasoning_tokens"),
   };
 }

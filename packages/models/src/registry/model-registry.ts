@@ -19,11 +19,13 @@ import { parseYamlFile } from "./parse-yaml-file.ts";
  *     pricing:                      # US dollars per million tokens
  *       input_usd_per_million: 0.75
  *       cached_input_usd_per_million: 0.075
+ *       cache_write_input_usd_per_million: 0.9375 # default: 1.25 times the input price
  *       output_usd_per_million: 4.5
  *     capabilities:                 # default: those of the provider
  *       tools: true
  *       parallel_tool_calls: false
  *       reasoning: false
+ *       temperature: false
  * ```
  *
  * A capability that is omitted is true.
@@ -52,12 +54,14 @@ const pricingSchema = z.strictObject({
   input_usd_per_million: price,
   output_usd_per_million: price,
   cached_input_usd_per_million: price.optional(),
+  cache_write_input_usd_per_million: price.optional(),
 });
 
 const capabilitiesSchema = z.strictObject({
   tools: z.boolean().default(true),
   parallel_tool_calls: z.boolean().default(true),
   reasoning: z.boolean().default(true),
+  temperature: z.boolean().default(true),
 });
 
 const modelSchema = z.strictObject({
@@ -87,10 +91,12 @@ const registrySchema = z.strictObject({
 
 function pricingOf(pricing: z.infer<typeof pricingSchema>) {
   const cached = pricing.cached_input_usd_per_million;
+  const written = pricing.cache_write_input_usd_per_million;
   return {
     inputUsdPerMillion: pricing.input_usd_per_million,
     outputUsdPerMillion: pricing.output_usd_per_million,
     ...(cached !== undefined && { cachedInputUsdPerMillion: cached }),
+    ...(written !== undefined && { cacheWriteInputUsdPerMillion: written }),
   };
 }
 

@@ -90,6 +90,7 @@ function answerAttributes(turn: ModelTurn, text: string): Attributes {
       [attributes.inputTokens]: usage.inputTokens,
       [attributes.outputTokens]: usage.outputTokens,
       [attributes.cachedTokens]: usage.cachedInputTokens,
+      [attributes.cacheWriteTokens]: usage.cacheWriteInputTokens,
       [attributes.reasoningTokens]: usage.reasoningTokens,
     }),
     ...contentAttribute(attributes.outputMessages, () => answerParts(text, turn)),

@@ -159,6 +159,8 @@ function usageOf(usage: unknown): ModelUsage | undefined {
     inputTokens,
     outputTokens,
     cachedInputTokens: countIn(usage["input_tokens_details"], "cached_tokens"),
+    // Writes to the cache cost nothing extra here.
+    cacheWriteInputTokens: 0,
     reasoningTokens: countIn(usage["output_tokens_details"], "reasoning_tokens"),
   };
 }

@@ -141,7 +141,12 @@ function modelTurn(script: Script, turn: FilledTurn, turnCount: number): ModelTu
     messageJson: JSON.stringify(message),
     finishReason: turn.finish ?? (calls.length > 0 ? "tool_calls" : "stop"),
     calls,
-    usage: turn.usage && { ...turn.usage, cachedInputTokens: 0, reasoningTokens: 0 },
+    usage: turn.usage && {
+      ...turn.usage,
+      cachedInputTokens: 0,
+      cacheWriteInputTokens: 0,
+      reasoningTokens: 0,
+    },
     model: script.name,
   };
 }

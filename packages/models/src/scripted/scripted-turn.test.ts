@@ -16,6 +16,7 @@ describe("a scripted turn", () => {
       inputTokens: 900,
       outputTokens: 20,
       cachedInputTokens: 0,
+      cacheWriteInputTokens: 0,
       reasoningTokens: 0,
     });
   });

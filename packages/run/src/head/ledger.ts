@@ -9,6 +9,9 @@ export interface Ledger {
   readonly subtasks: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Input tokens that were read from and written to providers' caches; undefined: none. */
+  readonly cachedInputTokens?: number | undefined;
+  readonly cacheWriteInputTokens?: number | undefined;
   /** Bytes of the tool results that models were given. */
   readonly resultBytes: number;
   /** US dollars; undefined once a model without a price was called. */
@@ -74,14 +77,21 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
   }
 }
 
-function chargeUsage(spent: Ledger, { inputTokens, outputTokens, costUsd }: Usage): Ledger {
+function chargeUsage(spent: Ledger, usage: Usage): Ledger {
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens, costUsd } = usage;
   return {
     ...spent,
     inputTokens: spent.inputTokens + inputTokens,
     outputTokens: spent.outputTokens + outputTokens,
+    cachedInputTokens: more(spent.cachedInputTokens, cachedInputTokens),
+    cacheWriteInputTokens: more(spent.cacheWriteInputTokens, cacheWriteInputTokens),
     costUsd:
       spent.costUsd === undefined || costUsd === undefined ? undefined : spent.costUsd + costUsd,
   };
+}
+
+function more(tokens = 0, added: number): number | undefined {
+  return tokens + added === 0 ? undefined : tokens + added;
 }
 
 /** Returns the cost summary that a run with this ledger leaves. */
@@ -89,6 +99,8 @@ export function costSummaryOf(
   spent: Costs,
 ): Omit<MessageInitShape<typeof CostSummarySchema>, "$typeName"> {
   const { llmCalls, toolCalls, subtasks, inputTokens, outputTokens, costUsd } = spent;
-  const counts = { llmCalls, toolCalls, subtasks, inputTokens, outputTokens };
+  const { cachedInputTokens = 0, cacheWriteInputTokens = 0 } = spent;
+  const cached = { cachedInputTokens, cacheWriteInputTokens };
+  const counts = { llmCalls, toolCalls, subtasks, inputTokens, outputTokens, ...cached };
   return { ...counts, ...(costUsd !== undefined && { costUsd }) };
 }

@@ -24,7 +24,7 @@ const toolCallSeconds = histogram({
 });
 const tokens = counter({
   name: "reeve_model_tokens_total",
-  help: "Model tokens by model and kind: `input` and `output`, of which `cached_input` and `reasoning` are parts.",
+  help: "Model tokens by model and kind: `input` and `output`, of which `cached_input`, `cache_write_input`, and `reasoning` are parts.",
   labels: ["model", "kind"],
 });
 const cost = counter({
@@ -65,6 +65,7 @@ function countUsage(usage: Usage, model: string): void {
   tokens.inc({ model, kind: "input" }, usage.inputTokens);
   tokens.inc({ model, kind: "output" }, usage.outputTokens);
   tokens.inc({ model, kind: "cached_input" }, usage.cachedInputTokens);
+  tokens.inc({ model, kind: "cache_write_input" }, usage.cacheWriteInputTokens);
   tokens.inc({ model, kind: "reasoning" }, usage.reasoningTokens);
   if (usage.costUsd !== undefined) cost.inc({ model }, usage.costUsd);
 }

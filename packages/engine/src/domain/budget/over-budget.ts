@@ -8,6 +8,7 @@ import { rootOf } from "../state/run-state.ts";
 import type { RunState } from "../state/run-state.ts";
 import { workedMs } from "../state/worked-time.ts";
 import { limitsOf } from "./limits.ts";
+import type { CallSize } from "./reserve-cost.ts";
 import { committedUsd, worstCaseUsd } from "./reserve-cost.ts";
 
 /** A budget of the whole run that is exceeded. */
@@ -18,16 +19,16 @@ export interface ExceededBudget {
   readonly observed: number;
 }
 
-/** Returns the budget that one more model call of `frame` would exceed. `promptTokens` is the estimated size of its prompt. */
+/** Returns the budget that one more model call of `frame` would exceed. */
 export function exceededBy(
   state: RunState,
   frame: Frame,
-  promptTokens: number,
+  size: CallSize,
   nowMs: number,
 ): ExceededBudget | undefined {
   const { spent } = state.head;
   const limits = limitsOf(state);
-  const cost = costObserved(state, frame, promptTokens);
+  const cost = committedUsd(state) + (worstCaseUsd(state, frame, size) ?? 0);
   return firstOver([
     ["wall_clock", limits.wallClockMs, workedMs(state.worked, nowMs)],
     ["llm_calls", limits.llmCalls, spent.llmCalls + 1],
@@ -57,10 +58,6 @@ function firstOver(checks: readonly Check[]): ExceededBudget | undefined {
     if (limit !== undefined && observed > limit) return { reason, limit, observed };
   }
   return undefined;
-}
-
-function costObserved(state: RunState, frame: Frame, promptTokens: number): number {
-  return committedUsd(state) + (worstCaseUsd(state, frame, promptTokens) ?? 0);
 }
 
 /**

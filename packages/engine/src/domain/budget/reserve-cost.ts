@@ -1,25 +1,41 @@
+import type { Pricing } from "@reeve/contracts/agent";
+import { inputPrices } from "../model/price.ts";
 import { modelOf } from "../model/model-of.ts";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { limitsOf } from "./limits.ts";
 
+/** The size of a model call at most. */
+export interface CallSize {
+  /** Tokens of the request. */
+  readonly inputTokens: number;
+  /** Tokens of the answer, as the request asks for. Undefined: the default of the provider. */
+  readonly maxOutputTokens: number | undefined;
+}
+
 /**
- * Returns the maximum cost in US dollars of a model call of the frame with a prompt of `promptTokens`. Undefined: the run has
- * no cost limit, or the model no price; a run with a limit is not prepared with such a model.
+ * Returns the maximum cost in US dollars of a model call of the frame. Undefined: the run has no cost limit, or the model no
+ * price; a run with a limit is not prepared with such a model.
  */
-export function worstCaseUsd(
-  state: RunState,
-  frame: Frame,
-  promptTokens: number,
-): number | undefined {
-  if (limitsOf(state).costUsd === undefined) return undefined;
-  const model = modelOf(state, frame);
-  const pricing = model?.pricing;
+export function worstCaseUsd(state: RunState, frame: Frame, size: CallSize): number | undefined {
+  const pricing = cappedPricing(state, frame);
   if (pricing === undefined) return undefined;
-  const answer = state.head.created?.spec?.maxTokens ?? model?.maxOutputTokens ?? 0;
   return (
-    (promptTokens * pricing.inputUsdPerMillion + answer * pricing.outputUsdPerMillion) / 1_000_000
+    inputUsd(pricing, size) + ((size.maxOutputTokens ?? 0) * pricing.outputUsdPerMillion) / 1e6
   );
+}
+
+/** Returns how many tokens an answer may have, so that its call cannot exceed the limit on cost. */
+export function affordableOutput(state: RunState, frame: Frame, inputTokens: number): number {
+  const { costUsd = Infinity } = limitsOf(state);
+  const pricing = cappedPricing(state, frame);
+  if (pricing === undefined) return Infinity;
+  const size = { inputTokens, maxOutputTokens: 0 };
+  const room = costUsd - committedUsd(state) - inputUsd(pricing, size);
+  if (room < 0) return 0;
+  return pricing.outputUsdPerMillion === 0
+    ? Infinity
+    : Math.floor((room * 1e6) / pricing.outputUsdPerMillion);
 }
 
 /** Returns what the run has cost, plus what its model calls in progress and its lost ones may cost at most. */
@@ -29,4 +45,14 @@ export function committedUsd({ head: { spent }, lostUsd, frames }: RunState): nu
     0,
   );
   return (spent.costUsd ?? 0) + lostUsd + open;
+}
+
+function cappedPricing(state: RunState, frame: Frame): Pricing | undefined {
+  return limitsOf(state).costUsd === undefined ? undefined : modelOf(state, frame)?.pricing;
+}
+
+/** The whole request may be read from the provider's cache, or written to it. */
+function inputUsd(pricing: Pricing, { inputTokens }: CallSize): number {
+  const { fresh, cached, written } = inputPrices(pricing);
+  return (inputTokens * Math.max(fresh, cached, written)) / 1e6;
 }

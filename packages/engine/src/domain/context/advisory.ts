@@ -10,5 +10,7 @@ export function advisoryFor(state: RunState, frame: Frame, tokens: number): stri
   if (state.head.created?.spec?.budgetAwareness !== "per-message") return "";
   const { window, compactAt } = contextLimit(state, frame);
   const percent = Math.round((tokens / window) * 100);
-  return `[context budget: ${tokens} of ${window} tokens used (${percent} %); older messages are compacted above ${compactAt} tokens]`;
+  // A provider refuses a conversation above its window, which is then compacted.
+  const compacted = Math.min(compactAt, window);
+  return `[context budget: ${tokens} of ${window} tokens used (${percent} %); older messages are compacted above ${compacted} tokens]`;
 }

@@ -1,7 +1,7 @@
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
 import { modelOf } from "../model/model-of.ts";
-import { promptTokens } from "../model/prompt-tokens.ts";
+import { wholePromptTokens } from "../model/prompt-tokens.ts";
 import type { RunState } from "../state/run-state.ts";
 
 /** The maximum size of a frame's conversation, in tokens. */
@@ -10,34 +10,35 @@ export interface ContextLimit {
   readonly window: number;
   /** A larger conversation is compacted before the next model call. */
   readonly compactAt: number;
+  /** A larger conversation, after compaction, ends the run. Undefined: none does. */
+  readonly endAt: number | undefined;
   /** Whether compaction summarizes older messages. Otherwise it drops them. */
   readonly summarizes: boolean;
-  /** Whether a conversation that compaction cannot make small enough ends the run. */
-  readonly isHard: boolean;
 }
 
 /** The share of the window at which a context policy without a number starts to summarize. */
 const defaultShare = 0.8;
+const defaultWindow = 128_000;
 
 export function contextLimit(state: RunState, frame: Frame): ContextLimit {
   const spec = state.head.created?.spec;
-  const { historyTokens } = limitsOf(state);
   const known = modelOf(state, frame)?.contextWindow ?? 0;
-  const window = known === 0 ? historyTokens : known;
+  const window = known === 0 ? defaultWindow : known;
   const percent = percentOf(spec?.budgetAwareness);
+  const endAt = percent === undefined ? undefined : Math.floor((window * percent) / 100);
   const policy = spec?.contextPolicy;
   const bounds = [
-    historyTokens,
-    ...(percent === undefined ? [] : [Math.floor((window * percent) / 100)]),
+    limitsOf(state).historyTokens,
+    ...(endAt === undefined ? [] : [endAt]),
     ...(policy === undefined ? [] : [policy.compactAtTokens ?? Math.floor(window * defaultShare)]),
     // The provider refused the prompt, so the window is smaller than known: the prompt has to shrink.
-    ...(frame.hasOverflowed ? [promptTokens(state, frame)] : []),
+    ...(frame.hasOverflowed ? [wholePromptTokens(state, frame)] : []),
   ];
   return {
     window,
     compactAt: Math.min(...bounds),
+    endAt,
     summarizes: percent !== undefined || policy !== undefined,
-    isHard: percent !== undefined,
   };
 }
 

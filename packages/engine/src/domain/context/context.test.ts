@@ -10,19 +10,22 @@ import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
 import { expectOrder } from "../../../test/support/event-order.ts";
 
 const search = create(ToolDescriptorSchema, { name: "search" });
-/** A model with a window of 1000 tokens, and an agent with one tool. */
-const small: Setting = { prepared: { model: { id: "m", contextWindow: 1_000 }, tools: [search] } };
+/** A model with a window of 4000 tokens, and an agent with one tool. */
+const small: Setting = { prepared: { model: { id: "m", contextWindow: 4_000 }, tools: [search] } };
 const purposes = (run: PlayedRun) => run.all("modelCallStarted").map(({ purpose }) => purpose);
 /** Answers the open step, with this number of tokens as the provider's count of the conversation. */
 const counted = (run: PlayedRun, tokens: number) =>
   run.turnIn("", [{ name: "search" }], { inputTokens: tokens - 5, outputTokens: 5 }).result(0, "");
 const { ANSWER, SUMMARY } = ModelCallPurpose;
 
-/** Plays rounds of a tool, each of which adds about 200 tokens to the conversation. */
+/** A text with the given number of words, which has about twice as many tokens at most. */
+const words = (count: number) => "word ".repeat(count);
+
+/** Plays rounds of a tool, each of which adds about 600 tokens to the conversation. */
 function rounds(run: PlayedRun, count: number): PlayedRun {
   for (let round = 0; round < count; round++) {
     const inputTokens = promptTokens(run.state, run.frame());
-    run.turnIn("", [{ name: "search" }], { inputTokens }).result(0, "x".repeat(800));
+    run.turnIn("", [{ name: "search" }], { inputTokens }).result(0, words(330));
   }
   return run;
 }
@@ -33,7 +36,7 @@ describe("with budget_awareness per-message", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
     run.turn({ name: "search" }, { name: "search" }).result(0).result(1);
     const advisory =
-      "[context budget: 15 of 1000 tokens used (2 %); older messages are compacted above 128000 tokens]";
+      "[context budget: 15 of 4000 tokens used (0 %); older messages are compacted above 4000 tokens]";
     expect(run.all("modelTurn")).toMatchObject([{ advisory }]);
     expect(run.prompt().slice(-2)).toMatchObject([
       { role: "tool", content: "found", notes: [advisory] },
@@ -51,7 +54,7 @@ describe("with budget_awareness per-message", () => {
     expect(run.prompt().at(-1)).toMatchObject({
       role: "user",
       text: "and then?",
-      notes: [expect.stringContaining("15 of 1000 tokens")],
+      notes: [expect.stringContaining("15 of 4000 tokens")],
     });
   });
 
@@ -60,7 +63,7 @@ describe("with budget_awareness per-message", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
     const first = counted(run, 100).prompt();
     expect(counted(run, 300).prompt().slice(0, first.length)).toEqual(first);
-    expect(JSON.stringify(run.prompt())).toContain("300 of 1000");
+    expect(JSON.stringify(run.prompt())).toContain("300 of 4000");
   });
 
   test("no run is stopped", () => {
@@ -84,7 +87,18 @@ const limited = () => new PlayedRun({ budgetAwareness: "limit:50" }, small);
 describe("with budget_awareness limit:50", () => {
   // Requirement: BUD-3
   test("a conversation at its limit is not compacted", () => {
-    expect(purposes(counted(limited(), 500))).toEqual([ANSWER, ANSWER]);
+    const size = (run: PlayedRun) => promptTokens(run.state, run.frame());
+    const tokens = size(rounds(new PlayedRun({}, small), 1));
+    const withWindow = (contextWindow: number) =>
+      rounds(
+        new PlayedRun(
+          { budgetAwareness: "limit:50" },
+          { prepared: { ...small.prepared, model: { id: "m", contextWindow } } },
+        ),
+        1,
+      );
+    expect(purposes(withWindow(2 * tokens))).toEqual([ANSWER, ANSWER]);
+    expect(purposes(withWindow(2 * tokens - 2))).not.toEqual([ANSWER, ANSWER]);
   });
 
   // Requirement: BUD-3
@@ -97,8 +111,8 @@ describe("with budget_awareness limit:50", () => {
     run.turn();
     expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, SUMMARY, ANSWER]);
     const [context] = run.all("context");
-    expect(context?.beforeTokens).toBeGreaterThan(500);
-    expect(context?.afterTokens).toBeLessThan(250);
+    expect(context?.beforeTokens).toBeGreaterThan(2_000);
+    expect(context?.afterTokens).toBeLessThan(1_200);
     expect(run.prompt()[0]).toEqual({
       role: "user",
       text: "[summary of the conversation so far]\nwhat went before",
@@ -141,11 +155,29 @@ describe("with budget_awareness limit:50", () => {
     expectOrder(run.says("done").turn().events);
   });
 
-  test("a summary that fails drops the older part without one", () => {
-    const run = rounds(limited(), 3).fails("invalid");
-    expect(run.all("context")).toMatchObject([{ summary: "" }]);
+  test.each([
+    ["fails", (run: PlayedRun) => run.fails("invalid")],
+    ["is empty", (run: PlayedRun) => Object.assign(run, { summary: " " }).turn()],
+  ])("a summary that %s is replaced by the end of what it was to replace", (_, end) => {
+    const run = rounds(limited(), 3);
+    end(run);
+    const [context] = run.all("context");
+    expect(context?.summary).toMatch(/^There is no summary/);
+    expect(context?.summary).toContain("word word");
+    expect(context?.afterTokens).toBeLessThanOrEqual(2_000);
     expect(purposes(run).at(-1)).toBe(ANSWER);
-    expect(run.prompt().map(({ role }) => role)).toEqual(["user", "verbatim", "tool"]);
+    expect(run.prompt().map(({ role }) => role)).toEqual(["user", "user", "verbatim", "tool"]);
+  });
+
+  test("a summary that is too long is cut to the room that the limit leaves", () => {
+    const run = rounds(limited(), 3);
+    run.summary = words(4_000);
+    run.turn();
+    const [context] = run.all("context");
+    expect(context?.summary).toMatch(/^word word/);
+    expect(context?.afterTokens).toBeLessThanOrEqual(2_000);
+    expect(purposes(run).at(-1)).toBe(ANSWER);
+    expectOrder(run.says("done").turn().events);
   });
 
   test("a summary that is lost with its worker is repeated", () => {
@@ -157,22 +189,19 @@ describe("with budget_awareness limit:50", () => {
 
   // Requirement: BUD-4
   test("a conversation that compaction cannot make small enough completes with a text that says so", () => {
-    const run = rounds(limited(), 3);
-    run.summary = "x".repeat(4_000);
-    run.turn();
+    const run = rounds(limited(), 1).receivesMessage(words(1_200));
+    rounds(run, 1);
     expect(run.end).toBe("completed");
     expect(run.all("text")).toMatchObject([{ text: expect.stringContaining("is used up") }]);
     expect(run.clientTrace).not.toContain("budgetExceeded");
-    expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, SUMMARY]);
+    expect(purposes(run)).toEqual([ANSWER, ANSWER]);
     expectOrder(run.events);
   });
 
   test("a message that arrived meanwhile is injected before such an end", () => {
-    const run = rounds(limited(), 3).receivesMessage("wait");
-    run.summary = "x".repeat(4_000);
-    run.turn();
-    expect(run.clientTrace).toContain("messageInjected");
-    if (run.end === undefined) run.turn();
+    const run = rounds(limited(), 1).receivesMessage("wait").receivesMessage(words(1_200));
+    rounds(run, 1);
+    expect(run.all("messageInjected")).toHaveLength(2);
     expect(run.end).toBe("completed");
     expectOrder(run.events);
   });
@@ -184,6 +213,28 @@ describe("with budget_awareness limit:50", () => {
     ).turn(subtask("a", { additional_context: "x".repeat(16_000) }));
     expect(JSON.parse(run.lastResult ?? "")).toMatchObject({ error: "context_limit" });
     expectOrder(run.says("too much").turn().events);
+  });
+});
+
+describe("with budget_awareness limit:90 of a window of 128,000 tokens", () => {
+  const large: Setting = { prepared: { model: { id: "m", contextWindow: 128_000 } } };
+
+  // Requirement: BUD-3, BUD-4
+  test("a conversation above history_tokens and below the limit does not end the run", () => {
+    const spec = { budgetAwareness: "limit:90", budgets: { maxHistoryTokens: 1_000 } };
+    const run = new PlayedRun(spec, { ...large, created: { input: words(1_600) } });
+    expect(promptTokens(run.state, run.frame())).toBeGreaterThan(1_000);
+    expect(run.says("hello").turn().end).toBe("completed");
+    expect(purposes(run)).toEqual([ANSWER]);
+  });
+
+  // Requirement: BUD-3
+  test("the limit follows the window, not history_tokens, whose default is lower", () => {
+    const prepared = { model: { id: "m", contextWindow: 1_000_000 } };
+    const spec = { budgetAwareness: "limit:70" };
+    const run = new PlayedRun(spec, { prepared, created: { input: words(100_000) } });
+    expect(promptTokens(run.state, run.frame())).toBeGreaterThan(128_000);
+    expect(purposes(run)).toEqual([ANSWER]);
   });
 });
 
@@ -199,7 +250,7 @@ test("budget_awareness limit:0 completes the run without a model call", () => {
 describe("history_tokens", () => {
   // Requirement: TURN-3
   test("drop the oldest messages, without a summary and without ending the run", () => {
-    const run = rounds(new PlayedRun({ budgets: { maxHistoryTokens: 500 } }, small), 3);
+    const run = rounds(new PlayedRun({ budgets: { maxHistoryTokens: 2_000 } }, small), 3);
     expect(run.all("context")).toMatchObject([{ summary: "" }]);
     expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, ANSWER]);
     expect(run.resultsSeen()).toHaveLength(1);
@@ -209,11 +260,11 @@ describe("history_tokens", () => {
   test("drop the history of the thread first", () => {
     const history = ["one", "two"].map((text) =>
       create(HistoryMessageSchema, {
-        message: { case: "user", value: { text: text.repeat(400) } },
+        message: { case: "user", value: { text: `${text} `.repeat(400) } },
       }),
     );
     const run = new PlayedRun(
-      { budgets: { maxHistoryTokens: 500 } },
+      { budgets: { maxHistoryTokens: 1_000 } },
       { prepared: { ...small.prepared, history } },
     );
     expect(run.prompt().map((message) => "text" in message && message.text)).toEqual(["go"]);

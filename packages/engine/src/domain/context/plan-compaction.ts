@@ -1,68 +1,93 @@
+import { firstTokens } from "@reeve/agent/text/count-tokens";
 import type { Frame, Unit } from "../state/frame.ts";
-import { unitsFrom, unitsOf } from "../state/units.ts";
-import { charactersOf, estimateTokens, tokensOf } from "./estimate-tokens.ts";
+import { unitsOf } from "../state/units.ts";
+import { wholePromptTokens } from "../model/prompt-tokens.ts";
+import type { RunState } from "../state/run-state.ts";
+import type { ContextLimit } from "./context-limit.ts";
+import { contextLimit } from "./context-limit.ts";
 
-/** Returns the tokens of a summary in a conversation of at most `limit` tokens. */
-export function summaryTokens(limit: number): number {
-  return Math.min(1_000, Math.floor(limit / 4));
+/** A compaction that brings a conversation below a limit. */
+export interface Compaction {
+  /** The number of the oldest units that it removes. The latest message of the user among them stays. */
+  readonly removed: number;
+  /** The tokens that the text in their place may have. */
+  readonly summaryTokens: number;
 }
 
+/** The length of a summary, as a share of the limit and at most. */
+const summaryShare = 1 / 4;
+const maxSummaryTokens = 1_000;
+
 /**
- * Returns how many of the oldest units compaction removes, so that the conversation has about half of `limit` tokens. The
- * newest units that fit stay, and so does the latest message of the user. Undefined: nothing can be removed, or the part
- * that has to stay already exceeds the limit.
+ * Returns the compaction after which the conversation has about half of the tokens at which it is compacted. The newest units
+ * that fit stay, and so does the latest message of the user. Undefined: nothing can be removed, or the part that has to
+ * stay exceeds the limit.
  */
-export function unitsToRemove(
-  frame: Frame,
-  systemPrompt: string,
-  limit: number,
-): number | undefined {
-  const units = unitsOf(frame);
-  const user = frame.units.latestUser;
-  const already = frame.compaction?.removed ?? 0;
-  const scale = scaleOf(frame, systemPrompt);
-  const kept = user === undefined ? [] : units.slice(user, user + 1);
-  const alone = { ...frame, units: unitsFrom(kept), compaction: undefined };
-  const bare = scale * uncounted(alone, systemPrompt);
-  if (bare > limit) return undefined;
-  const sizeOf = (unit: Unit) => scale * tokensOf(charactersOf(unit));
-  const newest = units.at(-1);
-  const stays = bare + summaryTokens(limit);
-  // The newest unit is what the model has just learned; it stays if it fits at all.
-  const wanted = stays + (newest === undefined ? 0 : sizeOf(newest));
-  let room = Math.max(Math.floor(limit / 2), Math.min(limit, wanted)) - stays;
-  let removed = units.length;
-  while (removed > already) {
-    const index = removed - 1;
-    const unit = units[index];
-    if (unit === undefined) break;
-    room -= index === user ? 0 : sizeOf(unit);
-    if (room < 0) break;
-    removed = index;
+export function planCompaction(state: RunState, frame: Frame): Compaction | undefined {
+  for (const limit of limitsIn(contextLimit(state, frame))) {
+    const planned = compactionBelow(state, frame, limit);
+    if (planned !== undefined) return planned;
   }
-  // The user's message stays in any case; removing only that removes nothing.
-  const taken = units.slice(already, removed).filter((_, offset) => already + offset !== user);
-  return taken.length === 0 ? undefined : removed;
+  return undefined;
+}
+
+/** A conversation that cannot get below the number at which it is compacted may still get below the number at which it ends. */
+function limitsIn({ compactAt, endAt }: ContextLimit): readonly number[] {
+  return endAt === undefined || endAt === compactAt ? [compactAt] : [compactAt, endAt];
+}
+
+function compactionBelow(state: RunState, frame: Frame, limit: number): Compaction | undefined {
+  const units = unitsOf(frame);
+  const already = frame.compaction?.removed ?? 0;
+  const sizeOf = (removed: number) => tokensAfter(state, frame, removed, "");
+  const bare = sizeOf(units.length);
+  if (bare > limit) return undefined;
+  const reserved = Math.min(maxSummaryTokens, Math.floor(limit * summaryShare));
+  const fits = (removed: number, room: number) => sizeOf(removed) + reserved <= room;
+  let removed = fewest(already + 1, units.length, (count) => fits(count, Math.floor(limit / 2)));
+  // The newest unit is what the model has just learned; it stays if it fits at all.
+  if (removed === units.length && removed > already + 1 && fits(removed - 1, limit)) removed--;
+  if (!removesAny(frame, units, removed)) return undefined;
+  const summaryTokens = Math.max(0, Math.min(2 * reserved, limit - sizeOf(removed)));
+  return { removed, summaryTokens };
+}
+
+/** Returns the least count from `from` to `to` that is enough, or `to` if none is. More is enough whenever less is. */
+function fewest(from: number, to: number, isEnough: (count: number) => boolean): number {
+  let low = Math.min(from, to);
+  let high = to;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isEnough(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Whether a compaction removes more than the user's message, which stays in any case. */
+function removesAny(frame: Frame, units: readonly Unit[], removed: number): boolean {
+  const already = frame.compaction?.removed ?? 0;
+  const user = frame.units.latestUser;
+  const taken = Math.max(0, removed - already);
+  return taken > (user !== undefined && user >= already && user < removed ? 1 : 0);
 }
 
 /** Returns the tokens of the conversation when a summary replaces `removed` of its units. */
 export function tokensAfter(
+  state: RunState,
   frame: Frame,
-  systemPrompt: string,
   removed: number,
   summary: string,
 ): number {
   const user = frame.units.latestUser;
   const kept = user !== undefined && user < removed ? user : undefined;
-  const after = { ...frame, compaction: { removed, kept, summary } };
-  return Math.ceil(scaleOf(frame, systemPrompt) * uncounted(after, systemPrompt));
+  return wholePromptTokens(state, { ...frame, compaction: { removed, kept, summary } });
 }
 
-function uncounted(frame: Frame, systemPrompt: string): number {
-  return estimateTokens({ ...frame, measured: undefined }, systemPrompt);
+/** Returns the part of a summary that the planned compaction has room for. */
+export function fitSummary(summary: string, { summaryTokens }: Compaction): string {
+  return firstTokens(summary.trim(), summaryTokens - summaryMarkTokens).trim();
 }
 
-/** Returns the ratio of the provider's count to the estimate, at least 1. */
-function scaleOf(frame: Frame, systemPrompt: string): number {
-  return Math.max(1, estimateTokens(frame, systemPrompt) / uncounted(frame, systemPrompt));
-}
+/** What the message of a summary has besides the summary. */
+const summaryMarkTokens = 32;

@@ -1,4 +1,5 @@
-import { firstCharacters, lastCharacters } from "@reeve/agent/text/truncate-characters";
+import { lastTokens } from "@reeve/agent/text/count-tokens";
+import { firstCharacters } from "@reeve/agent/text/truncate-characters";
 import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, Unit } from "../state/frame.ts";
 import { unitsOf } from "../state/units.ts";
@@ -9,13 +10,13 @@ export const summaryInstructions =
 /** The characters of each message that the summarizing model reads. */
 const maxCharacters = 4_000;
 
-/** Returns the part of the conversation that compaction removes, as one text of at most about `maxTokens`. */
+/** Returns the part of the conversation that compaction removes, as one text of at most `maxTokens`. */
 export function transcript(frame: Frame, removed: number, maxTokens: number): string {
   const view = viewOf(unitsOf(frame).slice(0, removed), frame.compaction);
   const before = view.summary === "" ? [] : [`Summary of what was before:\n${view.summary}`];
   const whole = [...before, ...view.units.flatMap(lines)].join("\n\n");
   // The newest part says most about the state of the work.
-  return lastCharacters(whole, Math.max(maxCharacters, maxTokens * 3));
+  return lastTokens(whole, maxTokens);
 }
 
 function lines(unit: Unit): readonly string[] {

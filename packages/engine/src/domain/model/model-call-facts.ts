@@ -1,15 +1,9 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { ModelCallFailed } from "@reeve/contracts/run";
-import {
-  beforeModelCall,
-  compactionFact,
-  compactConversation,
-  startModelCall,
-} from "./before-model-call.ts";
+import { beforeModelCall, startAnswer } from "./before-model-call.ts";
+import { compactConversation, startSummary, summarized } from "./compact-conversation.ts";
 import { maxAttempts } from "../budget/limits.ts";
-import { contextLimit } from "../context/context-limit.ts";
-import { unitsToRemove } from "../context/plan-compaction.ts";
 import { failFrame } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -17,7 +11,6 @@ import type { Frame, ModelCall } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import { modelOf } from "./model-of.ts";
 import type { RunState } from "../state/run-state.ts";
-import { systemPrompt } from "./system-prompt.ts";
 
 /**
  * Returns the facts that follow in a step without a turn. An attempt whose owner was lost is repeated at once, a permanent
@@ -32,9 +25,14 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
     const value = { firstSequence: streamedFrom };
     return [fact(scopeOf(frame), { case: "textVoided", value })];
   }
-  if (status === "due") return startModelCall(state, frame, call.purpose, call.attempt + 1, nowMs);
+  const isSummary = call.purpose === ModelCallPurpose.SUMMARY;
+  if (status === "due") {
+    return isSummary
+      ? startSummary(state, frame, call.attempt + 1, nowMs)
+      : startAnswer(state, frame, call.attempt + 1, nowMs);
+  }
   if (status.retryable && call.failures < maxAttempts) return [];
-  if (call.purpose === ModelCallPurpose.SUMMARY) return [withoutSummary(state, frame)];
+  if (isSummary) return [summarized(state, frame, "")];
   if (status.reason === "context_overflow" && !frame.isCompacted) {
     const smaller = compactConversation(state, frame, nowMs);
     if (smaller.length > 0) return smaller;
@@ -48,13 +46,6 @@ export function retryDelayMs(call: ModelCall): number | undefined {
   const requested = call.status.retryAfter;
   const doubling = Math.min(500 * 2 ** (call.failures - 1), 30_000);
   return requested === undefined ? doubling : Math.min(durationMs(requested), 300_000);
-}
-
-/** Returns a compaction without a summary, after the summarizing model has failed. */
-function withoutSummary(state: RunState, frame: Frame): Fact {
-  const { compactAt } = contextLimit(state, frame);
-  const removed = unitsToRemove(frame, systemPrompt(state, frame), compactAt);
-  return compactionFact(state, frame, removed ?? frame.compaction?.removed ?? 0, "");
 }
 
 /** The reasons that tell a client or an operator what to do. All others are reported as `provider_failed`. */

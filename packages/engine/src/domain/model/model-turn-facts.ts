@@ -1,20 +1,17 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
-import { readingLength } from "@reeve/agent/text/reading-length";
+import { tokensIn } from "@reeve/agent/text/count-tokens";
 import { splitInjected } from "@reeve/agent/tools/injected-args";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
-import { compactionFact } from "./before-model-call.ts";
 import { advisoryFor } from "../context/advisory.ts";
-import { contextLimit } from "../context/context-limit.ts";
-import { tokensOf } from "../context/estimate-tokens.ts";
-import { unitsToRemove } from "../context/plan-compaction.ts";
 import type { Fact, EventInit, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Frame, ModelCall } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { ModelToolCall, ModelTurn, ModelUsage } from "./model.ts";
+import { costOf } from "./price.ts";
+import { summarized } from "./compact-conversation.ts";
 import { parseArguments } from "../calls/parse-arguments.ts";
 import type { RunState } from "../state/run-state.ts";
-import { systemPrompt } from "./system-prompt.ts";
 
 /** The answer to a model call, with what is needed to charge and record it. */
 export interface ReceivedTurn {
@@ -23,8 +20,6 @@ export interface ReceivedTurn {
   /** The format of the provider's messages. */
   readonly format: string;
   readonly turn: ModelTurn;
-  /** The reading length of the prompt. Usage is estimated from it when the provider reports none. */
-  readonly promptCharacters: number;
 }
 
 /** Returns the facts of a complete answer: its usage, its calls in order, and the turn. */
@@ -67,48 +62,33 @@ export function summaryFacts(
   taken: ReceivedTurn,
   summary: string,
 ): readonly Fact[] {
-  const { compactAt } = contextLimit(state, frame);
-  const removed = unitsToRemove(frame, systemPrompt(state, frame), compactAt);
-  const already = frame.compaction?.removed ?? 0;
-  return [
-    usageFact(scopeOf(frame), taken, usageOf(taken)),
-    compactionFact(state, frame, removed ?? already, summary.trim()),
-  ];
+  const usage = usageFact(scopeOf(frame), taken, usageOf(taken));
+  return [usage, summarized(state, frame, summary)];
 }
 
 function usageFact(scope: Scope, { turn, model }: ReceivedTurn, usage: ModelUsage): Fact {
-  const costUsd = costOf(usage, model);
+  const { pricing } = model;
   return fact(scope, {
     case: "usage",
     value: {
       ...usage,
       model: turn.model,
       estimated: turn.usage === undefined,
-      ...(costUsd !== undefined && { costUsd }),
+      ...(pricing !== undefined && { costUsd: costOf(usage, pricing) }),
     },
   });
 }
 
-function usageOf({ turn, promptCharacters }: ReceivedTurn): ModelUsage {
+/** Returns the usage that the provider reported, or else what the call has used at most. */
+function usageOf({ turn, call }: ReceivedTurn): ModelUsage {
   return (
     turn.usage ?? {
-      inputTokens: tokensOf(promptCharacters),
-      outputTokens: tokensOf(readingLength(turn.messageJson)),
+      inputTokens: call.inputTokens,
+      outputTokens: Math.min(tokensIn(turn.messageJson), call.maxOutputTokens ?? Infinity),
       cachedInputTokens: 0,
+      cacheWriteInputTokens: 0,
       reasoningTokens: 0,
     }
-  );
-}
-
-function costOf(usage: ModelUsage, { pricing }: ModelSpec): number | undefined {
-  if (pricing === undefined) return undefined;
-  const cachedPrice = pricing.cachedInputUsdPerMillion ?? pricing.inputUsdPerMillion;
-  const fresh = usage.inputTokens - usage.cachedInputTokens;
-  return (
-    (fresh * pricing.inputUsdPerMillion +
-      usage.cachedInputTokens * cachedPrice +
-      usage.outputTokens * pricing.outputUsdPerMillion) /
-    1e6
   );
 }
 

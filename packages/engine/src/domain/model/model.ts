@@ -1,3 +1,19 @@
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+
+/** What a model is asked, without the model itself. The same request is counted, reserved for, and sent. */
+export interface RenderedRequest {
+  /** The system prompt. Empty: none. */
+  readonly instructions: string;
+  readonly messages: readonly PromptMessage[];
+  /** The tools as the model sees them. Empty: a call without tools. */
+  readonly tools: readonly ToolDescriptor[];
+  /** Whether the model may call several tools in one turn. */
+  readonly parallelToolCalls: boolean;
+  /** Undefined: the default of the provider. */
+  readonly temperature: number | undefined;
+  readonly maxTokens: number | undefined;
+}
+
 /** One message of a prompt. */
 export type PromptMessage =
   | {
@@ -51,6 +67,9 @@ export interface ModelToolCall {
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Input tokens that were read from the provider's cache. */
   readonly cachedInputTokens: number;
+  /** Input tokens that were written to the provider's cache. */
+  readonly cacheWriteInputTokens: number;
   readonly reasoningTokens: number;
 }

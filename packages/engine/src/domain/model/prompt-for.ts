@@ -16,8 +16,30 @@ import { unitsOf } from "../state/units.ts";
  * in the order of the calls. Everything that the runtime adds is in notes, separate from the messages.
  */
 export function promptFor(state: RunState, frame: Frame): readonly PromptMessage[] {
+  return render(state, frame).messages;
+}
+
+/** Returns the messages of the prompt after the answer with which the first `counted` units end. */
+export function promptSince(
+  state: RunState,
+  frame: Frame,
+  counted: number,
+): readonly PromptMessage[] {
+  const { messages, ends } = render(state, frame);
+  const last = unitsOf(frame)[counted - 1];
+  return messages.slice((last && ends.get(last)) ?? 0);
+}
+
+interface Rendered {
+  readonly messages: readonly PromptMessage[];
+  /** For each turn, the number of messages up to its answer, without the results. */
+  readonly ends: ReadonlyMap<Unit, number>;
+}
+
+function render(state: RunState, frame: Frame): Rendered {
   const view = viewOf(unitsOf(frame), frame.compaction);
   const messages: PromptMessage[] = [];
+  const ends = new Map<Unit, number>();
   if (view.summary !== "") {
     messages.push({ role: "user", text: `[summary of the conversation so far]\n${view.summary}` });
   }
@@ -30,9 +52,15 @@ export function promptFor(state: RunState, frame: Frame): readonly PromptMessage
       (note) => note !== "",
     );
     if (unit.kind === "user") {
-      messages.push({ role: "user", text: unit.text, ...(notes.length > 0 && { notes }) });
+      messages.push(
+        notes.length > 0 ? { role: "user", text: unit.text, notes } : userMessage(unit),
+      );
       pendingNote = "";
-    } else messages.push(...messagesOf(unit));
+    } else {
+      ends.set(unit, messages.length + 1);
+      messages.push(...messagesOf(unit));
+    }
+    if (unit.kind === "past") pendingNote = noteAfter(unit.messages);
     if (unit.kind === "turn" && unit.calls.length === 0) {
       const isLast = view.units[index + 1]?.kind !== "user";
       const reminder =
@@ -47,7 +75,7 @@ export function promptFor(state: RunState, frame: Frame): readonly PromptMessage
       } else pendingNote = unit.turn.advisory;
     }
   }
-  return messages;
+  return { messages, ends };
 }
 
 /** Returns the message with the notes on the whole task: the input, or the next user message if compaction removed the input. */
@@ -77,12 +105,31 @@ function requestToContinue(unit: TurnUnit): string | undefined {
     : undefined;
 }
 
+/** Units never change, so that their messages are built, and counted, only once. */
+const known = new WeakMap<Unit, readonly PromptMessage[]>();
+
+function userMessage(unit: Extract<Unit, { kind: "user" }>): PromptMessage {
+  const [before] = known.get(unit) ?? [];
+  if (before !== undefined) return before;
+  const message: PromptMessage = { role: "user", text: unit.text };
+  known.set(unit, [message]);
+  return message;
+}
+
 function messagesOf(unit: Exclude<Unit, { kind: "user" }>): readonly PromptMessage[] {
+  const before = known.get(unit);
+  if (before !== undefined) return before;
+  const messages = builtMessages(unit);
+  known.set(unit, messages);
+  return messages;
+}
+
+function builtMessages(unit: Exclude<Unit, { kind: "user" }>): readonly PromptMessage[] {
   switch (unit.kind) {
     case "assistant":
       return [{ role: "assistant", text: unit.text }];
     case "past":
-      return unit.messages.flatMap(pastMessage);
+      return pastMessages(unit.messages);
     case "turn":
       return turnMessages(unit);
   }
@@ -114,6 +161,25 @@ function turnMessages({ turn, calls, text }: TurnUnit): readonly PromptMessage[]
 function notesOfResult(...notes: readonly string[]): { readonly notes?: readonly string[] } {
   const present = notes.filter((note) => note !== "");
   return present.length > 0 ? { notes: present } : {};
+}
+
+/** Returns the messages of an earlier turn of the thread. Its results carry its note, as they did then. */
+function pastMessages(messages: readonly HistoryMessage[]): readonly PromptMessage[] {
+  const advisory = advisoryOf(messages);
+  return messages
+    .flatMap(pastMessage)
+    .map((message) =>
+      message.role === "tool" && advisory !== "" ? { ...message, notes: [advisory] } : message,
+    );
+}
+
+/** Returns the note that follows an earlier turn without calls. */
+function noteAfter(messages: readonly HistoryMessage[]): string {
+  return messages.length === 1 ? advisoryOf(messages) : "";
+}
+
+function advisoryOf([first]: readonly HistoryMessage[]): string {
+  return first?.message.case === "assistant" ? first.message.value.advisory : "";
 }
 
 function pastMessage({ message }: HistoryMessage): readonly PromptMessage[] {

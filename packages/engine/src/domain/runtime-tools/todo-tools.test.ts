@@ -40,9 +40,7 @@ describe("the todos of a run", () => {
       update(1, "in_progress"),
       update(2, "in_progress"),
     );
-    expect(run.resultsSeen().at(-1)).toBe(
-      "todo 1 is in progress; complete it or set it back first",
-    );
+    expect(run.lastResult).toBe("todo 1 is in progress; complete it or set it back first");
     run.turn(update(1, "in_progress"), complete(1), update(2, "in_progress"));
     expect(shown(run)).toMatchObject([{ status: "completed" }, { status: "in_progress" }]);
   });
@@ -76,8 +74,6 @@ describe("the todos of a run", () => {
 
   test("are at most a hundred", () => {
     const run = new PlayedRun().turn(...Array.from({ length: 101 }, () => add("x")));
-    expect(run.resultsSeen().at(-1)).toBe(
-      "the list already has 100 todos, its maximum; add no more todos",
-    );
+    expect(run.lastResult).toBe("the list already has 100 todos, its maximum; add no more todos");
   });
 });

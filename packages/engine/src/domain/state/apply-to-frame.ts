@@ -1,5 +1,11 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { ContextChanged, ModelCallStarted, ModelTurn, RunEvent } from "@reeve/contracts/run";
+import type {
+  ContextChanged,
+  ModelCallStarted,
+  ModelTurn,
+  RunEvent,
+  Usage,
+} from "@reeve/contracts/run";
 import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
@@ -50,7 +56,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "modelRetryDue":
       return amendModelCall(frame, (call) => ({ ...call, status: "due" }));
     case "usage":
-      return amendModelCall(frame, (call) => ({ ...call, reservedUsd: 0 }));
+      return charged(frame, event.value);
     case "context":
       return compact(frame, event.value);
     case "modelTurn":
@@ -131,6 +137,8 @@ function beginModelCall(frame: Frame, started: ModelCallStarted, sequence: numbe
     status: "in_progress",
     streamedFrom: undefined,
     reservedUsd: started.reservedUsd ?? 0,
+    inputTokens: started.inputTokens,
+    maxOutputTokens: started.maxOutputTokens,
   };
   // The calls of an attempt without a turn were never executed.
   return { ...open, modelCall, calls: [], text: "" };
@@ -159,12 +167,12 @@ function takeTurn(frame: Frame, turn: ModelTurn): Frame {
     modelCall: undefined,
     hasTurn: true,
     units,
-    measured: tokens > 0 ? { units: units.length, tokens, withResults: false } : frame.measured,
+    measured: tokens > 0 ? { units: units.length, tokens } : frame.measured,
   };
 }
 
 function compact(frame: Frame, changed: ContextChanged): Frame {
-  const { removedMessages, summary, afterTokens } = changed;
+  const { removedMessages, summary } = changed;
   const user = frame.units.latestUser;
   return {
     ...frame,
@@ -175,9 +183,17 @@ function compact(frame: Frame, changed: ContextChanged): Frame {
     },
     isCompacted: true,
     hasOverflowed: false,
-    measured: { units: frame.units.length, tokens: afterTokens, withResults: true },
+    measured: undefined,
     modelCall: undefined,
   };
+}
+
+/** Releases the reservation, and remembers how far the provider's count of the request was above the runtime's. */
+function charged(frame: Frame, { inputTokens, estimated }: Usage): Frame {
+  const counted = frame.modelCall?.inputTokens ?? 0;
+  const ratio = estimated || counted === 0 ? 1 : inputTokens / counted;
+  const released = amendModelCall(frame, (call) => ({ ...call, reservedUsd: 0 }));
+  return ratio > frame.scale ? { ...released, scale: ratio } : released;
 }
 
 function amendModelCall(frame: Frame, amend: (call: ModelCall) => ModelCall): Frame {

@@ -36,6 +36,8 @@ export interface Frame {
   readonly hasOverflowed: boolean;
   /** The size of the conversation when a provider last reported it. */
   readonly measured: Measure | undefined;
+  /** The largest ratio of the provider's count of a request to the runtime's; at least 1. */
+  readonly scale: number;
   /** The model call of the open step. */
   readonly modelCall: ModelCall | undefined;
   /** The tool calls of the open or last step, in the order of the model. */
@@ -120,11 +122,9 @@ interface Compaction {
 }
 
 interface Measure {
-  /** Number of units that were counted. */
+  /** Number of units that were counted, without the results of the last one. */
   readonly units: number;
   readonly tokens: number;
-  /** Whether the results of the last unit were counted too. */
-  readonly withResults: boolean;
 }
 
 /** An attempt to get a turn from a model. */
@@ -141,6 +141,10 @@ export interface ModelCall {
   readonly streamedFrom: number | undefined;
   /** Maximum cost in US dollars; 0: nothing is reserved. */
   readonly reservedUsd: number;
+  /** Tokens of the request at most; 0: not known. */
+  readonly inputTokens: number;
+  /** The length of the answer that the request asks for. Undefined: the default of the provider. */
+  readonly maxOutputTokens: number | undefined;
 }
 
 /** A tool call and its progress. */
@@ -172,6 +176,7 @@ export function newFrame(
     isCompacted: false,
     hasOverflowed: false,
     measured: undefined,
+    scale: 1,
     modelCall: undefined,
     calls: [],
     hasTurn: false,

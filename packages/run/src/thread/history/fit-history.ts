@@ -77,8 +77,9 @@ function cutText(history: HistoryMessage, kept: number): HistoryMessage {
       return create(HistoryMessageSchema, { message: { case: "user", value } });
     }
     case "assistant": {
-      const { text, calls } = message.value;
+      const { text, calls, advisory } = message.value;
       const value = {
+        advisory,
         text: truncateToBytes(text, kept),
         // Arguments have to stay JSON.
         calls: calls.map((call) =>

@@ -1,4 +1,4 @@
-import { readingLength, readingLengthOfBytes } from "@reeve/agent/text/reading-length";
+import { tokensIn } from "@reeve/agent/text/count-tokens";
 import { toBinary } from "@bufbuild/protobuf";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
@@ -11,23 +11,25 @@ export function bytesOf(message: HistoryMessage): number {
   return toBinary(HistoryMessageSchema, message).length + overhead;
 }
 
-/** Returns the reading length of a message. A turn counts verbatim if its provider format is kept, otherwise as text and calls. */
-export function charactersOf({ message }: HistoryMessage): number {
+/** Returns the tokens of a message. A turn counts verbatim if its provider format is kept, otherwise as text and calls. */
+export function tokensOf({ message }: HistoryMessage): number {
   switch (message.case) {
     case "user":
-      return readingLength(message.value.text);
+      return tokensIn(message.value.text);
     case "assistant": {
       const { text, messageJson, calls } = message.value;
-      if (messageJson.length > 0) return readingLengthOfBytes(messageJson);
+      if (messageJson.length > 0) return tokensIn(decoder.decode(messageJson));
       return calls.reduce(
-        (sum, { name, argumentsText }) => sum + readingLength(name) + readingLength(argumentsText),
-        readingLength(text),
+        (sum, { name, argumentsText }) => sum + tokensIn(name) + tokensIn(argumentsText),
+        tokensIn(text),
       );
     }
     case "toolResult":
-      return readingLength(message.value.content);
+      return tokensIn(message.value.content);
     case undefined:
       return 0;
   }
   return 0;
 }
+
+const decoder = new TextDecoder();

@@ -109,7 +109,7 @@ interface Open {
 const unfinished = "the turn ended before this call did";
 
 function turn(
-  { messageJson, format, providerCallIds }: ModelTurn,
+  { messageJson, format, providerCallIds, advisory }: ModelTurn,
   text: string,
   calls: readonly ToolCall[],
 ): readonly (HistoryMessage | Open)[] {
@@ -123,7 +123,7 @@ function turn(
         : JSON.stringify({ ...call.arguments, ...call.injectedArgs }),
   }));
   return [
-    assistant({ text, messageJson, format, calls: made }),
+    assistant({ text, messageJson, format, calls: made, advisory }),
     ...calls.map((call, index) => ({ open: call, providerCallId: idOf(call, index) })),
   ];
 }

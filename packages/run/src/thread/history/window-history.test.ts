@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { tokensIn } from "@reeve/agent/text/count-tokens";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema, TurnEndedSchema, TurnQueuedSchema } from "@reeve/contracts/thread";
 import { describe, expect, test } from "vitest";
@@ -58,8 +59,10 @@ describe("the history of a run", () => {
       turn("c", said("d".repeat(40))),
       open("d"),
     );
-    expect(textsIn(thread, "d", 30)).toEqual(["b".repeat(40), "c".repeat(40), "d".repeat(40)]);
-    expect(textsIn(thread, "d", 29)).toEqual(["d".repeat(40)]);
+    const shown = ["b".repeat(40), "c".repeat(40), "d".repeat(40)];
+    const tokens = shown.reduce((sum, text) => sum + tokensIn(text), 0);
+    expect(textsIn(thread, "d", tokens)).toEqual(shown);
+    expect(textsIn(thread, "d", tokens - 1)).toEqual(["d".repeat(40)]);
   });
 
   test("has a part of the newest turn when it alone exceeds the limit", () => {
@@ -67,7 +70,7 @@ describe("the history of a run", () => {
     const [text, ...others] = textsIn(thread, "c", 1_000);
     expect(others).toEqual([]);
     expect(text).toContain("[cut: 50000 bytes in all");
-    expect(text?.length).toBeLessThanOrEqual(4_000);
+    expect(text?.length).toBeLessThanOrEqual(3_000);
   });
 
   test("skips turns that left nothing", () => {
@@ -87,7 +90,7 @@ describe("the history of a run", () => {
     const messageJson = new TextEncoder().encode("v".repeat(400));
     const value = { text: "t".repeat(400), messageJson, format: "f" };
     const answer = create(HistoryMessageSchema, { message: { case: "assistant", value } });
-    expect(textsIn(threadOf(turn("a", answer), open("b")), "b", 100)).toHaveLength(1);
-    expect(windowHistory(threadOf(turn("a", answer), open("b")), "b", 100)).toEqual([answer]);
+    const tokens = tokensIn("v".repeat(400));
+    expect(windowHistory(threadOf(turn("a", answer), open("b")), "b", tokens)).toEqual([answer]);
   });
 });

@@ -1,11 +1,13 @@
-import { charactersPerToken } from "@reeve/agent/text/reading-length";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { fitHistory } from "./fit-history.ts";
-import { bytesOf, charactersOf } from "./history-length.ts";
+import { bytesOf, tokensOf } from "./history-length.ts";
 import type { ThreadState } from "../thread-state.ts";
 
 /** Maximum size of the history in a run's log: well below the largest message of the bus. */
 const maxBytes = 512 * 1024;
+
+/** The size of a part of the newest turn that alone exceeds the limit. */
+const bytesPerToken = 3;
 
 /**
  * Returns the conversation of a thread before the turn of `runId`: the newest turns that ended before it and fit in about
@@ -20,16 +22,15 @@ export function windowHistory(
   if (maxTokens <= 0) return [];
   const place = turns.findIndex((turn) => turn.runId === runId);
   const before = place === -1 ? turns : turns.slice(0, place);
-  const maxCharacters = maxTokens * charactersPerToken;
-  let characters = 0;
+  let tokens = 0;
   let bytes = 0;
   const shown: (readonly HistoryMessage[])[] = [];
   for (const { ended } of before.toReversed()) {
     if (ended === undefined || ended.messages.length === 0) continue;
-    characters += sumOf(ended.messages, charactersOf);
+    tokens += sumOf(ended.messages, tokensOf);
     bytes += sumOf(ended.messages, bytesOf);
-    if (characters > maxCharacters || bytes > maxBytes) {
-      const room = Math.min(maxCharacters, maxBytes);
+    if (tokens > maxTokens || bytes > maxBytes) {
+      const room = Math.min(maxTokens * bytesPerToken, maxBytes);
       if (shown.length === 0) shown.push(fitHistory(ended.messages, room));
       break;
     }

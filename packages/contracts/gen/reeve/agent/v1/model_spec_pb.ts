@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/model_spec.proto.
  */
 export const file_reeve_agent_v1_model_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKHAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIpQBCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbiJVChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCCKIAQoSUHJvdmlkZXJEZXNjcmlwdG9yEgwKBG5hbWUYASABKAkSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSEAoIc2NyaXB0ZWQYAyABKAgSFgoOdXBzdHJlYW1fbmFtZXMYBCADKAkitAEKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yEiYKBm1heGltYRgDIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0czoayt8YFgoGbW9kZWxzEgx7ZGVwbG95bWVudH1iBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_bus_v1_bus]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKHAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIuoBCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAYgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpcBChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCBIYCgt0ZW1wZXJhdHVyZRgEIAEoCEgAiAEBEhYKDnRva2VuX2NvdW50aW5nGAUgASgIQg4KDF90ZW1wZXJhdHVyZSKIAQoSUHJvdmlkZXJEZXNjcmlwdG9yEgwKBG5hbWUYASABKAkSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSEAoIc2NyaXB0ZWQYAyABKAgSFgoOdXBzdHJlYW1fbmFtZXMYBCADKAkitAEKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yEiYKBm1heGltYRgDIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0czoayt8YFgoGbW9kZWxzEgx7ZGVwbG95bWVudH1iBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_bus_v1_bus]);
 
 /**
  * A model that agents may use.
@@ -119,6 +119,14 @@ export type Pricing = Message<"reeve.agent.v1.Pricing"> & {
    * @generated from field: optional double cached_input_usd_per_million = 3;
    */
   cachedInputUsdPerMillion?: number | undefined;
+
+  /**
+   * Price of input tokens that are written to the provider's cache. If unset, 1.25 times
+   * `input_usd_per_million`. Only providers that charge for writes report such tokens.
+   *
+   * @generated from field: optional double cache_write_input_usd_per_million = 4;
+   */
+  cacheWriteInputUsdPerMillion?: number | undefined;
 };
 
 /**
@@ -154,6 +162,22 @@ export type ProviderCapabilities = Message<"reeve.agent.v1.ProviderCapabilities"
    * @generated from field: bool reasoning = 3;
    */
   reasoning: boolean;
+
+  /**
+   * Whether it accepts a sampling temperature. If unset, true. A temperature that it does not accept
+   * is not sent.
+   *
+   * @generated from field: optional bool temperature = 4;
+   */
+  temperature?: boolean | undefined;
+
+  /**
+   * Whether it counts the tokens of a request before the call, free of charge. The runtime then asks
+   * it for the count near a limit.
+   *
+   * @generated from field: bool token_counting = 5;
+   */
+  tokenCounting: boolean;
 };
 
 /**

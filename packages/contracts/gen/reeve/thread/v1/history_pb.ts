@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/thread/v1/history.proto.
  */
 export const file_reeve_thread_v1_history: GenFile = /*@__PURE__*/
-  fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvaGlzdG9yeS5wcm90bxIPcmVldmUudGhyZWFkLnYxIrQBCg5IaXN0b3J5TWVzc2FnZRItCgR1c2VyGAEgASgLMh0ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlJbnB1dEgAEjEKCWFzc2lzdGFudBgCIAEoCzIcLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5VHVybkgAEjUKC3Rvb2xfcmVzdWx0GAMgASgLMh4ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlSZXN1bHRIAEIJCgdtZXNzYWdlIhwKDEhpc3RvcnlJbnB1dBIMCgR0ZXh0GAEgASgJIm4KC0hpc3RvcnlUdXJuEgwKBHRleHQYASABKAkSFAoMbWVzc2FnZV9qc29uGAIgASgMEg4KBmZvcm1hdBgDIAEoCRIrCgVjYWxscxgEIAMoCzIcLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5Q2FsbCJNCgtIaXN0b3J5Q2FsbBIYChBwcm92aWRlcl9jYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSFgoOYXJndW1lbnRzX3RleHQYAyABKAkiWgoNSGlzdG9yeVJlc3VsdBIYChBwcm92aWRlcl9jYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHY29udGVudBgDIAEoCRIQCghpc19lcnJvchgEIAEoCGIGcHJvdG8z");
+  fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvaGlzdG9yeS5wcm90bxIPcmVldmUudGhyZWFkLnYxIrQBCg5IaXN0b3J5TWVzc2FnZRItCgR1c2VyGAEgASgLMh0ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlJbnB1dEgAEjEKCWFzc2lzdGFudBgCIAEoCzIcLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5VHVybkgAEjUKC3Rvb2xfcmVzdWx0GAMgASgLMh4ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlSZXN1bHRIAEIJCgdtZXNzYWdlIhwKDEhpc3RvcnlJbnB1dBIMCgR0ZXh0GAEgASgJIoABCgtIaXN0b3J5VHVybhIMCgR0ZXh0GAEgASgJEhQKDG1lc3NhZ2VfanNvbhgCIAEoDBIOCgZmb3JtYXQYAyABKAkSKwoFY2FsbHMYBCADKAsyHC5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeUNhbGwSEAoIYWR2aXNvcnkYBSABKAkiTQoLSGlzdG9yeUNhbGwSGAoQcHJvdmlkZXJfY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhYKDmFyZ3VtZW50c190ZXh0GAMgASgJIloKDUhpc3RvcnlSZXN1bHQSGAoQcHJvdmlkZXJfY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAhiBnByb3RvMw");
 
 /**
  * A message of an earlier turn, in the form in which a model reads it.
@@ -112,6 +112,14 @@ export type HistoryTurn = Message<"reeve.thread.v1.HistoryTurn"> & {
    * @generated from field: repeated reeve.thread.v1.HistoryCall calls = 4;
    */
   calls: HistoryCall[];
+
+  /**
+   * Note on the context budget that the model received with this turn and the results of its calls.
+   * Empty if there was none.
+   *
+   * @generated from field: string advisory = 5;
+   */
+  advisory: string;
 };
 
 /**

@@ -1,0 +1,64 @@
+import { exposeTools } from "@reeve/agent/tools/injected-args";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { summaryInstructions, transcript } from "../context/summary-prompt.ts";
+import type { Frame } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import type { RenderedRequest } from "./model.ts";
+import { requestTokens } from "./count-request.ts";
+import { capabilitiesOf } from "./model-of.ts";
+import { promptFor } from "./prompt-for.ts";
+import { systemPrompt } from "./system-prompt.ts";
+
+/** Returns the request for the next turn of a frame. Undefined `maxTokens`: the default of the provider. */
+export function answerRequest(
+  state: RunState,
+  frame: Frame,
+  maxTokens: number | undefined,
+): RenderedRequest {
+  const spec = state.head.created?.spec;
+  const capabilities = capabilitiesOf(state, frame);
+  return {
+    instructions: systemPrompt(state, frame),
+    messages: promptFor(state, frame),
+    tools: exposedTools(frame.tools, spec?.injectedToolArgs ?? {}),
+    parallelToolCalls: capabilities?.parallelToolCalls ?? true,
+    temperature: capabilities?.temperature === false ? undefined : spec?.temperature,
+    maxTokens,
+  };
+}
+
+/** Returns the request for a summary of the oldest `removed` units of a frame, with at most `maxInputTokens`. */
+export function summaryRequest(
+  frame: Frame,
+  removed: number,
+  maxInputTokens: number,
+  maxTokens: number | undefined,
+): RenderedRequest {
+  const withText = (text: string): RenderedRequest => ({
+    instructions: summaryInstructions,
+    messages: [{ role: "user", text }],
+    tools: [],
+    parallelToolCalls: true,
+    temperature: undefined,
+    maxTokens,
+  });
+  const room = maxInputTokens - requestTokens(withText(""));
+  return withText(transcript(frame, removed, room));
+}
+
+const exposed = new WeakMap<Frame["tools"], readonly ToolDescriptor[]>();
+
+/** Adds the injected arguments to every tool except `finish_subtask`, whose arguments are the result of the subtask. */
+function exposedTools(
+  tools: Frame["tools"],
+  injected: Readonly<Record<string, string>>,
+): readonly ToolDescriptor[] {
+  const before = exposed.get(tools);
+  if (before !== undefined) return before;
+  const finish = tools.get(finishSubtaskName);
+  const others = [...tools.values()].filter((tool) => tool !== finish);
+  const all = [...exposeTools(others, injected), ...(finish === undefined ? [] : [finish])];
+  exposed.set(tools, all);
+  return all;
+}

@@ -1,0 +1,25 @@
+import type { ModelCallPurpose } from "@reeve/contracts/run";
+import type { CallSize } from "../budget/reserve-cost.ts";
+import { worstCaseUsd } from "../budget/reserve-cost.ts";
+import type { Fact } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Frame } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+
+/** Returns the fact that a model call starts, which reserves its maximum cost. */
+export function startedFact(
+  state: RunState,
+  frame: Frame,
+  { inputTokens, maxOutputTokens }: CallSize,
+  call: { readonly attempt: number; readonly purpose: ModelCallPurpose },
+): Fact {
+  const reservedUsd = worstCaseUsd(state, frame, { inputTokens, maxOutputTokens });
+  const value = {
+    ...call,
+    inputTokens,
+    ...(reservedUsd !== undefined && { reservedUsd }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+  };
+  return fact(scopeOf(frame), { case: "modelCallStarted", value });
+}
