@@ -43,3 +43,58 @@ test("a clean-up removes the bytes of a dead writer, but no object with a name",
   expect(await orphan()).toBeNull();
   expect(await objects.read("acme/w/kept", signal)).toBeDefined();
 });
+
+/** The bytes of one chunk of an object. */
+const chunkBytes = 128 * 1024;
+
+/** Stores an object of many chunks in a bucket of its own. */
+async function largeObject(bucket: string) {
+  const { signal } = new AbortController();
+  const store = await openObjects(server.nats, { bucket, maxBytes: 2 ** 30 });
+  const size = await store.write(
+    "large",
+    chunks(
+      ..."x"
+        .repeat(64)
+        .split("")
+        .map((x) => x.repeat(chunkBytes)),
+    ),
+    signal,
+  );
+  const read = async () => {
+    const content = await store.read("large", signal);
+    if (content === undefined) throw new Error("the object is missing");
+    return content[Symbol.asyncIterator]();
+  };
+  return { size, read };
+}
+
+test("the connection receives a chunk only when its reader has consumed the one before", async () => {
+  const { connection } = server.nats;
+  const { size, read } = await largeObject("slow");
+  const readers = await Promise.all(Array.from({ length: 8 }, read));
+  const before = connection.stats().inBytes;
+  await Promise.all(readers.map((reader) => reader.next()));
+  // What the server has sent until then has arrived when it answers these.
+  for (let at = 0; at < 20; at++) await connection.flush();
+  expect(connection.stats().inBytes - before).toBeLessThan(16 * 2 * chunkBytes);
+  for (const reader of readers) {
+    let received = chunkBytes;
+    for (let next = await reader.next(); next.done !== true; next = await reader.next()) {
+      received += next.value.length;
+    }
+    expect(received).toBe(size);
+  }
+});
+
+test("a read fails when chunks are lost meanwhile", async () => {
+  const { read } = await largeObject("losing");
+  const reader = await read();
+  await reader.next();
+  const { streams } = await jetstreamManager(server.nats.connection);
+  await streams.purge("OBJ_losing", { filter: "$O.losing.C.>" });
+  await expect(reader.next()).rejects.toMatchObject({
+    kind: "internal",
+    message: "the stored object large is damaged: chunk 2 of 64 is missing; store it again",
+  });
+});

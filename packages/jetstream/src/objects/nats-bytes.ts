@@ -1,12 +1,12 @@
 import { ReadableStream } from "node:stream/web";
 import { jetstreamManager } from "@nats-io/jetstream";
-import type { ObjectInfo, ObjectResult, ObjectStore } from "@nats-io/obj";
+import type { ObjectInfo, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { onAbort } from "@reeve/platform/async/on-abort";
 import { retryRead } from "../table/retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
+import { readChunks } from "./read-chunks.ts";
 
 /** Timeout for the acknowledgement of one chunk. */
 const chunkTimeoutMs = 10_000;
@@ -72,12 +72,9 @@ export class NatsBytes {
 
   /** Returns the bytes in chunks, or undefined when no complete object has the name. */
   async read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
-    // A read of an object that lost a chunk would never end.
-    if ((await this.find(name, signal)) === undefined) return undefined;
-    const object = await callStore(() => this.#objects.get(name));
-    if (object === null) return undefined;
-    object.error.catch(() => undefined);
-    return chunksOf(object, signal);
+    const info = await this.find(name, signal);
+    if (info === undefined) return undefined;
+    return readChunks({ connection: this.#connection, bucket: this.#bucket }, info, signal);
   }
 
   /** Removes an object, complete or not, with all messages of its name. */
@@ -125,23 +122,5 @@ export class NatsBytes {
       this.#objects.status({ subjects_filter: subject }),
     );
     return (streamInfo.state.subjects?.[subject] ?? 0) === chunks;
-  }
-}
-
-async function* chunksOf({ data }: ObjectResult, signal: AbortSignal): AsyncIterable<Uint8Array> {
-  const reader = data.getReader();
-  // Cancelling also ends a read in progress.
-  const cancel = () => reader.cancel().catch(() => undefined);
-  using _ = onAbort(signal, () => void cancel());
-  try {
-    signal.throwIfAborted();
-    for (;;) {
-      const { done, value } = await callStore(() => reader.read());
-      signal.throwIfAborted();
-      if (done) return;
-      if (value.length > 0) yield value;
-    }
-  } finally {
-    await cancel();
   }
 }
