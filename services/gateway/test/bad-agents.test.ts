@@ -138,4 +138,56 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
       reason: "AGENT_NOT_FOUND",
     });
   });
+
+  test("a spec with too many violations is refused with the first ones and their number", async () => {
+    const hitlTools = Array.from({ length: 900 }, (_, at) => `missing_${at}`);
+    const spec = create(AgentSpecSchema, { ...specOf("long"), hitlTools });
+    // A client that uses GET would exceed the length of a URL.
+    const over = protocol === "Connect with GET" ? bench.acme : client();
+    const refusal = await refusalOf(over.agents.createAgent({ spec }));
+    expect(refusal).toMatchObject({ kind: "invalid", reason: "INVALID_AGENT" });
+    const { length } = refusal.fields;
+    expect(length).toBeGreaterThan(20);
+    expect(length).toBeLessThanOrEqual(50);
+    expect(refusal.message).toContain(`${900 - length} more violations than are listed`);
+    expect(refusal.message.length).toBeLessThan(8_192);
+    const { violations, warnings } = await over.agents.validateAgent({ spec });
+    expect(violations.length).toBeLessThanOrEqual(50);
+    expect(warnings[0]).toBe(
+      `${900 - violations.length} more violations are not listed; fix the others first`,
+    );
+  });
+});
+
+test("a list that is too long is one violation, whatever its entries", async () => {
+  const hitlTools = Array.from({ length: 40_000 }, (_, at) => `mcp__${at}__t`);
+  const spec = create(AgentSpecSchema, { ...specOf("long"), hitlTools });
+  const refusal = await refusalOf(bench.acme.agents.createAgent({ spec }));
+  expect(refusal.fields).toEqual(["spec.hitl_tools TOO_MANY_ENTRIES"]);
+  expect(refusal.message).toContain("has 40000 entries; the limit is 1000");
+});
+
+test("a spec that is too large is refused with its largest field and the limit", async () => {
+  const spec = create(AgentSpecSchema, { ...specOf("large"), instructions: "x".repeat(900_000) });
+  const refusal = await refusalOf(bench.acme.agents.createAgent({ spec }));
+  expect(refusal.fields).toEqual(["spec.instructions TOO_LARGE"]);
+  expect(refusal.message).toMatch(/has 9000\d\d bytes, .*; the limit is 524288/);
+});
+
+test("an error is bounded, however long the names in a request are", async () => {
+  const body = JSON.stringify({
+    agentId: "known",
+    input: "x",
+    labels: { ["a.".repeat(1_000_000)]: "b" },
+  });
+  const headers = { "content-type": "application/json", authorization: `Bearer ${tokens.acme}` };
+  for (const text of [body, JSON.stringify({ ["b.".repeat(1_000_000)]: 1 })]) {
+    const response = await fetch(`${bench.url}/reeve.run.v1.RunService/StartRun`, {
+      method: "POST",
+      headers,
+      body: text,
+    });
+    expect(response.status).toBe(400);
+    expect((await response.arrayBuffer()).byteLength).toBeLessThan(64 * 1024);
+  }
 });

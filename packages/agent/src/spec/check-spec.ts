@@ -16,6 +16,7 @@ import { priceProblem } from "./price-problem.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
+import { sizeViolations } from "./spec-size.ts";
 import { unsupportedFields } from "./unsupported-fields.ts";
 
 /** What a deployment offers to its agents. */
@@ -36,7 +37,10 @@ const validator = createValidator();
 
 /** Checks a spec against the rules of its contract and against what the deployment offers. */
 export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
+  const tooLarge = sizeViolations(given);
   const spec = normalized(given);
+  // The other checks compare lists with each other.
+  if (tooLarge.length > 0) return { spec, violations: tooLarge, warnings: [] };
   const belt = beltOf(spec, offer.tools);
   const violations = [
     ...contractViolations(given),
@@ -154,13 +158,23 @@ function hitlViolations(
 ): readonly Violation[] {
   const present = new Set(tools.map(({ name }) => name));
   const isInFilter = catalogFilter(spec);
+  const names = listed([...present]);
   return spec.hitlTools.flatMap((name, index) => {
     if (present.has(name)) return [];
     if (isUnlisted(name, spec, catalogs) && isInFilter(name)) return [];
-    const reason = excluded.get(name) ?? `its tools are: ${[...present].join(", ") || "none"}`;
+    const reason = excluded.get(name) ?? `its tools are: ${names}`;
     const description = `the agent does not have the tool "${name}"; ${reason}`;
     return [{ field: `hitl_tools[${index}]`, description, reason: "TOOL_NOT_FOUND" }];
   });
+}
+
+/** How many tools a violation names. */
+const maxListed = 30;
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return "none";
+  const more = names.length > maxListed ? ` and ${names.length - maxListed} more` : "";
+  return `${names.slice(0, maxListed).join(", ")}${more}`;
 }
 
 /** Returns whether a tool belongs to a named MCP server that has never listed its tools, so that the tool may exist. */

@@ -25,7 +25,7 @@ export function batchTooLarge(name: string, bytes: number, maxBytes: number): Fa
   return new Failure(
     "exhausted",
     ErrorReason.TOO_LARGE,
-    `a batch of ${bytes} bytes for ${name} exceeds the ${maxBytes} bytes that the store accepts; pass large content as an artifact`,
+    `${name} would get a batch of ${bytes} bytes, more than the ${maxBytes} bytes that the store accepts; send less at a time, or large files as artifacts`,
   );
 }
 

@@ -1,6 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import type { RequestClient } from "@reeve/platform/nats/request-client";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
@@ -59,8 +61,11 @@ export class BucketRequests {
    * new revision, or undefined when the bucket holds another one.
    */
   async write(key: string, data: Uint8Array, expected?: number): Promise<number | undefined> {
-    if (data.length > maxDataBytes(this.#connection)) {
-      throw storeFailure(new Error("max_payload exceeded"));
+    const maxBytes = maxDataBytes(this.#connection);
+    if (data.length > maxBytes) {
+      const record = `the record ${key} of ${this.#bucket}`;
+      const message = `${record} has ${data.length} bytes, more than the ${maxBytes} bytes that the store accepts; make its largest field smaller`;
+      throw new Failure("exhausted", ErrorReason.TOO_LARGE, message);
     }
     const messageHeaders = headers();
     if (expected !== undefined) {

@@ -4,6 +4,11 @@ import { ErrorReason, ErrorReasonSchema } from "@reeve/contracts/error";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "@reeve/contracts/error-details";
 import type { FailureKind } from "../failure.ts";
 import { Failure } from "../failure.ts";
+import { reportedViolations, shortened } from "../list-violations.ts";
+
+/** The maximum length of a message. With its details, an error has at most 64 KiB. */
+const maxMessage = 4 * 1024;
+const maxMetadata = 512;
 
 /** The domain of Reeve's reasons in `google.rpc.ErrorInfo`. */
 export const errorDomain = "reeve.dev";
@@ -29,17 +34,22 @@ const codes = {
  * RetryInfo if it has a delay.
  */
 export function connectErrorOf(failure: Failure): ConnectError {
-  const error = new ConnectError(failure.message, codes[failure.kind]);
+  const error = new ConnectError(shortened(failure.message, maxMessage), codes[failure.kind]);
   error.details.push({
     desc: ErrorInfoSchema,
     value: {
       reason: reasonName(failure.reason),
       domain: errorDomain,
-      metadata: { ...failure.metadata },
+      metadata: Object.fromEntries(
+        Object.entries(failure.metadata).map(([key, value]) => [
+          key,
+          shortened(value, maxMetadata),
+        ]),
+      ),
     },
   });
   if (failure.violations.length > 0) {
-    const fieldViolations = failure.violations.map((violation) => ({ ...violation }));
+    const fieldViolations = reportedViolations(failure.violations).map((each) => ({ ...each }));
     error.details.push({ desc: BadRequestSchema, value: { fieldViolations } });
   }
   if (failure.retryAfterMs !== undefined) {

@@ -11,10 +11,13 @@ import { createContextKey } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "../failure.ts";
 import { Failure } from "../failure.ts";
+import { listViolations, shortened } from "../list-violations.ts";
 import { mergeViolations } from "../strict/merge-violations.ts";
 import { shapeViolations } from "../strict/strict-json.ts";
 import { unknownFields } from "../strict/unknown-fields.ts";
 
+/** The maximum length of a path: the key of a map is as long as the client makes it. */
+const maxPath = 500;
 /** How deep a request may be nested, including JSON in it. A log may accept less: see `isStorable` of the contracts. */
 const maxRequestLevels = 32;
 
@@ -80,10 +83,8 @@ function assertRules(
   const rules = result.kind === "valid" ? [] : result.violations.map(violationOf);
   const violations = mergeViolations(shape, rules);
   if (violations.length === 0) return;
-  const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
-  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, `the request is not valid: ${list}`, {
-    violations,
-  });
+  const problem = `the request is not valid: ${listViolations(violations)}`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, problem, { violations });
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {
@@ -96,7 +97,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 export function violationOf(violation: RuleViolation): Violation {
   const { field, ruleId, message } = violation;
   return {
-    field: pathOf(field),
+    field: shortened(pathOf(field), maxPath),
     description: message === "" ? `breaks the rule ${ruleId}` : message,
     reason: ruleId.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_"),
   };

@@ -1,6 +1,7 @@
 import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { fromJson, ScalarType } from "@bufbuild/protobuf";
 import type { Violation } from "../failure.ts";
+import { shortened } from "../list-violations.ts";
 import { defaultOf, expectedOf } from "./expected-value.ts";
 
 /** What a message can hold of a JSON object, and everything that it cannot. */
@@ -11,6 +12,8 @@ export interface Shape {
   readonly violations: readonly Violation[];
 }
 
+/** The maximum length of a path: a name is as long as the client makes it. */
+const maxPath = 500;
 /** How many violations of its shape one object reports. */
 const maxViolations = 100;
 
@@ -112,7 +115,7 @@ class ShapeReader {
   }
 
   #report(field: string, [reason, description]: Problem = ["", ""]): void {
-    this.violations.push({ field, description, reason });
+    this.violations.push({ field: shortened(field, maxPath), description, reason });
   }
 }
 

@@ -9,6 +9,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import { listViolations, shortened } from "@reeve/platform/list-violations";
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
@@ -145,8 +146,7 @@ function validSpec(
 ): { readonly spec: AgentSpec; readonly warnings: readonly string[] } {
   const { spec, violations, warnings } = checkAgent(sent, ports);
   if (spec !== undefined && violations.length === 0) return { spec, warnings };
-  const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
-  const message = `agent ${spec?.id ?? ""} is not valid: ${list}`;
+  const message = `agent ${shortened(spec?.id ?? "", 100)} is not valid: ${listViolations(violations)}`;
   throw violations.every(({ reason }) => reason === unsupportedCapability)
     ? new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, message, { violations })
     : new Failure("invalid", ErrorReason.INVALID_AGENT, message, { violations });

@@ -1,5 +1,6 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { AgentService, AgentSpec } from "@reeve/contracts/agent";
+import { reportedViolations } from "@reeve/platform/list-violations";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import { shapeOfUnvalidated } from "@reeve/platform/rpc/validate-interceptor";
 import type { SentSpec } from "../app/agents.ts";
@@ -12,6 +13,9 @@ import {
   updateAgent,
 } from "../app/agents.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
+
+/** How many warnings ValidateAgent returns. */
+const maxWarnings = 50;
 
 /** Returns the handlers of AgentService. */
 export function agentService(
@@ -26,7 +30,7 @@ export function agentService(
         sent(spec, context),
         context.signal,
       );
-      return { agent, warnings: [...warnings] };
+      return { agent, warnings: warnings.slice(0, maxWarnings) };
     },
     getAgent: async ({ agentId }, context) => ({
       agent: await getAgent(ports, principalOf(context).tenant, agentId, context.signal),
@@ -40,7 +44,7 @@ export function agentService(
       const { tenant } = principalOf(context);
       const given = sent(spec, context);
       const stored = await updateAgent(ports, tenant, given, revision, context.signal);
-      return { agent: stored.agent, warnings: [...stored.warnings] };
+      return { agent: stored.agent, warnings: stored.warnings.slice(0, maxWarnings) };
     },
     deleteAgent: async ({ agentId }, context) => {
       await deleteAgent(ports, principalOf(context).tenant, agentId, context.signal);
@@ -48,13 +52,18 @@ export function agentService(
     },
     validateAgent: ({ spec }, context) => {
       const checked = checkAgent(sent(spec, context), ports);
+      const reported = reportedViolations(checked.violations);
+      const more = checked.violations.length - reported.length;
       return {
-        violations: checked.violations.map((violation) => ({
+        violations: reported.map((violation) => ({
           ...violation,
           // Relative to the spec; a violation of the request's own field stays as it is.
           field: violation.field.replace(/^spec\./, ""),
         })),
-        warnings: [...checked.warnings],
+        warnings: [
+          ...(more > 0 ? [`${more} more violations are not listed; fix the others first`] : []),
+          ...checked.warnings.slice(0, maxWarnings),
+        ],
         ...(checked.spec && { normalized: checked.spec }),
       };
     },
