@@ -26,6 +26,8 @@ export interface Played {
   readonly reasoning?: string;
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: object }[];
+  /** Why it stops. Absent: `tool_calls` with calls, and `stop` without. */
+  readonly finish?: string;
   /** The pause after each word. Absent: the whole answer is sent at once. */
   readonly paceMs?: number;
   readonly inputTokens?: number;
@@ -132,7 +134,7 @@ function beginningOf({ reasoning = "", text = "" }: Played): string {
   ].join("");
 }
 
-function streamOf({ calls = [], inputTokens = 10, ...spoken }: Played): string {
+function streamOf({ calls = [], inputTokens = 10, finish, ...spoken }: Played): string {
   return [
     beginningOf(spoken),
     ...calls.map(({ name, args }, index) =>
@@ -147,7 +149,7 @@ function streamOf({ calls = [], inputTokens = 10, ...spoken }: Played): string {
         ],
       }),
     ),
-    chunk({}, calls.length > 0 ? "tool_calls" : "stop"),
+    chunk({}, finish ?? (calls.length > 0 ? "tool_calls" : "stop")),
     usageChunk(inputTokens, 10),
     done,
   ].join("");

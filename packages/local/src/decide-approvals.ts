@@ -1,14 +1,19 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampMs, timestampNow } from "@bufbuild/protobuf/wkt";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
-import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
-import { appendExternal } from "@reeve/run/commands/append-external";
-import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { ApprovalState, DecideApprovalRequestSchema } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
-import { approvalOf } from "@reeve/run/head/run-head";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { Failure } from "@reeve/platform/failure";
+import { decideApproval } from "@reeve/run/approvals/decide-approval";
+import { expireApproval } from "@reeve/run/approvals/expire-approval";
 
-/** A decision. Edited arguments are ignored unless the agent allows them. */
+/**
+ * A decision, which must be valid as in a deployment: edited arguments only where the agent permits them, and, like an
+ * answer, in accordance with their schema. A decision that is not valid is a rejection, with what is wrong as its reason.
+ */
 export interface LocalDecision {
   readonly approved: boolean;
   readonly reason?: string;
@@ -17,92 +22,121 @@ export interface LocalDecision {
   readonly answer?: JsonObject;
 }
 
-/** Decides an approval, for example by asking a person. `signal` aborts when the approval expires first. */
+/**
+ * Decides an approval, for example by asking a person. `signal` aborts when the approval is closed first: it expired, its
+ * call ended, or the run did.
+ */
 export type Decide = (approval: Approval, signal: AbortSignal) => Promise<LocalDecision>;
+
+/** Declines every question: nobody is there to answer it. */
+export const declineAll: Decide = async () => ({
+  approved: false,
+  reason: "nobody can answer; pass `decide` to runAgent",
+});
 
 type Ports = Pick<RunPorts, "log" | "dispatch" | "clock">;
 
-/** Obtains a decision for every approval of a run, concurrently, until `signal` aborts. */
+/** Obtains a decision for every approval of a run, concurrently, until `signal` aborts. Rejects if the log breaks. */
 export async function decideApprovals(
   ports: Ports,
   key: RunKey,
   decide: Decide,
   signal: AbortSignal,
 ): Promise<void> {
-  try {
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  const open = new Map<string, AbortController>();
+  const follow = async () => {
     for await (const { events } of ports.log.follow(key, 0, signal)) {
       for (const { event } of events) {
         const approval = event.case === "approval" ? event.value.approval : undefined;
-        if (approval?.state !== ApprovalState.PENDING) continue;
-        void resolveApproval(ports, key, approval, decide, signal);
+        if (approval === undefined) continue;
+        open.get(approval.approvalId)?.abort(new DOMException("it is closed", "AbortError"));
+        if (approval.state !== ApprovalState.PENDING) continue;
+        const closed = new AbortController();
+        open.set(approval.approvalId, closed);
+        const bounded = AbortSignal.any([signal, closed.signal]);
+        resolveApproval(ports, key, { approval, decide }, bounded).catch((error: unknown) => {
+          if (!bounded.aborted) fail(error);
+        });
       }
     }
+  };
+  try {
+    await Promise.race([follow(), failed]);
   } catch (error) {
     if (!signal.aborted) throw error;
   }
 }
 
-/** Appends the decision or the expiry of an approval, whichever comes first. */
+interface Asked {
+  readonly approval: Approval;
+  readonly decide: Decide;
+}
+
+/** Records the decision or the expiry of an approval, whichever comes first. */
 async function resolveApproval(
   ports: Ports,
   key: RunKey,
-  approval: Approval,
-  decide: Decide,
+  asked: Asked,
   signal: AbortSignal,
 ): Promise<void> {
   const waiting = new AbortController();
   const bounded = AbortSignal.any([signal, waiting.signal]);
+  const { approval, decide } = asked;
   try {
-    const resolved = await Promise.race([
-      decidedApproval(approval, decide, bounded),
-      expiredApproval(approval, ports, bounded),
+    const decided = await Promise.race([
+      // An error of `decide` is a rejection, with the error as its reason.
+      decide(approval, bounded).catch((error: unknown) => rejection(error)),
+      expiryOf(approval, ports, bounded),
     ]);
-    await appendExternal(
-      ports,
-      key,
-      (head) =>
-        approvalOf(head, approval.approvalId)?.state === ApprovalState.PENDING
-          ? [{ case: "approval", value: { approval: resolved } }]
-          : [],
-      signal,
-    );
-  } catch (error) {
-    if (!signal.aborted) throw error;
+    if (decided === undefined) await expireApproval(ports, key, approval.approvalId, signal);
+    else await record(ports, key, { approval, decision: decided }, signal);
   } finally {
     waiting.abort();
   }
 }
 
-/** Returns the approval as decided. An error of `decide` is a rejection, with the error as its reason. */
-async function decidedApproval(
-  approval: Approval,
-  decide: Decide,
+async function record(
+  ports: Ports,
+  key: RunKey,
+  { approval, decision }: { readonly approval: Approval; readonly decision: LocalDecision },
   signal: AbortSignal,
-): Promise<Approval> {
-  const { approved, reason, editedArguments, answer } = await decide(approval, signal).catch(
-    (error: unknown): LocalDecision => ({ approved: false, reason: String(error) }),
-  );
-  const edited = approval.allowEditedArguments ? editedArguments : undefined;
-  const decision = create(DecisionSchema, {
-    approved,
-    reason: reason ?? "",
-    decidedBy: "local",
-    decidedAt: timestampNow(),
-    ...(edited && { editedArguments: edited }),
-    ...(approval.question && answer && { answer }),
-  });
-  const state = approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
-  return create(ApprovalSchema, { ...approval, state, decision });
+): Promise<void> {
+  const decider = { tenant: key.tenant, subject: "local" };
+  const { approvalId } = approval;
+  const send = (sent: LocalDecision) =>
+    decideApproval(
+      ports,
+      decider,
+      create(DecideApprovalRequestSchema, { approvalId, ...sent }),
+      signal,
+    );
+  try {
+    await send(decision).catch((error: unknown) => {
+      if (isClosed(error)) throw error;
+      return send(rejection(error));
+    });
+  } catch (error) {
+    // It expired, or its call ended, while `decide` was at work.
+    if (!isClosed(error)) throw error;
+    await expireApproval(ports, key, approvalId, signal);
+  }
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof Failure && error.reason === ErrorReason.APPROVAL_CLOSED;
+}
+
+function rejection(error: unknown): LocalDecision {
+  return { approved: false, reason: error instanceof Error ? error.message : String(error) };
 }
 
 /** Resolves at the expiry time of the approval; never, if it has none. */
-async function expiredApproval(
-  approval: Approval,
+async function expiryOf(
+  { expiresAt }: Approval,
   { clock }: Ports,
   signal: AbortSignal,
-): Promise<Approval> {
-  const { expiresAt } = approval;
-  if (expiresAt === undefined) return await new Promise<never>(() => undefined);
-  await clock.sleep(Math.max(0, timestampMs(expiresAt) - clock.now()), signal);
-  return create(ApprovalSchema, { ...approval, state: ApprovalState.TIMED_OUT });
+): Promise<undefined> {
+  const delayMs = expiresAt === undefined ? Infinity : timestampMs(expiresAt) - clock.now();
+  await clock.sleep(Math.max(0, delayMs), signal);
 }

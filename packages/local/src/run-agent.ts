@@ -22,14 +22,17 @@ import { Failure } from "@reeve/platform/failure";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { Decide } from "./decide-approvals.ts";
-import { decideApprovals } from "./decide-approvals.ts";
+import { declineAll, decideApprovals } from "./decide-approvals.ts";
 import type { LocalParts } from "./local-runtime.ts";
 import { LocalRuntime } from "./local-runtime.ts";
 
 export interface RunAgentOptions extends LocalParts {
   /** Cancels the run when it aborts. */
   readonly signal: AbortSignal;
-  /** Decides the approvals of the run. Without it, an agent with `hitl_tools` is refused. */
+  /**
+   * Decides the approvals of the run, and answers the questions of tools. Without it, an agent with `hitl_tools` is refused,
+   * and questions are declined.
+   */
   readonly decide?: Decide;
   /** Further fields of the start of a run. Fields that need a deployment are refused by name. */
   readonly created?: Pick<
@@ -122,7 +125,7 @@ async function driveRun(
   await using work = runtime.start();
   const cancel = () => void runtime.cancel(key).catch(work.fail);
   using _ = onAbort(signal, cancel);
-  if (decide !== undefined) void decideApprovals(runtime.ports, key, decide, runtime.signal);
+  decideApprovals(runtime.ports, key, decide ?? declineAll, runtime.signal).catch(work.fail);
   const message = create(DispatchSchema, { tenant, runId: key.run });
   await runtime.ports.dispatch.publish(message, { dedupeId: key.run }, runtime.signal);
   return await Promise.race([endOf(runtime, key), work.failed]);

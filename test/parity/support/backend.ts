@@ -1,4 +1,6 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { join } from "node:path";
+import process from "node:process";
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
@@ -15,10 +17,17 @@ export interface Scenario {
   act?(event: RunEvent, people: People): Promise<void> | undefined;
 }
 
+/** A decision of a person. */
+export interface Decided {
+  readonly approved: boolean;
+  readonly editedArguments?: JsonObject;
+  readonly answer?: JsonObject;
+}
+
 /** The actions of people on a run. */
 export interface People {
-  /** Decides the approval that the event requests. */
-  decide(event: RunEvent, approved: boolean): Promise<void>;
+  /** Decides the approval that the event requests. The decision has the reason "because". */
+  decide(event: RunEvent, decision: Decided): Promise<void>;
   cancel(): Promise<void>;
   send(text: string): Promise<void>;
 }
@@ -35,7 +44,23 @@ export const commonTools = fromJson(ListValueSchema, [
   "memory_*",
   "run_*",
   "mcp__srv__*",
+  "mcp__ask__*",
 ]);
+
+const serversFolder = join(import.meta.dirname, "../../../services/toolhost/test/support");
+
+const mcpServer = (program: string, elicitation: boolean) => ({
+  command: process.execPath,
+  args: [join(serversFolder, program)],
+  sandbox: false,
+  elicitation,
+});
+
+/** The MCP servers that every backend has, by name. */
+export const mcpServers = {
+  srv: mcpServer("progress-server.ts", false),
+  ask: mcpServer("asking-server.ts", true),
+};
 
 /** Returns the models of one run of a scenario. */
 export function playing({ play }: Scenario): (asked: Asked) => Played {

@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import process from "node:process";
 import type { RunEvent } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { LocalDecision } from "@reeve/local/decide-approvals";
@@ -13,9 +11,7 @@ import { mcpTools } from "@reeve/toolhost/tools/mcp/mcp-tools";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
-import { commonTools, playing, silent } from "./backend.ts";
-
-const root = join(import.meta.dirname, "../../..");
+import { commonTools, mcpServers, playing, silent } from "./backend.ts";
 
 /** The events that a client sees by default. */
 const isShown = eventSelection({ case: undefined });
@@ -25,16 +21,17 @@ export async function localBackend(): Promise<Backend> {
   await using opening = new AsyncDisposableStack();
   let play: (asked: Asked) => Played = silent;
   const models = opening.use(await startPlayingServer((asked) => play(asked)));
-  const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
   const log = createLogger("test", "silent");
-  const server = opening.use(
-    new McpServer(
-      "srv",
-      mcpServerConfig({ command: process.execPath, args: [mcp], sandbox: false }),
-      { log, identity: sandboxIdentity(1), onTools: () => undefined },
+  const servers = Object.entries(mcpServers).map(([name, config]) =>
+    opening.use(
+      new McpServer(name, mcpServerConfig(config), {
+        log,
+        identity: sandboxIdentity(1),
+        onTools: () => undefined,
+      }),
     ),
   );
-  await server.tried;
+  await Promise.all(servers.map(({ tried }) => tried));
   const providers = [chatProvider({ apiKey: "k", baseUrl: models.url })];
   const resources = opening.move();
   return {
@@ -51,14 +48,14 @@ export async function localBackend(): Promise<Backend> {
       const spec = { ...common, ...scenario.spec };
       const run = runAgent(spec, "go", {
         providers,
-        tools: mcpTools(server),
+        tools: servers.flatMap((server) => mcpTools(server)),
         signal: ending.signal,
         decide: ({ approvalId }) => questionOf(approvalId).promise,
       });
       const people: People = {
-        decide: async ({ event }, approved) => {
+        decide: async ({ event }, decision) => {
           const approval = event.case === "approval" ? event.value.approval : undefined;
-          questionOf(approval?.approvalId ?? "").resolve({ approved, reason: "because" });
+          questionOf(approval?.approvalId ?? "").resolve({ ...decision, reason: "because" });
         },
         cancel: async () => ending.abort(),
         send: (text) => run.send(text),

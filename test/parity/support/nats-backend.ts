@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
@@ -11,18 +10,14 @@ import { startEmbedded } from "reeve/embedded";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
-import { commonTools, playing, silent } from "./backend.ts";
-
-const root = join(import.meta.dirname, "../../..");
+import { commonTools, mcpServers, playing, silent } from "./backend.ts";
 
 /** The four services over JetStream, called over gRPC. */
 export async function natsBackend(): Promise<Backend> {
   await using opening = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), "reeve-parity-"));
   opening.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
-  const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
-  writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
+  writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers: mcpServers }));
   let play: (asked: Asked) => Played = silent;
   const models = opening.use(await startPlayingServer((asked) => play(asked)));
   const settings = {
@@ -51,10 +46,10 @@ export async function natsBackend(): Promise<Backend> {
       const { run } = await reeve.runs.startRun({ agentId: id, input: "go" });
       const runId = run?.runId ?? "";
       const people: People = {
-        decide: async ({ event }, approved) => {
+        decide: async ({ event }, decision) => {
           const approval = event.case === "approval" ? event.value.approval : undefined;
           const approvalId = approval?.approvalId ?? "";
-          await reeve.approvals.decideApproval({ approvalId, approved, reason: "because" });
+          await reeve.approvals.decideApproval({ approvalId, ...decision, reason: "because" });
         },
         cancel: async () => void (await reeve.runs.cancelRun({ runId })),
         send: async (text) => void (await reeve.runs.sendMessage({ runId, text })),

@@ -1,5 +1,5 @@
-import type { RunEvent } from "@reeve/contracts/run";
-import { Phase, RunStatusSchema, StepState } from "@reeve/contracts/run";
+import type { IncompleteReason, RunEvent } from "@reeve/contracts/run";
+import { IncompleteReasonSchema, Phase, RunStatusSchema, StepState } from "@reeve/contracts/run";
 import { ApprovalStateSchema } from "@reeve/contracts/approval";
 import { ToolStatusSchema } from "@reeve/contracts/tool";
 
@@ -68,7 +68,7 @@ function inShort({ event, stepNumber, depth }: RunEvent): string {
     case "reasoning":
       return `${event.case} ${event.value.text}`;
     case "status":
-      return `status ${RunStatusSchema.value[event.value.status]?.localName}`;
+      return `status ${RunStatusSchema.value[event.value.status]?.localName}${incomplete(event.value)}`;
     case "step":
       return `step ${stepNumber} at ${depth} ${event.value.state === StepState.STARTED ? "started" : "completed"}`;
     case "toolCall":
@@ -78,7 +78,9 @@ function inShort({ event, stepNumber, depth }: RunEvent): string {
     case "toolResult": {
       const { result, success } = event.value;
       const status = ToolStatusSchema.value[result?.metadata?.status ?? 0]?.localName;
-      return `tool_result ${result?.name} ${success} ${status} ${result?.content.replaceAll(/run_[a-z0-9]{20,}[\w/-]*/g, "ID")}`;
+      const edited = result?.metadata?.editedArguments ?? "";
+      const content = result?.content.replaceAll(/run_[a-z0-9]{20,}[\w/-]*/g, "ID");
+      return `tool_result ${result?.name} ${success} ${status} ${content}${edited === "" ? "" : ` edited ${edited}`}`;
     }
     case "usage":
       return `usage ${event.value.inputTokens} ${event.value.outputTokens}`;
@@ -90,11 +92,12 @@ function inShort({ event, stepNumber, depth }: RunEvent): string {
       return `plan ${event.value.steps.join(" | ")}`;
     case "approval": {
       const { approval } = event.value;
-      return `approval ${ApprovalStateSchema.value[approval?.state ?? 0]?.localName} ${approval?.call?.name}`;
+      const question = approval?.question === undefined ? "" : ` ${approval.question.message}`;
+      return `approval ${ApprovalStateSchema.value[approval?.state ?? 0]?.localName} ${approval?.call?.name}${question}`;
     }
     case "subtask": {
       const { title, ended, error, resultPreview } = event.value;
-      return `subtask ${title} ${ended ? `ended ${error} ${resultPreview}` : "began"}`;
+      return `subtask ${title} ${ended ? `ended ${error} ${resultPreview}${incomplete(event.value)}` : "began"}`;
     }
     case "budgetExceeded":
       return `budget_exceeded ${event.value.reason} ${event.value.limit}`;
@@ -109,4 +112,10 @@ function inShort({ event, stepNumber, depth }: RunEvent): string {
     default:
       return event.case ?? "unknown";
   }
+}
+
+function incomplete({ incompleteReason }: { readonly incompleteReason: IncompleteReason }): string {
+  return incompleteReason === 0
+    ? ""
+    : ` ${IncompleteReasonSchema.value[incompleteReason]?.localName}`;
 }

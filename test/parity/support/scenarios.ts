@@ -1,17 +1,9 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import { ApprovalState } from "@reeve/contracts/approval";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import type { People, Scenario } from "./backend.ts";
-
-const call = (name: string, args: object = {}): Played => ({ calls: [{ name, args }] });
-const turnsOf = ({ messages }: Asked) => messages.filter(({ role }) => role === "assistant").length;
-const inputOf = ({ messages }: Asked) => messages[0]?.text ?? "";
-const isPending = ({ event }: RunEvent) =>
-  event.case === "approval" && event.value.approval?.state === ApprovalState.PENDING;
-
-/** Calls a tool in the first turn, and answers in the second. */
-const once = (played: Played) => (asked: Asked) =>
-  turnsOf(asked) === 0 ? played : { text: "All done." };
+import { incompleteScenarios } from "./incomplete-scenarios.ts";
+import { peopleScenarios } from "./people-scenarios.ts";
+import { call, inputOf, isPending, once, turnsOf } from "./played.ts";
 
 const delegating = (asked: Asked): Played => {
   if (inputOf(asked).startsWith("part")) return { text: `The ${inputOf(asked)} is done.` };
@@ -114,19 +106,23 @@ export const scenarios: readonly Scenario[] = [
     name: "approved",
     spec: { hitlTools: ["add_todo"] },
     play: once(call("add_todo", { text: "x" })),
-    act: (event, people) => (isPending(event) ? people.decide(event, true) : undefined),
+    act: (event, people) =>
+      isPending(event) ? people.decide(event, { approved: true }) : undefined,
   },
   {
     name: "rejected",
     spec: { hitlTools: ["add_todo"] },
     play: once(call("add_todo", { text: "x" })),
-    act: (event, people) => (isPending(event) ? people.decide(event, false) : undefined),
+    act: (event, people) =>
+      isPending(event) ? people.decide(event, { approved: false }) : undefined,
   },
   {
     name: "approval that expires",
     spec: { hitlTools: ["add_todo"], approvalPolicy: { timeout: { nanos: 50_000_000 } } },
     play: once(call("add_todo", { text: "x" })),
   },
+  ...peopleScenarios,
+  ...incompleteScenarios,
   {
     name: "budget stop",
     spec: { budgets: { maxToolCalls: 1 } },
@@ -231,7 +227,7 @@ export const scenarios: readonly Scenario[] = [
         : { text: `You said: ${asked.messages.at(-1)?.text}` },
     act: (event, people) =>
       isPending(event)
-        ? people.send("and hurry").then(() => people.decide(event, true))
+        ? people.send("and hurry").then(() => people.decide(event, { approved: true }))
         : undefined,
   },
   {
@@ -247,6 +243,8 @@ export const scenarios: readonly Scenario[] = [
               .join(", ")}`,
           },
     act: (event, people) =>
-      isPending(event) ? sendAll(people).then(() => people.decide(event, true)) : undefined,
+      isPending(event)
+        ? sendAll(people).then(() => people.decide(event, { approved: true }))
+        : undefined,
   },
 ];

@@ -9,7 +9,7 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { ada, approvalId, noon, parkedRun, runKey } from "../../test/support/parked-run.ts";
-import { decideApproval } from "./decide-approval.ts";
+import { decideApproval } from "@reeve/run/approvals/decide-approval";
 
 const never = new AbortController().signal;
 const request = (approved: boolean, decisionId = "", more = {}) =>

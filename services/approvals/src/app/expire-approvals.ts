@@ -1,14 +1,11 @@
-import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
-import { appendExternal } from "@reeve/run/commands/append-external";
-import { isTerminal } from "@reeve/run/head/run-status";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { expireApproval } from "@reeve/run/approvals/expire-approval";
 import { runTogether } from "@reeve/platform/async/run-together";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { PendingApprovals } from "./approval-metrics.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 import { DueTimes } from "./due-times.ts";
-import { approvalOf } from "@reeve/run/head/run-head";
 
 /** The maximum sleep. It also bounds how late an expiry is after the machine was suspended. */
 const maxSleepMs = 60_000;
@@ -83,16 +80,5 @@ async function expire(ports: ApprovalPorts, key: string, signal: AbortSignal): P
   const [tenant = "", approvalId = ""] = key.split(".");
   const row = await ports.inbox.get(key, signal);
   if (row === undefined) return;
-  await appendExternal(
-    ports,
-    { tenant, run: row.record.runId },
-    (head) => {
-      const approval = approvalOf(head, approvalId);
-      const isOpen = approval?.state === ApprovalState.PENDING && !isTerminal(head.status);
-      if (!isOpen) return [];
-      const expired = create(ApprovalSchema, { ...approval, state: ApprovalState.TIMED_OUT });
-      return [{ case: "approval", value: { approval: expired } }];
-    },
-    signal,
-  );
+  await expireApproval(ports, { tenant, run: row.record.runId }, approvalId, signal);
 }

@@ -4,7 +4,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import type { Page } from "@reeve/jetstream/table/page";
 import type { Change, Table } from "@reeve/jetstream/table/port";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
-import { approvalNotFound, runOfApproval } from "./approval-id.ts";
+import { approvalNotFound, runOfApproval } from "@reeve/run/approvals/approval-id";
 import type { ApprovalFacet, ApprovalLists } from "./approval-lists.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 

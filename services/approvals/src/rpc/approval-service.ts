@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
-import { decideApproval } from "../app/decide-approval.ts";
+import { decideApproval } from "@reeve/run/approvals/decide-approval";
 import { getApproval, listApprovals, watchApprovals } from "../app/read-approvals.ts";
 
 /** Returns the handlers of ApprovalService. */

@@ -5,19 +5,19 @@ import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts
 import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { isStorable, maxJsonDepth } from "@reeve/contracts/nesting";
-import { appendExternal } from "@reeve/run/commands/append-external";
-import type { RunHead } from "@reeve/run/head/run-head";
-import { isTerminal } from "@reeve/run/head/run-status";
+import { appendExternal } from "../commands/append-external.ts";
+import type { RunHead } from "../head/run-head.ts";
+import { isTerminal } from "../head/run-status.ts";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { assertAnswers } from "./assert-answers.ts";
 import { argumentViolations } from "./argument-violations.ts";
 import type { Clock } from "@reeve/platform/async/clock";
-import type { ApprovalPorts } from "./approval-ports.ts";
+import type { AppendExternalPorts } from "../commands/append-external.ts";
 import { approvalNotFound, runOfApproval } from "./approval-id.ts";
-import { approvalOf } from "@reeve/run/head/run-head";
+import { approvalOf } from "../head/run-head.ts";
 
-export interface DecidingPorts extends Pick<ApprovalPorts, "log" | "dispatch"> {
+export interface DecidingPorts extends AppendExternalPorts {
   readonly clock: Pick<Clock, "now">;
 }
 

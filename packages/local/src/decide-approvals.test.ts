@@ -1,0 +1,155 @@
+import { setTimeout } from "node:timers/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { Run, RunEvent } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import type { Tool } from "@reeve/calls/ports/tool";
+import { parseScript } from "@reeve/models/scripted/script";
+import { scriptedProvider } from "@reeve/models/scripted/scripted-provider";
+import { onAbort } from "@reeve/platform/async/on-abort";
+import { expect, test } from "vitest";
+import type { Decide } from "./decide-approvals.ts";
+import { runAgent } from "./run-agent.ts";
+
+const never = new AbortController().signal;
+const day = 86_400n;
+
+/** A tool that asks which dish a person wants. */
+const order: Tool = {
+  descriptor: create(ToolDescriptorSchema, {
+    name: "order",
+    permissionClass: PermissionClass.NETWORK,
+    source: "mcp:shop",
+    inputSchema: { type: "object", properties: { table: { type: "integer" } } },
+  }),
+  async call({ ask, args }) {
+    const schema = {
+      type: "object",
+      properties: { dish: { type: "string" } },
+      required: ["dish"],
+    };
+    const answer = await ask({ message: "Which dish?", schema, askedBy: "mcp:shop" });
+    const said = answer.kind === "accepted" ? JSON.stringify(answer.content) : answer.kind;
+    return { content: `${said} at ${JSON.stringify(args)}`, isError: false };
+  },
+};
+
+/** Runs an agent that calls the tool once, and returns the ended run with its events. */
+async function ordering(
+  spec: MessageInitShape<typeof AgentSpecSchema>,
+  decide?: Decide,
+  signal = never,
+): Promise<{ ended: Run; events: readonly RunEvent[]; result: string | undefined }> {
+  const script = `turns: [{ tool_calls: [{ name: order, arguments: { table: 1 } }] }, { text: Done. }]`;
+  const run = runAgent(
+    { id: "a", name: "a", model: "scripted:s", mcpServers: ["shop"], ...spec },
+    "go",
+    {
+      providers: [scriptedProvider([parseScript(script, "s.yaml")])],
+      tools: [order],
+      signal,
+      ...(decide && { decide }),
+    },
+  );
+  const events: RunEvent[] = [];
+  for await (const event of run.events()) events.push(event);
+  const results = events.flatMap(({ event }) =>
+    event.case === "toolResult" ? [event.value.result?.content] : [],
+  );
+  return { ended: await run.ended, events, result: results[0] };
+}
+
+const states = (events: readonly RunEvent[]) =>
+  events.flatMap(({ event }) => (event.case === "approval" ? [event.value.approval?.state] : []));
+
+test("a question is declined at once when nobody can answer it", async () => {
+  const { ended, result, events } = await ordering({});
+  expect(ended.status).toBe(RunStatus.COMPLETED);
+  expect(result).toBe(`declined at {"table":1}`);
+  expect(states(events)).toEqual([ApprovalState.PENDING, ApprovalState.REJECTED]);
+});
+
+test("an answer reaches the tool that asked", async () => {
+  const { result } = await ordering({}, async () => ({ approved: true, answer: { dish: "soup" } }));
+  expect(result).toBe(`{"dish":"soup"} at {"table":1}`);
+});
+
+test("an answer that does not fit its schema is a rejection with the reason", async () => {
+  const { result, events } = await ordering({}, async () => ({
+    approved: true,
+    answer: { dish: 7 },
+  }));
+  expect(result).toContain("declined");
+  const decided = events.findLast(({ event }) => event.case === "approval")?.event.value;
+  expect(decided).toMatchObject({
+    approval: { decision: { reason: expect.stringContaining("must be string") } },
+  });
+});
+
+test("edited arguments are those of the call if the agent permits them", async () => {
+  const policy = { hitlTools: ["order"], approvalPolicy: { allowEditedArguments: true } };
+  const { result } = await ordering(policy, async ({ question }) =>
+    question === undefined
+      ? { approved: true, editedArguments: { table: 2 } }
+      : { approved: true, answer: { dish: "soup" } },
+  );
+  expect(result).toBe(`{"dish":"soup"} at {"table":2}`);
+});
+
+test.each([
+  ["are not permitted", {}, { table: 2 }, "does not permit edited arguments"],
+  [
+    "do not fit the tool",
+    { approvalPolicy: { allowEditedArguments: true } },
+    { table: "x" },
+    "must be integer",
+  ],
+])("edited arguments that %s are a rejection with the reason", async (_, policy, edited, why) => {
+  const spec = { hitlTools: ["order"], ...policy };
+  const { result } = await ordering(spec, async () => ({
+    approved: true,
+    editedArguments: edited,
+  }));
+  expect(result).toMatch(/^a person rejected this call: /);
+  expect(result).toContain(why);
+});
+
+test("an approval that expires aborts the signal of its decision", async () => {
+  const aborted = Promise.withResolvers<void>();
+  const spec = { hitlTools: ["order"], approvalPolicy: { timeout: { nanos: 20_000_000 } } };
+  const { result } = await ordering(spec, async (_, signal) => {
+    onAbort(signal, aborted.resolve);
+    return await new Promise<never>(() => undefined);
+  });
+  await aborted.promise;
+  expect(result).toBe("nobody approved this call in time");
+});
+
+test("the end of a run aborts the signals of its decisions", async () => {
+  const aborted = Promise.withResolvers<void>();
+  const end = new AbortController();
+  const { ended } = await ordering(
+    { hitlTools: ["order"] },
+    async (_, signal) => {
+      onAbort(signal, aborted.resolve);
+      end.abort();
+      return await new Promise<never>(() => undefined);
+    },
+    end.signal,
+  );
+  await aborted.promise;
+  expect(ended.status).toBe(RunStatus.CANCELLED);
+});
+
+test("an approval with a timeout of two months does not expire at once", async () => {
+  const spec = { hitlTools: ["order"], approvalPolicy: { timeout: { seconds: 60n * day } } };
+  const { events } = await ordering(spec, async ({ question }) => {
+    // A timer that cannot hold the delay would fire before this one.
+    await setTimeout(5);
+    return { approved: true, ...(question && { answer: { dish: "soup" } }) };
+  });
+  expect(states(events)).not.toContain(ApprovalState.TIMED_OUT);
+});

@@ -1,0 +1,38 @@
+import type { Decided, Scenario } from "./backend.ts";
+import { call, isPending, once } from "./played.ts";
+
+const deciding =
+  (decision: Decided): NonNullable<Scenario["act"]> =>
+  (event, people) =>
+    isPending(event) ? people.decide(event, decision) : undefined;
+
+const asking: Pick<Scenario, "play"> & { readonly spec: { readonly mcpServers: string[] } } = {
+  spec: { mcpServers: ["ask"] },
+  play: once(call("mcp__ask__order")),
+};
+
+/** Scenarios in which people edit arguments and answer questions of tools, or nobody does. */
+export const peopleScenarios: readonly Scenario[] = [
+  {
+    name: "approved with edited arguments",
+    spec: { hitlTools: ["add_todo"], approvalPolicy: { allowEditedArguments: true } },
+    play: once(call("add_todo", { text: "x" })),
+    act: deciding({ approved: true, editedArguments: { text: "y" } }),
+  },
+  {
+    name: "question that is answered",
+    ...asking,
+    act: deciding({ approved: true, answer: { dish: "soup" } }),
+  },
+  { name: "question that is declined", ...asking, act: deciding({ approved: false }) },
+  {
+    name: "question that expires",
+    ...asking,
+    spec: { ...asking.spec, approvalPolicy: { timeout: { nanos: 50_000_000 } } },
+  },
+  {
+    name: "cancelled while its tool asks",
+    ...asking,
+    act: (event, people) => (isPending(event) ? people.cancel() : undefined),
+  },
+];
