@@ -76,6 +76,7 @@ export class LocalRuntime {
       threads: memoryThreadLog(),
       dispatch: this.#dispatch,
       clock: systemClock,
+      steadyClock,
       worker: "local",
       heartbeatMs: ackWaitMs / 3,
       logger: parts.log ?? createLogger("local", "silent"),

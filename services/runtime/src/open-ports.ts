@@ -16,7 +16,7 @@ import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { meteredProvider } from "@reeve/models/registry/metered-provider";
 import type { Providers } from "@reeve/models/registry/provider-registry";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
-import { systemClock } from "@reeve/platform/async/clock";
+import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { RuntimeConfig } from "./config.ts";
@@ -60,6 +60,7 @@ export async function openPorts(
     threads: await openThreadLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs, isConsumer: true }),
     clock: systemClock,
+    steadyClock,
     worker: `runtime-${randomBytes(6).toString("hex")}`,
     heartbeatMs: extendIntervalMs(ackWaitMs),
     logger,

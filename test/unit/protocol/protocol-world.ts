@@ -297,6 +297,7 @@ export class ProtocolWorld implements World {
       dispatch,
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: sleeping(this.scheduler, actor) },
+      steadyClock: { now: () => 0 },
       worker: actor.name,
       heartbeatMs,
       logger,

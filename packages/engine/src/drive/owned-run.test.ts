@@ -23,7 +23,12 @@ class AppendingBench extends WorkerBench {
     // The delays before a lost request is republished never end in a bench.
     const sleep: RunPorts["clock"]["sleep"] = async (delayMs, signal) =>
       await (delayMs < 10_000 ? clock : ports.clock).sleep(delayMs, signal);
-    return { ...ports, log: { append, read, follow }, clock: { now: () => clock.now(), sleep } };
+    return {
+      ...ports,
+      log: { append, read, follow },
+      clock: { now: () => clock.now(), sleep },
+      steadyClock: clock,
+    };
   }
 }
 
@@ -59,6 +64,33 @@ describe("the owner of a run", () => {
     await bench.drive("w");
     expectWhole(await bench.events(), RunStatus.COMPLETED);
     expect(bench.clock.delaysMs).toEqual([2 * roundTripMs]);
+  });
+
+  test("waits no longer than a second after a lost append", async () => {
+    const bench = await new AppendingBench(countingModel(1)).create({ hitlTools: ["count"] });
+    bench.append = async (to, tail, events, signal) => {
+      if (events.some(({ event }) => event.case === "runParked")) {
+        bench.append = (...args) => bench.log.append(...args);
+        await bench.decide(ApprovalState.APPROVED);
+        await bench.clock.advance(15_000);
+      }
+      return await bench.log.append(to, tail, events, signal);
+    };
+    await bench.drive("w");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    expect(bench.clock.delaysMs).toEqual([1_000]);
+  });
+
+  test("gives up on a log that refuses every append and shows no other writer", async () => {
+    const bench = await new AppendingBench(countingModel(1)).create();
+    let refused = 0;
+    bench.append = async (to, tail, events, signal) => {
+      if (tail.sequence <= 1) return await bench.log.append(to, tail, events, signal);
+      refused++;
+      return { kind: "conflict" };
+    };
+    expect(await bench.drive("w")).toBe("given back");
+    expect(refused).toBe(20);
   });
 });
 

@@ -6,9 +6,11 @@
  * O2. Every append names the tail up to which the state is folded. A lost append is never repeated as it was: the owner
  *     reads what it missed, folds it, and decides again.
  *     Test: decided-runs.test.ts, "continues the run when it arrives just before the park"
- * O3. After a lost append the owner waits for two round trips before it appends again, so that an external writer always
- *     gets in.
+ * O3. After a lost append the owner waits for two round trips, but at most a second, before it appends again, so that an
+ *     external writer always gets in. It gives up on a log that refuses every append without a reason.
  *     Test: owned-run.test.ts, "waits for two round trips after a lost append"
+ *     Test: owned-run.test.ts, "waits no longer than a second after a lost append"
+ *     Test: owned-run.test.ts, "gives up on a log that refuses every append and shows no other writer"
  * O4. Facts that an effect yields together are appended in one batch, or not at all.
  *     Test: oversized.test.ts, "the calls of a large turn are in the log with their turn, or not at all"
  * O5. The owner follows the log of its run. It appends nothing after it has folded a claim with another epoch.
@@ -41,6 +43,7 @@ import type { RunRelease, StopSignals } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import type { FoldedLog } from "./append-facts.ts";
 import { appendFacts, failOversized } from "./append-facts.ts";
+import { LostAppends } from "./lost-appends.ts";
 import { Outbox } from "./outbox.ts";
 import { perform } from "../perform/perform.ts";
 import type { EffectMessage } from "./running-effects.ts";
@@ -79,6 +82,7 @@ class OwnedRun implements AsyncDisposable {
   readonly #epoch: number;
   readonly #ports: RunPorts;
   readonly #outbox = new Outbox();
+  readonly #lostAppends: LostAppends;
   /** Without a limit, because a refused message would be a lost fact. The length of a model's answer bounds it in practice. */
   readonly #mailbox = new Mailbox<OwnerMessage>(Infinity);
   readonly #effects: RunningEffects;
@@ -102,6 +106,7 @@ class OwnedRun implements AsyncDisposable {
     this.#key = key;
     this.#epoch = epoch;
     this.#ports = ports;
+    this.#lostAppends = new LostAppends(key, ports);
     this.#state = state;
     this.#tail = tail;
     this.#mayDeriveFacts = !isComplete;
@@ -161,11 +166,10 @@ class OwnedRun implements AsyncDisposable {
    * another writer was first: the state then includes what that writer appended.
    */
   async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
-    const { log, clock } = this.#ports;
     // A model call that is appended now would not be made, but charged as one that its worker lost.
     const limits = { stopsBeforeModelCalls: this.#drain.aborted };
     const before = { state: this.#state, tail: this.#tail, limits };
-    const startedAt = clock.now();
+    const pauseMs = this.#lostAppends.started();
     let outcome = await appendFacts(this.#key, before, facts, this.#ports, signal);
     if (outcome.kind === "oversized") {
       const end = failOversized(this.#state, facts);
@@ -175,11 +179,12 @@ class OwnedRun implements AsyncDisposable {
       this.#state = outcome.state;
       this.#tail = outcome.tail;
       this.#mayDeriveFacts = !outcome.isComplete;
+      this.#lostAppends.succeeded();
       return true;
     }
-    this.#fold(await log.read(this.#key, this.#tail, signal));
-    // The writer that won may have lost to this owner before.
-    await clock.sleep(2 * (clock.now() - startedAt), signal);
+    this.#fold(await this.#ports.log.read(this.#key, this.#tail, signal));
+    const isExplained = this.#tail.sequence > before.tail.sequence;
+    await this.#lostAppends.pause(pauseMs(), isExplained, signal);
     return false;
   }
 

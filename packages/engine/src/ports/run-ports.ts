@@ -24,7 +24,10 @@ export interface RunPorts {
   readonly threads: ThreadLog;
   /** The queue of dispatch messages: to dispatch the next run of a thread, and to see whether a run's owner has its message. */
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
+  /** The wall clock: the times of facts, and delays. */
   readonly clock: Clock;
+  /** Measures durations in the process. Never jumps. */
+  readonly steadyClock: Pick<Clock, "now">;
   /** Called with the number of runs in progress whenever it changes. */
   reportActiveRuns?(runs: number): void;
   /** The name of this worker, unique for the lifetime of its process. */

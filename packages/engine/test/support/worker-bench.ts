@@ -114,6 +114,7 @@ export class WorkerBench {
       },
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: sleepBriefly },
+      steadyClock: { now: () => 0 },
       worker,
       heartbeatMs: 60_000,
       logger: createLogger("test", "silent"),
