@@ -1,40 +1,73 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import type { Connection } from "@reeve/client";
 import { create } from "@bufbuild/protobuf";
+import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import type { Delivery, WorkQueue } from "@reeve/jetstream/queue/port";
+import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
+import { sleep } from "@reeve/platform/async/sleep";
 import { createLogger } from "@reeve/platform/telemetry/logger";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { everything } from "./decisions.ts";
 
-/** The ack wait of runs: a message of a silent consumer is redelivered after this time. */
-const ackWaitMs = 1_000;
+/** So long that a message that comes again was released. */
+const ackWaitMs = 600_000;
 const redelivered = 4;
 
-/** Returns the redelivery times of the store alone, for messages whose consumer is silent from the start. */
+/** Returns the times after which the store redelivers a message whose taker was killed, without a run. */
 export async function redeliveries(
   natsUrl: string,
   signal: AbortSignal,
 ): Promise<readonly number[]> {
-  const log = createLogger("bench", "silent");
-  await using nats = await connectNats(natsUrl, { name: "bench", log }, signal);
-  const queue = await openToolCallQueue(nats, { pool: "floor", ackWaitMs });
+  await using taker = await Taker.open(natsUrl, "bench-taker", signal);
   const times: number[] = [];
   for (let turn = 0; turn < redelivered; turn++) {
+    const killed = await Taker.open(natsUrl, `bench-killed-${turn}`, signal);
     const message = create(ToolCallRequestSchema);
-    await queue.publish(message, { dedupeId: `floor-${turn}` }, signal);
-    let takenAt: number | undefined;
-    for await (const delivery of queue.take(1, signal)) {
-      if (takenAt !== undefined) {
-        times.push(performance.now() - takenAt);
-        delivery.acknowledge();
-        break;
-      }
-      takenAt = performance.now();
-      delivery.abandon();
-    }
+    await killed.queue.publish(message, { dedupeId: `floor-${turn}` }, signal);
+    await killed.take(signal);
+    // Until the others know what it holds.
+    await sleep(500, signal);
+    const killedAt = performance.now();
+    await killed.nats.connection.close();
+    const delivery = await taker.take(signal);
+    times.push(performance.now() - killedAt);
+    delivery.acknowledge();
   }
   return times;
+}
+
+/** A process that takes from a queue. */
+class Taker implements AsyncDisposable {
+  readonly nats: Nats;
+  readonly queue: WorkQueue<ToolCallRequest>;
+  readonly #holder: QueueHolder;
+
+  private constructor(nats: Nats, queue: WorkQueue<ToolCallRequest>, holder: QueueHolder) {
+    this.nats = nats;
+    this.queue = queue;
+    this.#holder = holder;
+  }
+
+  static async open(natsUrl: string, name: string, signal: AbortSignal): Promise<Taker> {
+    const log = createLogger("bench", "silent");
+    const nats = await connectNats(natsUrl, { name, log }, signal);
+    const holder = await QueueHolder.open(nats, { name, log }, signal);
+    const queue = await openToolCallQueue(nats, { pool: "floor", ackWaitMs, holder });
+    return new Taker(nats, queue, holder);
+  }
+
+  async take(signal: AbortSignal): Promise<Delivery<ToolCallRequest>> {
+    for await (const delivery of this.queue.take(1, signal)) return delivery;
+    throw new Error("the queue ended");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#holder[Symbol.asyncDispose]();
+    await this.nats[Symbol.asyncDispose]();
+  }
 }
 
 /** The interruption of a run whose worker was killed, in milliseconds after the kill. */

@@ -7,7 +7,7 @@ import { redeliveries, Watched } from "../takeovers.ts";
 const kills = 24;
 /** The number of runs of each kind, for each kill. */
 const runsPerKind = 2;
-const aim = { median: 1_200, p95: 2_500 };
+const aim = { median: 1_000, p95: 1_500 };
 
 /**
  * The time without events for a run whose worker is killed, as a watching client sees it: during a model stream, and during a

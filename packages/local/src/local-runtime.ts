@@ -77,6 +77,8 @@ export class LocalRuntime {
       dispatch: this.#dispatch,
       clock: systemClock,
       steadyClock,
+      // The only worker is this process.
+      ownerFate: async () => "alive",
       worker: "local",
       heartbeatMs: ackWaitMs / 3,
       logger: parts.log ?? createLogger("local", "silent"),

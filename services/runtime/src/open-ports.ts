@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { MemorySchema } from "@reeve/contracts/memory";
 import type { Dispatch } from "@reeve/contracts/run";
@@ -9,6 +8,7 @@ import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openDispatchQueue, openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openTable } from "@reeve/jetstream/table/nats";
@@ -25,6 +25,9 @@ import { reportActiveRuns, runMetrics } from "./metrics/run-metrics.ts";
 
 interface PortDependencies {
   readonly nats: Nats;
+  readonly holder: QueueHolder;
+  /** The name of this worker, under which it holds messages. */
+  readonly worker: string;
   readonly providers: Providers;
   readonly logger: Logger;
 }
@@ -32,7 +35,7 @@ interface PortDependencies {
 /** Opens the ports of a runtime on NATS. Their live view follows NATS until `signal` aborts. */
 export async function openPorts(
   { REEVE_ACK_WAIT_MS: ackWaitMs }: RuntimeConfig,
-  { nats, providers, logger }: PortDependencies,
+  { nats, holder, worker, providers, logger }: PortDependencies,
   signal: AbortSignal,
 ): Promise<RunPorts & { readonly dispatch: WorkQueue<Dispatch> }> {
   const hosts = await openLiveView(await openTable(nats, ToolCatalogSchema), logger, signal);
@@ -58,10 +61,11 @@ export async function openPorts(
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     threads: await openThreadLog(nats),
-    dispatch: await openDispatchQueue(nats, { ackWaitMs, isConsumer: true }),
+    dispatch: await openDispatchQueue(nats, { ackWaitMs, isConsumer: true, holder }),
+    ownerFate: (owner, until) => holder.fateOf(owner, until),
     clock: systemClock,
     steadyClock,
-    worker: `runtime-${randomBytes(6).toString("hex")}`,
+    worker,
     heartbeatMs: extendIntervalMs(ackWaitMs),
     logger,
   };

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { workRuns } from "@reeve/engine/drive/work-runs";
+import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { openProviders } from "@reeve/models/registry/provider-registry";
 import { abortLater } from "@reeve/platform/async/abort-later";
@@ -16,15 +18,22 @@ export async function startRuntime(
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
+  const worker = `runtime-${randomBytes(6).toString("hex")}`;
+  // Disposed after the background work, which settles the messages of this worker.
+  const holder = starting.use(await QueueHolder.open(nats, { name: worker, log: logger }, signal));
   const background = starting.use(new Background(logger, signal));
   const providers = await openProviders(config, signal);
   const models = await openTable(nats, ModelCatalogSchema);
   await models.put("default", providers.catalog, signal);
-  const ports = await openPorts(config, { nats, providers, logger }, background.signal);
+  const ports = await openPorts(
+    config,
+    { nats, holder, worker, providers, logger },
+    background.signal,
+  );
   const now = abortLater(config.REEVE_DRAIN_MS, background.signal);
   background.run((drain) =>
     workRuns(ports.dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, { drain, now }),
   );
-  logger.info({ worker: ports.worker, providers: [...providers.byName.keys()] }, "runtime works");
+  logger.info({ worker, providers: [...providers.byName.keys()] }, "runtime works");
   return starting.move();
 }

@@ -7,6 +7,7 @@ import { workCalls } from "@reeve/calls/queue/work-calls";
 import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { abortLater } from "@reeve/platform/async/abort-later";
 import { steadyClock } from "@reeve/platform/async/clock";
@@ -57,8 +58,10 @@ export async function startToolhost(
   const { REEVE_POOL: name, REEVE_ACK_WAIT_MS: ackWaitMs } = config;
   const host = `toolhost-${randomBytes(6).toString("hex")}`;
   const slots = new Slots(config.REEVE_TOOLHOST_CONCURRENCY);
-  const requests = await openToolCallQueue(nats, { pool: name, ackWaitMs, isConsumer: true });
-  const membership = { pool: name, host, slots, ackWaitMs, requests, nats, log };
+  const holder = starting.use(await QueueHolder.open(nats, { name: host, log }, signal));
+  const timeouts = { ackWaitMs, isConsumer: true, holder };
+  const requests = await openToolCallQueue(nats, { pool: name, ...timeouts });
+  const membership = { pool: name, host, slots, timeouts, requests, nats, log };
   const pool = starting.use(await joinPool(membership, signal));
   starting.use(exposePoolMetrics({ pool: name, slots, nats, log }));
   const workspaces = starting.use(

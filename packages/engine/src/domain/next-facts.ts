@@ -1,5 +1,5 @@
 import { endRun, failRun } from "./end-run.ts";
-import { maxIdleClaims } from "./budget/limits.ts";
+import { maxIdleClaims, maxIdleCrashes } from "./budget/limits.ts";
 import { endOverBudget } from "./budget/over-budget.ts";
 import { refusedCalls } from "./budget/refused-calls.ts";
 import type { Fact } from "./state/fact.ts";
@@ -23,7 +23,9 @@ export function nextFacts(state: RunState, nowMs: number): readonly Fact[] {
   // The facts of an end are one batch. A log that holds only some of them still gets the others.
   if (state.ending !== undefined) return endRun(state, state.ending.status, state.ending.message);
   if (state.exceeded !== undefined) return endOverBudget(state, state.exceeded);
-  if (state.idleClaims > maxIdleClaims) return workerLost(state);
+  if (state.idleCrashes > maxIdleCrashes || state.idleClaims > maxIdleClaims) {
+    return workerLost(state);
+  }
   if (state.head.prepared === undefined) return [];
   const refused = refusedCalls(state, nowMs);
   if (refused.length > 0) return refused;

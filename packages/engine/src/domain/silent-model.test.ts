@@ -72,11 +72,11 @@ describe("a model that does not answer", () => {
   });
 });
 
-test("stops a run after ten lost workers in a row, even if their models streamed text", () => {
-  const run = new PlayedRun();
+test("a run whose workers are lost while they stream ends by its budget of model calls", () => {
+  const run = new PlayedRun({ budgets: { maxLlmCalls: 20 } });
   for (let more = 50; run.end === undefined && more > 0; more--) {
     run.says("hello").claimedAnew();
   }
-  expect(run.clientTrace).toContain("error:worker_lost");
-  expect(run.state.head.claim?.epoch).toBe(11);
+  expect(run.clientTrace).toContain("error:budget_exceeded");
+  expect(run.state.head.claim?.epoch).toBe(21);
 });

@@ -110,6 +110,30 @@ describe("a run whose workers die", () => {
     expect(foldHead(emptyHead, events).error?.reason).toBe("worker_lost");
   });
 
+  test("does not end while its workers only stand still or hand it over", async () => {
+    const bench = await new WorkerBench(model).create();
+    for (let attempt = 1; attempt <= 50; attempt++) {
+      bench.ownerFate = attempt % 2 === 0 ? "alive" : "ended";
+      const claim = await claimRun(key, { sequence: 1, attempt }, bench.ports("w"), never);
+      expect(claim.kind).toBe("claimed");
+    }
+    await bench.drive("w", 1, stop, 51);
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+  });
+
+  test("ends with an error after a hundred claims without progress, whatever became of the owners", async () => {
+    const budgets = { maxLlmCalls: 1_000 };
+    const bench = await new WorkerBench(model).create({ budgets });
+    bench.ownerFate = "alive";
+    let attempt = 1;
+    for (; attempt < 200; attempt++) {
+      const claim = await claimRun(key, { sequence: 1, attempt }, bench.ports("w"), never);
+      if (claim.kind === "ended") break;
+    }
+    expect(attempt).toBe(101);
+    expect(foldHead(emptyHead, await bench.events()).error?.reason).toBe("worker_lost");
+  });
+
   test("ends with an error also when each worker dies before it has prepared the run", async () => {
     const bench = await new WorkerBench(model).create();
     const dying = (worker: string): RunPorts => ({

@@ -14,16 +14,19 @@
  *     Test: claim-run.test.ts, "succeeds when the owner's message is gone from the queue"
  * C6. A parked run is claimed only if a fact came after the park, and never by the message that brought it to the park.
  *     Test: claim-run.test.ts, "is refused for a message that the run has spent"
- * C7. The log counts claims without progress, including those of workers that die while they prepare the run. The
- *     run ends with `worker_lost` after ten in a row.
+ * C7. The log counts claims without progress after a crash, including those of workers that die while they prepare the run.
+ *     The run ends with `worker_lost` after ten in a row. An owner that stood still or handed the run over is no crash;
+ *     the run ends after a hundred claims of any kind without progress.
  *     Test: claim-run.test.ts, "ends with an error after ten claims without progress"
  *     Test: claim-run.test.ts, "ends with an error also when each worker dies before it has prepared the run"
+ *     Test: claim-run.test.ts, "does not end while its workers only stand still or hand it over"
  * C8. A log with an event of a newer version is left as it is, without a claim.
  *     Test: claim-run.test.ts, "a run with an event of a newer version is given back without a claim, each time for longer"
  */
 
 import type { Span } from "@opentelemetry/api";
-import { RunStatus } from "@reeve/contracts/run";
+import type { RunClaimed } from "@reeve/contracts/run";
+import { OwnerFate, RunStatus } from "@reeve/contracts/run";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
@@ -33,7 +36,7 @@ import { fact, rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { hasEnded, initialState } from "../domain/state/run-state.ts";
 import type { DispatchDelivery } from "../ports/ownership.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
+import type { OwnerFate as Fate, RunPorts } from "../ports/run-ports.ts";
 import { appendFacts, failOversized } from "./append-facts.ts";
 import type { ClaimedRun } from "./owned-run.ts";
 import { prepareRun } from "../perform/prepare-run.ts";
@@ -76,7 +79,12 @@ export async function claimRun(
     if (refusal !== undefined) return { kind: refusal, state };
     const isNew = !isOwnClaim(state, delivery, ports);
     if (isNew) span ??= startClaimSpan(state, delivery, ports.worker);
-    const claim = isNew ? [claimFact(state, delivery, ports, traceparentOf(span))] : [];
+    const claim: Fact[] = [];
+    if (isNew) {
+      const previousOwner = await previousOwnerOf(state, ports, signal);
+      const traceparent = traceparentOf(span);
+      claim.push(claimFact(state, delivery, ports, { previousOwner, traceparent }));
+    }
     // The holders of earlier deliveries may have died during the preparation, without a claim that counts them.
     const isClaimOnly =
       isNew && state.head.prepared === undefined && delivery.attempt > maxUncountedDeliveries;
@@ -129,15 +137,31 @@ function isOwnClaim(
 }
 
 function claimFact(
-  state: RunState,
+  { head: { claim } }: RunState,
   { sequence, attempt }: DispatchDelivery,
   { worker }: RunPorts,
-  traceparent: string,
+  more: Pick<RunClaimed, "previousOwner" | "traceparent">,
 ): Fact {
-  const epoch = (state.head.claim?.epoch ?? 0) + 1;
-  const value = { worker, epoch, dispatchSequence: BigInt(sequence), attempt, traceparent };
+  const epoch = (claim?.epoch ?? 0) + 1;
+  const value = { worker, epoch, dispatchSequence: BigInt(sequence), attempt, ...more };
   return fact(rootScope, { case: "runClaimed", value });
 }
+
+/** Returns what became of the worker that owned the run until now. */
+async function previousOwnerOf(
+  { head: { claim, parkedAt } }: RunState,
+  { ownerFate }: RunPorts,
+  signal: AbortSignal,
+): Promise<OwnerFate> {
+  if (claim === undefined || parkedAt !== undefined) return OwnerFate.UNSPECIFIED;
+  return fates[await ownerFate(claim.worker, signal)];
+}
+
+const fates = {
+  alive: OwnerFate.ALIVE,
+  ended: OwnerFate.ENDED,
+  crashed: OwnerFate.CRASHED,
+} as const satisfies Record<Fate, OwnerFate>;
 
 async function preparation(
   state: RunState,

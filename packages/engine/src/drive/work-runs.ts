@@ -1,8 +1,14 @@
 import type { Dispatch } from "@reeve/contracts/run";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import { RenewableDelivery } from "@reeve/jetstream/queue/renewable-delivery";
 import type { StopSignals } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { driveRun } from "./drive-run.ts";
+
+interface Driven {
+  readonly delivery: RenewableDelivery<Dispatch>;
+  readonly driving: Promise<void>;
+}
 
 /**
  * Drives runs from the queue, at most `concurrency` at a time, until `stop.drain` aborts. Then takes no more runs, and
@@ -14,25 +20,27 @@ export async function workRuns(
   concurrency: number,
   stop: StopSignals,
 ): Promise<void> {
-  const driven = new Map<number, Promise<void>>();
+  const driven = new Map<number, Driven>();
   try {
     for await (const delivery of dispatch.take(concurrency, stop.drain)) {
       const { sequence } = delivery;
       // The queue redelivers a message whose holder was paused for long. Here the holder is this worker, which continues.
-      if (driven.has(sequence)) {
-        delivery.abandon();
+      const known = driven.get(sequence);
+      if (known !== undefined) {
+        known.delivery.renew(delivery);
         continue;
       }
-      const driving = driveRun(delivery, ports, stop).finally(() => {
+      const renewable = new RenewableDelivery(delivery);
+      const driving = driveRun(renewable, ports, stop).finally(() => {
         driven.delete(sequence);
         ports.reportActiveRuns?.(driven.size);
       });
-      driven.set(sequence, driving);
+      driven.set(sequence, { delivery: renewable, driving });
       ports.reportActiveRuns?.(driven.size);
     }
   } catch (error) {
     if (!stop.drain.aborted) throw error;
   } finally {
-    await Promise.allSettled(driven.values());
+    await Promise.allSettled([...driven.values()].map(({ driving }) => driving));
   }
 }

@@ -11,6 +11,12 @@ import type { Catalogs } from "./catalogs.ts";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { ModelProvider } from "./model-provider.ts";
 
+/**
+ * `alive`: the worker is connected, and was too slow or hands the run over. `ended`: it has ended in order. `crashed`: it is
+ * gone, and did not end in order.
+ */
+export type OwnerFate = "alive" | "ended" | "crashed";
+
 /** Everything outside of a run that its worker uses. */
 export interface RunPorts {
   readonly log: RunLog;
@@ -24,6 +30,8 @@ export interface RunPorts {
   readonly threads: ThreadLog;
   /** The queue of dispatch messages: to dispatch the next run of a thread, and to see whether a run's owner has its message. */
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
+  /** What became of the worker that owned a run before. */
+  ownerFate(worker: string, signal: AbortSignal): Promise<OwnerFate>;
   /** The wall clock: the times of facts, and delays. */
   readonly clock: Clock;
   /** Measures durations in the process. Never jumps. */

@@ -25,7 +25,7 @@ import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { expect } from "vitest";
 import type { ModelProvider } from "../../src/ports/model-provider.ts";
-import type { RunPorts } from "../../src/ports/run-ports.ts";
+import type { OwnerFate, RunPorts } from "../../src/ports/run-ports.ts";
 import { driveRun } from "../../src/drive/drive-run.ts";
 import type { StopSignals } from "../../src/ports/ownership.ts";
 
@@ -44,6 +44,8 @@ export class WorkerBench {
   readonly lostDispatches = new Set<number>();
   /** The delays of the messages that were returned to the queue. */
   readonly redeliveryDelaysMs: number[] = [];
+  /** What became of the previous owner, as a worker sees it. */
+  ownerFate: OwnerFate = "crashed";
   /** Called for each published request. A held call never gets a result. */
   onRequest: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
@@ -115,6 +117,7 @@ export class WorkerBench {
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: sleepBriefly },
       steadyClock: { now: () => 0 },
+      ownerFate: async () => this.ownerFate,
       worker,
       heartbeatMs: 60_000,
       logger: createLogger("test", "silent"),

@@ -70,25 +70,26 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
   #delivery(queued: QueuedMessage<Message>, permit: Disposable): Delivery<Message> {
     const { message, sequence } = queued;
     const release = () => permit[Symbol.dispose]();
-    queued.attempt++;
+    const attempt = ++queued.attempt;
     this.#offerIn(this.#ackWaitMs, queued);
+    // A message that waits again has no holder.
+    const isHeld = () => queued.attempt === attempt && queued.timer !== undefined;
     return {
       message,
       sequence,
-      attempt: queued.attempt,
+      attempt,
       extend: () => {
-        // As in JetStream, any holder may extend the message. A message that waits again has no holder.
-        if (queued.timer !== undefined) this.#offerIn(this.#ackWaitMs, queued);
+        if (isHeld()) this.#offerIn(this.#ackWaitMs, queued);
       },
       acknowledge: () => {
         release();
+        if (!isHeld()) return;
         clearTimeout(queued.timer);
         this.#queued.delete(sequence);
-        this.#waiting = this.#waiting.filter((waiting) => waiting !== queued);
       },
       returnToQueue: (delayMs) => {
         release();
-        if (queued.timer === undefined) return;
+        if (!isHeld()) return;
         if (delayMs > 0) this.#offerIn(delayMs, queued);
         else this.#offer(queued);
       },

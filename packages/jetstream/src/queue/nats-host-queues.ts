@@ -9,24 +9,25 @@ import { isNotFound } from "../streams/errors.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import { hostConsumerName, hostOfConsumer } from "./host-consumer.ts";
 import type { HostBacklog, HostQueues } from "./host-queues.ts";
+import type { QueueTimeouts } from "./nats.ts";
 import { openHostQueue } from "./nats.ts";
 import type { WorkQueue } from "./port.ts";
 import { QueueWriter } from "./queue-writer.ts";
 
-/** Opens the queues of the hosts of one pool. They redeliver after `ackWaitMs`. */
+/** Opens the queues of the hosts of one pool, with `timeouts` for each. */
 export async function openHostQueues(
   { connection }: { readonly connection: NatsConnection },
-  { pool, ackWaitMs }: { readonly pool: string; readonly ackWaitMs: number },
+  { pool, ...timeouts }: QueueTimeouts & { readonly pool: string },
 ): Promise<HostQueues> {
   const manager = await openJetStreamManager(connection);
   const stream = await ensureStream(manager, channelOf(ForwardedToolCallSchema));
-  return new NatsHostQueues(connection, manager, { stream, pool, ackWaitMs });
+  return new NatsHostQueues(connection, manager, { stream, pool, timeouts });
 }
 
 interface HostQueueOptions {
   readonly stream: string;
   readonly pool: string;
-  readonly ackWaitMs: number;
+  readonly timeouts: QueueTimeouts;
 }
 
 class NatsHostQueues implements HostQueues {
@@ -72,8 +73,8 @@ class NatsHostQueues implements HostQueues {
 
   async open(host: string, signal: AbortSignal): Promise<WorkQueue<ForwardedToolCall>> {
     signal.throwIfAborted();
-    const { pool, ackWaitMs } = this.#options;
-    const opening = openHostQueue({ connection: this.#connection }, { pool, host, ackWaitMs });
+    const { pool, timeouts } = this.#options;
+    const opening = openHostQueue({ connection: this.#connection }, { pool, host, ...timeouts });
     return await abortable(opening, signal);
   }
 

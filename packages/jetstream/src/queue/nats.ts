@@ -15,25 +15,33 @@ import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { sleep } from "@reeve/platform/async/sleep";
-import { traceparentHeader } from "@reeve/platform/telemetry/spans";
+import { bootClock } from "@reeve/platform/async/boot-clock";
 import { ensureConsumer } from "../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
+import { DeliveryLease } from "./delivery-lease.ts";
 import { hostConsumerName } from "./host-consumer.ts";
+import type { DeliveryHold } from "./nats-delivery.ts";
+import { ackSubjectOf, natsDelivery } from "./nats-delivery.ts";
 import type { Delivery, WorkQueue } from "./port.ts";
+import type { QueueHolder } from "./queue-holder.ts";
 import { countDelivery } from "./queue-metrics.ts";
 import { QueueWriter } from "./queue-writer.ts";
 
 /** How long a pull waits for messages. Short, so that the pull of a paused process does not swallow redeliveries. */
 const pullMs = 1_500;
+/** How long after its end a pull may still receive messages in a process that runs. */
+const pullGraceMs = 500;
 const retryMs = 500;
 /** Upper limit of unsettled messages, over all takers of a queue. */
 const maxUnsettled = 100_000;
 
 /** How long a queue waits for a silent taker. */
-interface QueueTimeouts {
+export interface QueueTimeouts {
   readonly ackWaitMs: number;
   /** Whether the caller takes from the queue. Only takers change the ack-wait of an existing queue. Default: false. */
   readonly isConsumer?: boolean;
+  /** This process as a taker. Without it, the messages that it holds wait for the ack-wait when it dies. */
+  readonly holder?: Pick<QueueHolder, "hold"> | undefined;
 }
 
 interface QueueOptions<Schema extends DescMessage> extends QueueTimeouts {
@@ -84,29 +92,33 @@ export function openHostQueue(
   });
 }
 
-class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Schema>> {
-  readonly #schema: Schema;
-  readonly #writer: QueueWriter<Schema>;
-  readonly #consumer: Consumer;
+interface OpenQueue<Schema extends DescMessage> extends QueueOptions<Schema> {
+  readonly stream: string;
+  readonly consumer: Consumer;
   /** Creates the consumer again if it was removed. */
-  readonly #restoreConsumer: () => Promise<void>;
+  readonly restoreConsumer: () => Promise<void>;
+}
+
+class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Schema>> {
+  readonly #connection: NatsConnection;
+  readonly #writer: QueueWriter<Schema>;
+  readonly #queue: OpenQueue<Schema>;
 
   private constructor(
-    schema: Schema,
+    connection: NatsConnection,
     writer: QueueWriter<Schema>,
-    consumer: Consumer,
-    restoreConsumer: () => Promise<void>,
+    queue: OpenQueue<Schema>,
   ) {
-    this.#schema = schema;
+    this.#connection = connection;
     this.#writer = writer;
-    this.#consumer = consumer;
-    this.#restoreConsumer = restoreConsumer;
+    this.#queue = queue;
   }
 
   static async open<Schema extends DescMessage>(
     connection: NatsConnection,
-    { schema, tokens, durable, ackWaitMs, isConsumer = false }: QueueOptions<Schema>,
+    options: QueueOptions<Schema>,
   ): Promise<NatsQueue<Schema>> {
+    const { schema, tokens, durable, ackWaitMs, isConsumer = false } = options;
     const channel = channelOf(schema);
     const subject = channel.subject(tokens);
     const manager = await openJetStreamManager(connection);
@@ -117,11 +129,11 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       ack_wait: nanos(ackWaitMs),
       max_ack_pending: maxUnsettled,
     };
-    const ensure = () => ensureConsumer(manager, stream, config, { isConsumer });
-    await ensure();
+    const restoreConsumer = () => ensureConsumer(manager, stream, config, { isConsumer });
+    await restoreConsumer();
     const consumer = await jetstream(connection).consumers.get(stream, durable);
     const writer = new QueueWriter(connection, manager, { schema, stream, subject });
-    return new NatsQueue(schema, writer, consumer, ensure);
+    return new NatsQueue(connection, writer, { ...options, stream, consumer, restoreConsumer });
   }
 
   publish(...args: Parameters<QueueWriter<Schema>["publish"]>): Promise<number> {
@@ -140,6 +152,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     for (;;) {
       // Holds no permit during a pull: an empty pull would keep it from the other queues that share the semaphore.
       await semaphore.untilAvailable(signal);
+      const pulledAt = bootClock.now();
       const messages = await this.#pull(semaphore.available, signal);
       const stop = () => messages?.stop();
       using _ = onAbort(signal, stop);
@@ -151,7 +164,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
             const content = this.#contentOf(message);
             countDelivery(this.#writer.subject, message.info.deliveryCount);
             if (content === undefined) permit[Symbol.dispose]();
-            else yield delivery(message, content, permit);
+            else yield natsDelivery(message, content, this.#hold(message, permit, pulledAt));
           }
         }
       } catch {
@@ -166,7 +179,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
 
   async #pull(maxMessages: number, signal: AbortSignal): Promise<ConsumerMessages | undefined> {
     try {
-      return await this.#consumer.fetch({ max_messages: maxMessages, expires: pullMs });
+      return await this.#queue.consumer.fetch({ max_messages: maxMessages, expires: pullMs });
     } catch {
       await this.#recover(signal);
       return undefined;
@@ -176,38 +189,34 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
   async #recover(signal: AbortSignal): Promise<void> {
     await sleep(retryMs, signal);
     // While the store is unavailable this fails; the next failed pull tries again.
-    await this.#restoreConsumer().catch(() => undefined);
+    await this.#queue.restoreConsumer().catch(() => undefined);
+  }
+
+  #hold(message: JsMsg, permit: Disposable, pulledAt: number): DeliveryHold {
+    const { stream, durable, ackWaitMs, holder } = this.#queue;
+    const now = bootClock.now();
+    // A process that stood still finds messages that may have been delivered at any time since its pull.
+    const sinceMs = now - pulledAt > pullMs + pullGraceMs ? pulledAt : now;
+    const terms = { ackSubject: ackSubjectOf(message), ackWaitMs, sinceMs };
+    const lease = new DeliveryLease(this.#connection, terms);
+    const { streamSequence } = message.info;
+    const held = holder?.hold({ stream, consumer: durable, sequence: streamSequence }, lease);
+    return {
+      lease,
+      [Symbol.dispose]() {
+        held?.[Symbol.dispose]();
+        permit[Symbol.dispose]();
+      },
+    };
   }
 
   #contentOf(message: JsMsg): MessageShape<Schema> | undefined {
     try {
-      return fromBinary(this.#schema, message.data, storedReadOptions);
+      return fromBinary(this.#queue.schema, message.data, storedReadOptions);
     } catch {
       // It would be redelivered forever, and no taker could read it.
-      message.term(`not a ${this.#schema.typeName}`);
+      message.term(`not a ${this.#queue.schema.typeName}`);
       return undefined;
     }
   }
-}
-
-function delivery<Message>(
-  message: JsMsg,
-  content: Message,
-  permit: Disposable,
-): Delivery<Message> {
-  const release = () => permit[Symbol.dispose]();
-  const settle = (send: () => void) => {
-    release();
-    send();
-  };
-  return {
-    message: content,
-    sequence: message.info.streamSequence,
-    attempt: message.info.deliveryCount,
-    traceparent: message.headers?.get(traceparentHeader) ?? "",
-    extend: () => message.working(),
-    acknowledge: () => settle(() => message.ack()),
-    returnToQueue: (delayMs) => settle(() => message.nak(delayMs)),
-    abandon: release,
-  };
 }

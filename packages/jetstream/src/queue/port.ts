@@ -1,4 +1,5 @@
 import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
+import { defaultAckWaitMs } from "@reeve/platform/process/settings";
 
 /**
  * A queue of work of which each message goes to one of many takers. A message stays in the queue until it is acknowledged. When
@@ -27,17 +28,19 @@ export interface WorkQueue<Message> {
 }
 
 /**
- * Returns how often a taker extends its messages, in milliseconds. Never depends on a long ack-wait alone: another taker may
- * start with the default ack-wait, which then applies to the queue at once.
+ * Returns how often a taker extends its messages, in milliseconds, so that a taker that stands still for less than seven tenths
+ * of the ack-wait keeps them. Never depends on a long ack-wait alone: another taker may start with the default ack-wait, which
+ * then applies to the queue at once.
  */
 export function extendIntervalMs(ackWaitMs: number): number {
-  return Math.min(ackWaitMs, defaultAckWaitMs) / 3;
+  return Math.min(ackWaitMs, defaultAckWaitMs) / 5;
 }
 
-/** The ack-wait of a queue whose services do not configure another. */
-const defaultAckWaitMs = 1_000;
-
-/** A message held by a taker, which settles it exactly once: with `acknowledge`, `returnToQueue`, or `abandon`. */
+/**
+ * A message held by a taker, which settles it exactly once: with `acknowledge`, `returnToQueue`, or `abandon`. When the taker
+ * was silent for so long that the message may have been delivered to another one, none of the methods has an effect on the
+ * message.
+ */
 export interface Delivery<Message> {
   readonly message: Message;
   /** The sequence of the message in its stream. It identifies the message, and is the same for every redelivery. */

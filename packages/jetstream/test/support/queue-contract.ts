@@ -212,19 +212,46 @@ export function queueContract(
       expect([...seen].toSorted()).toEqual(["run_2", "run_3"]);
     });
 
-    test("accepts a late acknowledgement", async () => {
+    test("ignores a taker whose message went to another one", async () => {
       const [queue, other] = await open();
       await publish(queue, "run_1");
-      await using slow = new Taker(queue, 1);
-      const late = await slow.next();
-      await using taker = new Taker(other, 1);
+      await using silent = new Taker(queue, 1);
+      const late = await silent.next();
+      await using taker = new Taker(other, 2);
       const again = await taker.next();
+      const alive = setInterval(() => again.extend(), extendMs);
+      late.returnToQueue(0);
       late.acknowledge();
-      again.abandon();
+      // A message that is not extended measures the time: it is redelivered after each ack-wait.
       await publish(queue, "run_2");
-      const next = await taker.next();
-      expect(next.message.runId).toBe("run_2");
-      next.acknowledge();
+      for (const attempt of [1, 2]) {
+        const clock = await taker.next();
+        expect(clock).toMatchObject({ message: { runId: "run_2" }, attempt });
+        if (attempt < 2) clock.abandon();
+        else clock.acknowledge();
+      }
+      expect(await queue.holds(again.sequence, signal)).toBe(true);
+      clearInterval(alive);
+      again.returnToQueue(0);
+      const last = await taker.next();
+      expect(last).toMatchObject({ message: { runId: "run_1" }, attempt: 3 });
+      last.acknowledge();
+    });
+
+    test("redelivers the message of a taker that died, even if an earlier taker extends it", async () => {
+      const [queue, other] = await open();
+      await publish(queue, "run_1");
+      await using silent = new Taker(queue, 1);
+      const late = await silent.next();
+      await using taker = new Taker(other, 2);
+      const dead = await taker.next();
+      dead.abandon();
+      const zombie = setInterval(() => late.extend(), extendMs);
+      const again = await taker.next();
+      clearInterval(zombie);
+      expect(again).toMatchObject({ message: { runId: "run_1" }, attempt: 3 });
+      again.acknowledge();
+      late.abandon();
     });
   });
 }

@@ -13,12 +13,15 @@ const natsUrl = z
     "is not nats://host:port or tls://host:port",
   );
 
+/** The default of REEVE_ACK_WAIT_MS. */
+export const defaultAckWaitMs = 15_000;
+
 /**
  * The time without a heartbeat after which work is redelivered to another worker, in milliseconds. Use the same value in all
  * services of a deployment: each of them creates missing queues, and a consumer of a queue sets its own value. Raise it on
- * machines that suspend processes for longer; the work of a dead worker waits that long.
+ * machines that suspend processes for longer. The work of a process whose connection is closed does not wait for it.
  */
-const ackWait = z.coerce.number().int().min(300).max(600_000).default(1_000);
+const ackWait = z.coerce.number().int().min(300).max(600_000).default(defaultAckWaitMs);
 
 /** A number from 1 to `max`. */
 const limit = (byDefault: number, max: number) =>

@@ -15,6 +15,11 @@ pub mod reeve {
             include!("reeve.artifact.v1.rs");
         }
     }
+    pub mod bus {
+        pub mod v1 {
+            include!("reeve.bus.v1.rs");
+        }
+    }
     pub mod error {
         pub mod v1 {
             include!("reeve.error.v1.rs");
@@ -23,6 +28,11 @@ pub mod reeve {
     pub mod memory {
         pub mod v1 {
             include!("reeve.memory.v1.rs");
+        }
+    }
+    pub mod queue {
+        pub mod v1 {
+            include!("reeve.queue.v1.rs");
         }
     }
     pub mod run {

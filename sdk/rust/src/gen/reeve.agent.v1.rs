@@ -691,6 +691,10 @@ pub struct Pricing {
     /// `input_usd_per_million`.
     #[prost(double, optional, tag = "3")]
     pub cached_input_usd_per_million: ::core::option::Option<f64>,
+    /// Price of input tokens that are written to the provider's cache. If unset, 1.25 times
+    /// `input_usd_per_million`. Only providers that charge for writes report such tokens.
+    #[prost(double, optional, tag = "4")]
+    pub cache_write_input_usd_per_million: ::core::option::Option<f64>,
 }
 /// Capabilities of a provider or of one of its models.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -704,6 +708,14 @@ pub struct ProviderCapabilities {
     /// Whether it returns its reasoning.
     #[prost(bool, tag = "3")]
     pub reasoning: bool,
+    /// Whether it accepts a sampling temperature. If unset, true. A temperature that it does not accept
+    /// is not sent.
+    #[prost(bool, optional, tag = "4")]
+    pub temperature: ::core::option::Option<bool>,
+    /// Whether it counts the tokens of a request before the call, free of charge. The runtime then asks
+    /// it for the count near a limit.
+    #[prost(bool, tag = "5")]
+    pub token_counting: bool,
 }
 /// A model provider, as announced by the runtimes.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

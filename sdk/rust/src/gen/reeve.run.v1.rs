@@ -187,6 +187,9 @@ pub struct Usage {
     /// Cost of the call in US dollars. Unset if the model has no price.
     #[prost(double, optional, tag = "7")]
     pub cost_usd: ::core::option::Option<f64>,
+    /// Number of `input_tokens` that were written to the provider's cache.
+    #[prost(uint32, tag = "8")]
+    pub cache_write_input_tokens: u32,
 }
 /// The status of the run changed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -322,6 +325,12 @@ pub struct CostSummary {
     /// Number of subtasks that were started.
     #[prost(uint32, tag = "6")]
     pub subtasks: u32,
+    /// Number of `input_tokens` that were read from a provider's cache.
+    #[prost(uint32, tag = "7")]
+    pub cached_input_tokens: u32,
+    /// Number of `input_tokens` that were written to a provider's cache.
+    #[prost(uint32, tag = "8")]
+    pub cache_write_input_tokens: u32,
 }
 /// An error that occurred in a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -427,6 +436,10 @@ pub struct RunClaimed {
     /// claim are children of this context, and the span of the next claim links to it.
     #[prost(string, tag = "5")]
     pub traceparent: ::prost::alloc::string::String,
+    /// What became of the previous owner. Unspecified if there was none, or it had parked the run, or
+    /// it is unknown.
+    #[prost(enumeration = "OwnerFate", tag = "6")]
+    pub previous_owner: i32,
 }
 /// The run can only wait; the worker released it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -492,6 +505,14 @@ pub struct ModelCallStarted {
     /// cost limit or the model has no price.
     #[prost(double, optional, tag = "3")]
     pub reserved_usd: ::core::option::Option<f64>,
+    /// Upper bound of the input tokens of the request, as counted before the call. 0 in logs of
+    /// versions that did not record it.
+    #[prost(uint32, tag = "4")]
+    pub input_tokens: u32,
+    /// Maximum number of output tokens that the request asks for. `reserved_usd` includes all of them.
+    /// Unset: the default of the provider.
+    #[prost(uint32, optional, tag = "5")]
+    pub max_output_tokens: ::core::option::Option<u32>,
 }
 /// The delay before the next attempt to call a model has elapsed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -921,6 +942,43 @@ impl ChatContextKind {
             "CHAT_CONTEXT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
             "CHAT_CONTEXT_KIND_THREAD" => Some(Self::Thread),
             "CHAT_CONTEXT_KIND_EDITOR" => Some(Self::Editor),
+            _ => None,
+        }
+    }
+}
+/// What became of the owner of a run, as the next owner found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum OwnerFate {
+    /// Unknown. Counts as a crash.
+    Unspecified = 0,
+    /// The worker is connected: it stood still, or it handed the run over and has not ended yet.
+    Alive = 1,
+    /// The worker ended in order, and handed the run over.
+    Ended = 2,
+    /// The worker is gone and did not end in order.
+    Crashed = 3,
+}
+impl OwnerFate {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "OWNER_FATE_UNSPECIFIED",
+            Self::Alive => "OWNER_FATE_ALIVE",
+            Self::Ended => "OWNER_FATE_ENDED",
+            Self::Crashed => "OWNER_FATE_CRASHED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "OWNER_FATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "OWNER_FATE_ALIVE" => Some(Self::Alive),
+            "OWNER_FATE_ENDED" => Some(Self::Ended),
+            "OWNER_FATE_CRASHED" => Some(Self::Crashed),
             _ => None,
         }
     }

@@ -91,6 +91,10 @@ pub struct HistoryTurn {
     /// Calls in the answer, for a provider that cannot use `message_json`.
     #[prost(message, repeated, tag = "4")]
     pub calls: ::prost::alloc::vec::Vec<HistoryCall>,
+    /// Note on the context budget that the model received with this turn and the results of its calls.
+    /// Empty if there was none.
+    #[prost(string, tag = "5")]
+    pub advisory: ::prost::alloc::string::String,
 }
 /// A call in an answer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

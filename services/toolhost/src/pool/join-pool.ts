@@ -3,6 +3,7 @@ import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { openHostQueues } from "@reeve/jetstream/queue/nats-host-queues";
+import type { QueueTimeouts } from "@reeve/jetstream/queue/nats";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
@@ -48,7 +49,8 @@ export interface PoolOptions {
   readonly pool: string;
   readonly host: string;
   readonly slots: Slots;
-  readonly ackWaitMs: number;
+  /** How long the queues of calls wait for a silent host, and this host as their taker. */
+  readonly timeouts: QueueTimeouts;
   readonly requests: WorkQueue<ToolCallRequest>;
   readonly nats: Nats;
   readonly log: Logger;
@@ -59,7 +61,7 @@ export interface PoolOptions {
  * the peers see this host as gone.
  */
 export async function joinPool(options: PoolOptions, signal: AbortSignal): Promise<Pool> {
-  const { pool, host, slots, ackWaitMs, requests, nats, log } = options;
+  const { pool, host, slots, timeouts, requests, nats, log } = options;
   await using joining = new AsyncDisposableStack();
   const hostLeft = new Wakeup();
   const table = await openTable(nats, ToolhostPresenceSchema);
@@ -87,7 +89,7 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
     pool,
     peers,
     holders: new TableWorkspaceHolders(await openTable(nats, WorkspaceRecordSchema)),
-    calls: await openHostQueues(nats, { pool, ackWaitMs }),
+    calls: await openHostQueues(nats, { pool, ...timeouts }),
     requests,
   };
   const executions = new PeerExecutions({

@@ -44,8 +44,10 @@ const defaults: Limits = {
 
 /** How many attempts of one model call the provider may fail. */
 export const maxAttempts = 4;
-/** Claims in a row without progress before the run ends with an error. */
-export const maxIdleClaims = 10;
+/** Claims in a row without progress that follow a crash, before the run ends with an error. */
+export const maxIdleCrashes = 10;
+/** Claims in a row without progress, for whatever reason. It bounds a run that blocks each of its workers. */
+export const maxIdleClaims = 100;
 
 /** Returns the limits with which the run was prepared. Older logs have none; then the limits of the agent apply. */
 export function limitsOf({ head: { created, prepared } }: RunState): Limits {

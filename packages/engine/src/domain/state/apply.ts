@@ -1,5 +1,5 @@
-import type { RunEvent } from "@reeve/contracts/run";
-import { Phase, RunStatus } from "@reeve/contracts/run";
+import type { RunClaimed, RunEvent } from "@reeve/contracts/run";
+import { OwnerFate, Phase, RunStatus } from "@reeve/contracts/run";
 import type { KindTable } from "@reeve/run/head/event-kinds";
 import { applyToHead } from "@reeve/run/head/run-head";
 import { applyToFrames } from "./apply-to-frames.ts";
@@ -19,6 +19,7 @@ export function apply(state: RunState, envelope: RunEvent): RunState {
     head: applyToHead(state.head, envelope),
     worked: timeAfter(state.worked, envelope),
     idleClaims: isProgress[event.case] ? 0 : state.idleClaims,
+    idleCrashes: isProgress[event.case] || isAnswer(event) ? 0 : state.idleCrashes,
   };
   return applyToRun(applyToFrames(known, envelope), envelope);
 }
@@ -31,7 +32,11 @@ export function applyAll(state: RunState, events: readonly RunEvent[]): RunState
 function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
   switch (event.case) {
     case "runClaimed":
-      return { ...state, idleClaims: state.idleClaims + 1 };
+      return {
+        ...state,
+        idleClaims: state.idleClaims + 1,
+        idleCrashes: state.idleCrashes + (followsCrash(event.value) ? 1 : 0),
+      };
     case "error":
       // Without a plan, the run continues.
       return phase === Phase.PLANNER
@@ -88,9 +93,19 @@ function ending(state: RunState, more: Partial<Ending>): RunState {
   return { ...state, ending: { ...begun, ...state.ending, ...more } };
 }
 
+/** Whether the previous owner of a run crashed, as far as its next owner knows. */
+function followsCrash({ previousOwner }: RunClaimed): boolean {
+  return previousOwner === OwnerFate.UNSPECIFIED || previousOwner === OwnerFate.CRASHED;
+}
+
+/** Whether an event is a part of an answer. A run that kills each worker that streams is ended by its budget of model calls. */
+function isAnswer(event: RunEvent["event"]): boolean {
+  return event.case === "text" || event.case === "reasoning";
+}
+
 /**
  * Whether a kind of event shows that an owner made progress. Facts that every claim writes do not count, and neither does
- * text that never became a turn: otherwise a run that kills each of its workers would never end.
+ * text that never became a turn: otherwise a run that stops each of its workers would never end.
  */
 const isProgress: KindTable = {
   runCreated: true,

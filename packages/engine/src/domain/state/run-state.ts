@@ -13,6 +13,8 @@ export interface RunState {
   readonly head: RunHead;
   /** Claims in a row without progress since. */
   readonly idleClaims: number;
+  /** Claims in a row that followed a crash of the previous owner, without progress or a part of an answer since. */
+  readonly idleCrashes: number;
   /** The root, the planner while it plans, and the subtasks whose call has no result yet, by id. */
   readonly frames: ReadonlyMap<string, Frame>;
   /** The steps that the planner proposed; undefined: there is no plan. */
@@ -45,6 +47,7 @@ export interface Ending {
 export const initialState: RunState = {
   head: emptyHead,
   idleClaims: 0,
+  idleCrashes: 0,
   frames: new Map([
     [
       rootId,

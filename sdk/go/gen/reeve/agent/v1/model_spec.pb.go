@@ -149,8 +149,11 @@ type Pricing struct {
 	// Price of input tokens that are read from the provider's cache. If unset,
 	// `input_usd_per_million`.
 	CachedInputUsdPerMillion *float64 `protobuf:"fixed64,3,opt,name=cached_input_usd_per_million,json=cachedInputUsdPerMillion,proto3,oneof" json:"cached_input_usd_per_million,omitempty"`
-	unknownFields            protoimpl.UnknownFields
-	sizeCache                protoimpl.SizeCache
+	// Price of input tokens that are written to the provider's cache. If unset, 1.25 times
+	// `input_usd_per_million`. Only providers that charge for writes report such tokens.
+	CacheWriteInputUsdPerMillion *float64 `protobuf:"fixed64,4,opt,name=cache_write_input_usd_per_million,json=cacheWriteInputUsdPerMillion,proto3,oneof" json:"cache_write_input_usd_per_million,omitempty"`
+	unknownFields                protoimpl.UnknownFields
+	sizeCache                    protoimpl.SizeCache
 }
 
 func (x *Pricing) Reset() {
@@ -204,6 +207,13 @@ func (x *Pricing) GetCachedInputUsdPerMillion() float64 {
 	return 0
 }
 
+func (x *Pricing) GetCacheWriteInputUsdPerMillion() float64 {
+	if x != nil && x.CacheWriteInputUsdPerMillion != nil {
+		return *x.CacheWriteInputUsdPerMillion
+	}
+	return 0
+}
+
 // Capabilities of a provider or of one of its models.
 type ProviderCapabilities struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -212,7 +222,13 @@ type ProviderCapabilities struct {
 	// Whether it supports several tool calls in one turn.
 	ParallelToolCalls bool `protobuf:"varint,2,opt,name=parallel_tool_calls,json=parallelToolCalls,proto3" json:"parallel_tool_calls,omitempty"`
 	// Whether it returns its reasoning.
-	Reasoning     bool `protobuf:"varint,3,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
+	Reasoning bool `protobuf:"varint,3,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
+	// Whether it accepts a sampling temperature. If unset, true. A temperature that it does not accept
+	// is not sent.
+	Temperature *bool `protobuf:"varint,4,opt,name=temperature,proto3,oneof" json:"temperature,omitempty"`
+	// Whether it counts the tokens of a request before the call, free of charge. The runtime then asks
+	// it for the count near a limit.
+	TokenCounting bool `protobuf:"varint,5,opt,name=token_counting,json=tokenCounting,proto3" json:"token_counting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -264,6 +280,20 @@ func (x *ProviderCapabilities) GetParallelToolCalls() bool {
 func (x *ProviderCapabilities) GetReasoning() bool {
 	if x != nil {
 		return x.Reasoning
+	}
+	return false
+}
+
+func (x *ProviderCapabilities) GetTemperature() bool {
+	if x != nil && x.Temperature != nil {
+		return *x.Temperature
+	}
+	return false
+}
+
+func (x *ProviderCapabilities) GetTokenCounting() bool {
+	if x != nil {
+		return x.TokenCounting
 	}
 	return false
 }
@@ -422,16 +452,21 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"modalities\x12)\n" +
 	"\x10knowledge_cutoff\x18\a \x01(\tR\x0fknowledgeCutoff\x121\n" +
 	"\apricing\x18\b \x01(\v2\x17.reeve.agent.v1.PricingR\apricing\x12H\n" +
-	"\fcapabilities\x18\t \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\"\xd7\x01\n" +
+	"\fcapabilities\x18\t \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\"\xcb\x02\n" +
 	"\aPricing\x121\n" +
 	"\x15input_usd_per_million\x18\x01 \x01(\x01R\x12inputUsdPerMillion\x123\n" +
 	"\x16output_usd_per_million\x18\x02 \x01(\x01R\x13outputUsdPerMillion\x12C\n" +
-	"\x1ccached_input_usd_per_million\x18\x03 \x01(\x01H\x00R\x18cachedInputUsdPerMillion\x88\x01\x01B\x1f\n" +
-	"\x1d_cached_input_usd_per_million\"z\n" +
+	"\x1ccached_input_usd_per_million\x18\x03 \x01(\x01H\x00R\x18cachedInputUsdPerMillion\x88\x01\x01\x12L\n" +
+	"!cache_write_input_usd_per_million\x18\x04 \x01(\x01H\x01R\x1ccacheWriteInputUsdPerMillion\x88\x01\x01B\x1f\n" +
+	"\x1d_cached_input_usd_per_millionB$\n" +
+	"\"_cache_write_input_usd_per_million\"\xd8\x01\n" +
 	"\x14ProviderCapabilities\x12\x14\n" +
 	"\x05tools\x18\x01 \x01(\bR\x05tools\x12.\n" +
 	"\x13parallel_tool_calls\x18\x02 \x01(\bR\x11parallelToolCalls\x12\x1c\n" +
-	"\treasoning\x18\x03 \x01(\bR\treasoning\"\xb5\x01\n" +
+	"\treasoning\x18\x03 \x01(\bR\treasoning\x12%\n" +
+	"\vtemperature\x18\x04 \x01(\bH\x00R\vtemperature\x88\x01\x01\x12%\n" +
+	"\x0etoken_counting\x18\x05 \x01(\bR\rtokenCountingB\x0e\n" +
+	"\f_temperature\"\xb5\x01\n" +
 	"\x12ProviderDescriptor\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x12\x1a\n" +
@@ -485,6 +520,7 @@ func file_reeve_agent_v1_model_spec_proto_init() {
 	}
 	file_reeve_agent_v1_agent_spec_proto_init()
 	file_reeve_agent_v1_model_spec_proto_msgTypes[1].OneofWrappers = []any{}
+	file_reeve_agent_v1_model_spec_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -182,7 +182,10 @@ type HistoryTurn struct {
 	// Format of `message_json`.
 	Format string `protobuf:"bytes,3,opt,name=format,proto3" json:"format,omitempty"`
 	// Calls in the answer, for a provider that cannot use `message_json`.
-	Calls         []*HistoryCall `protobuf:"bytes,4,rep,name=calls,proto3" json:"calls,omitempty"`
+	Calls []*HistoryCall `protobuf:"bytes,4,rep,name=calls,proto3" json:"calls,omitempty"`
+	// Note on the context budget that the model received with this turn and the results of its calls.
+	// Empty if there was none.
+	Advisory      string `protobuf:"bytes,5,opt,name=advisory,proto3" json:"advisory,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -243,6 +246,13 @@ func (x *HistoryTurn) GetCalls() []*HistoryCall {
 		return x.Calls
 	}
 	return nil
+}
+
+func (x *HistoryTurn) GetAdvisory() string {
+	if x != nil {
+		return x.Advisory
+	}
+	return ""
 }
 
 // A call in an answer.
@@ -395,12 +405,13 @@ const file_reeve_thread_v1_history_proto_rawDesc = "" +
 	"toolResultB\t\n" +
 	"\amessage\"\"\n" +
 	"\fHistoryInput\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\"\x90\x01\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"\xac\x01\n" +
 	"\vHistoryTurn\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12!\n" +
 	"\fmessage_json\x18\x02 \x01(\fR\vmessageJson\x12\x16\n" +
 	"\x06format\x18\x03 \x01(\tR\x06format\x122\n" +
-	"\x05calls\x18\x04 \x03(\v2\x1c.reeve.thread.v1.HistoryCallR\x05calls\"r\n" +
+	"\x05calls\x18\x04 \x03(\v2\x1c.reeve.thread.v1.HistoryCallR\x05calls\x12\x1a\n" +
+	"\badvisory\x18\x05 \x01(\tR\badvisory\"r\n" +
 	"\vHistoryCall\x12(\n" +
 	"\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12%\n" +

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from reeve.agent.v1 import agent_spec_pb2 as reeve_dot_agent_dot_v1_dot_agent__spec__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1freeve/agent/v1/model_spec.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\"\xf7\x02\n\tModelSpec\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n\x08provider\x18\x02 \x01(\tR\x08provider\x12#\n\rupstream_name\x18\x03 \x01(\tR\x0cupstreamName\x12%\n\x0e\x63ontext_window\x18\x04 \x01(\rR\rcontextWindow\x12*\n\x11max_output_tokens\x18\x05 \x01(\rR\x0fmaxOutputTokens\x12\x1e\n\nmodalities\x18\x06 \x03(\tR\nmodalities\x12)\n\x10knowledge_cutoff\x18\x07 \x01(\tR\x0fknowledgeCutoff\x12\x31\n\x07pricing\x18\x08 \x01(\x0b\x32\x17.reeve.agent.v1.PricingR\x07pricing\x12H\n\x0c\x63\x61pabilities\x18\t \x01(\x0b\x32$.reeve.agent.v1.ProviderCapabilitiesR\x0c\x63\x61pabilities\"\xd7\x01\n\x07Pricing\x12\x31\n\x15input_usd_per_million\x18\x01 \x01(\x01R\x12inputUsdPerMillion\x12\x33\n\x16output_usd_per_million\x18\x02 \x01(\x01R\x13outputUsdPerMillion\x12\x43\n\x1c\x63\x61\x63hed_input_usd_per_million\x18\x03 \x01(\x01H\x00R\x18\x63\x61\x63hedInputUsdPerMillion\x88\x01\x01\x42\x1f\n\x1d_cached_input_usd_per_million\"z\n\x14ProviderCapabilities\x12\x14\n\x05tools\x18\x01 \x01(\x08R\x05tools\x12.\n\x13parallel_tool_calls\x18\x02 \x01(\x08R\x11parallelToolCalls\x12\x1c\n\treasoning\x18\x03 \x01(\x08R\treasoning\"\xb5\x01\n\x12ProviderDescriptor\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12H\n\x0c\x63\x61pabilities\x18\x02 \x01(\x0b\x32$.reeve.agent.v1.ProviderCapabilitiesR\x0c\x63\x61pabilities\x12\x1a\n\x08scripted\x18\x03 \x01(\x08R\x08scripted\x12%\n\x0eupstream_names\x18\x04 \x03(\tR\rupstreamNames\"\xb5\x01\n\x0cModelCatalog\x12\x31\n\x06models\x18\x01 \x03(\x0b\x32\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n\tproviders\x18\x02 \x03(\x0b\x32\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12.\n\x06maxima\x18\x03 \x01(\x0b\x32\x16.reeve.agent.v1.LimitsR\x06maxima:\x00\x42S\n\x12\x64\x65v.reeve.agent.v1B\x0eModelSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1freeve/agent/v1/model_spec.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\"\xf7\x02\n\tModelSpec\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n\x08provider\x18\x02 \x01(\tR\x08provider\x12#\n\rupstream_name\x18\x03 \x01(\tR\x0cupstreamName\x12%\n\x0e\x63ontext_window\x18\x04 \x01(\rR\rcontextWindow\x12*\n\x11max_output_tokens\x18\x05 \x01(\rR\x0fmaxOutputTokens\x12\x1e\n\nmodalities\x18\x06 \x03(\tR\nmodalities\x12)\n\x10knowledge_cutoff\x18\x07 \x01(\tR\x0fknowledgeCutoff\x12\x31\n\x07pricing\x18\x08 \x01(\x0b\x32\x17.reeve.agent.v1.PricingR\x07pricing\x12H\n\x0c\x63\x61pabilities\x18\t \x01(\x0b\x32$.reeve.agent.v1.ProviderCapabilitiesR\x0c\x63\x61pabilities\"\xcb\x02\n\x07Pricing\x12\x31\n\x15input_usd_per_million\x18\x01 \x01(\x01R\x12inputUsdPerMillion\x12\x33\n\x16output_usd_per_million\x18\x02 \x01(\x01R\x13outputUsdPerMillion\x12\x43\n\x1c\x63\x61\x63hed_input_usd_per_million\x18\x03 \x01(\x01H\x00R\x18\x63\x61\x63hedInputUsdPerMillion\x88\x01\x01\x12L\n!cache_write_input_usd_per_million\x18\x04 \x01(\x01H\x01R\x1c\x63\x61\x63heWriteInputUsdPerMillion\x88\x01\x01\x42\x1f\n\x1d_cached_input_usd_per_millionB$\n\"_cache_write_input_usd_per_million\"\xd8\x01\n\x14ProviderCapabilities\x12\x14\n\x05tools\x18\x01 \x01(\x08R\x05tools\x12.\n\x13parallel_tool_calls\x18\x02 \x01(\x08R\x11parallelToolCalls\x12\x1c\n\treasoning\x18\x03 \x01(\x08R\treasoning\x12%\n\x0btemperature\x18\x04 \x01(\x08H\x00R\x0btemperature\x88\x01\x01\x12%\n\x0etoken_counting\x18\x05 \x01(\x08R\rtokenCountingB\x0e\n\x0c_temperature\"\xb5\x01\n\x12ProviderDescriptor\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12H\n\x0c\x63\x61pabilities\x18\x02 \x01(\x0b\x32$.reeve.agent.v1.ProviderCapabilitiesR\x0c\x63\x61pabilities\x12\x1a\n\x08scripted\x18\x03 \x01(\x08R\x08scripted\x12%\n\x0eupstream_names\x18\x04 \x03(\tR\rupstreamNames\"\xb5\x01\n\x0cModelCatalog\x12\x31\n\x06models\x18\x01 \x03(\x0b\x32\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n\tproviders\x18\x02 \x03(\x0b\x32\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12.\n\x06maxima\x18\x03 \x01(\x0b\x32\x16.reeve.agent.v1.LimitsR\x06maxima:\x00\x42S\n\x12\x64\x65v.reeve.agent.v1B\x0eModelSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,11 +36,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MODELSPEC']._serialized_start=85
   _globals['_MODELSPEC']._serialized_end=460
   _globals['_PRICING']._serialized_start=463
-  _globals['_PRICING']._serialized_end=678
-  _globals['_PROVIDERCAPABILITIES']._serialized_start=680
-  _globals['_PROVIDERCAPABILITIES']._serialized_end=802
-  _globals['_PROVIDERDESCRIPTOR']._serialized_start=805
-  _globals['_PROVIDERDESCRIPTOR']._serialized_end=986
-  _globals['_MODELCATALOG']._serialized_start=989
-  _globals['_MODELCATALOG']._serialized_end=1170
+  _globals['_PRICING']._serialized_end=794
+  _globals['_PROVIDERCAPABILITIES']._serialized_start=797
+  _globals['_PROVIDERCAPABILITIES']._serialized_end=1013
+  _globals['_PROVIDERDESCRIPTOR']._serialized_start=1016
+  _globals['_PROVIDERDESCRIPTOR']._serialized_end=1197
+  _globals['_MODELCATALOG']._serialized_start=1200
+  _globals['_MODELCATALOG']._serialized_end=1381
 # @@protoc_insertion_point(module_scope)

@@ -30,24 +30,30 @@ class ModelSpec(_message.Message):
     def __init__(self, id: _Optional[str] = ..., provider: _Optional[str] = ..., upstream_name: _Optional[str] = ..., context_window: _Optional[int] = ..., max_output_tokens: _Optional[int] = ..., modalities: _Optional[_Iterable[str]] = ..., knowledge_cutoff: _Optional[str] = ..., pricing: _Optional[_Union[Pricing, _Mapping]] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ...) -> None: ...
 
 class Pricing(_message.Message):
-    __slots__ = ("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million")
+    __slots__ = ("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million", "cache_write_input_usd_per_million")
     INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
     CACHED_INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
+    CACHE_WRITE_INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
     input_usd_per_million: float
     output_usd_per_million: float
     cached_input_usd_per_million: float
-    def __init__(self, input_usd_per_million: _Optional[float] = ..., output_usd_per_million: _Optional[float] = ..., cached_input_usd_per_million: _Optional[float] = ...) -> None: ...
+    cache_write_input_usd_per_million: float
+    def __init__(self, input_usd_per_million: _Optional[float] = ..., output_usd_per_million: _Optional[float] = ..., cached_input_usd_per_million: _Optional[float] = ..., cache_write_input_usd_per_million: _Optional[float] = ...) -> None: ...
 
 class ProviderCapabilities(_message.Message):
-    __slots__ = ("tools", "parallel_tool_calls", "reasoning")
+    __slots__ = ("tools", "parallel_tool_calls", "reasoning", "temperature", "token_counting")
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     PARALLEL_TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     REASONING_FIELD_NUMBER: _ClassVar[int]
+    TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNTING_FIELD_NUMBER: _ClassVar[int]
     tools: bool
     parallel_tool_calls: bool
     reasoning: bool
-    def __init__(self, tools: _Optional[bool] = ..., parallel_tool_calls: _Optional[bool] = ..., reasoning: _Optional[bool] = ...) -> None: ...
+    temperature: bool
+    token_counting: bool
+    def __init__(self, tools: _Optional[bool] = ..., parallel_tool_calls: _Optional[bool] = ..., reasoning: _Optional[bool] = ..., temperature: _Optional[bool] = ..., token_counting: _Optional[bool] = ...) -> None: ...
 
 class ProviderDescriptor(_message.Message):
     __slots__ = ("name", "capabilities", "scripted", "upstream_names")

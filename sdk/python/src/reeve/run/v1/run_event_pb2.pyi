@@ -75,6 +75,13 @@ class ChatContextKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHAT_CONTEXT_KIND_THREAD: _ClassVar[ChatContextKind]
     CHAT_CONTEXT_KIND_EDITOR: _ClassVar[ChatContextKind]
 
+class OwnerFate(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    OWNER_FATE_UNSPECIFIED: _ClassVar[OwnerFate]
+    OWNER_FATE_ALIVE: _ClassVar[OwnerFate]
+    OWNER_FATE_ENDED: _ClassVar[OwnerFate]
+    OWNER_FATE_CRASHED: _ClassVar[OwnerFate]
+
 class ModelCallPurpose(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     MODEL_CALL_PURPOSE_UNSPECIFIED: _ClassVar[ModelCallPurpose]
@@ -126,6 +133,10 @@ STEP_STATE_COMPLETED: StepState
 CHAT_CONTEXT_KIND_UNSPECIFIED: ChatContextKind
 CHAT_CONTEXT_KIND_THREAD: ChatContextKind
 CHAT_CONTEXT_KIND_EDITOR: ChatContextKind
+OWNER_FATE_UNSPECIFIED: OwnerFate
+OWNER_FATE_ALIVE: OwnerFate
+OWNER_FATE_ENDED: OwnerFate
+OWNER_FATE_CRASHED: OwnerFate
 MODEL_CALL_PURPOSE_UNSPECIFIED: ModelCallPurpose
 MODEL_CALL_PURPOSE_ANSWER: ModelCallPurpose
 MODEL_CALL_PURPOSE_SUMMARY: ModelCallPurpose
@@ -239,7 +250,7 @@ class ToolResultEvent(_message.Message):
     def __init__(self, result: _Optional[_Union[_tool_pb2.ToolResult, _Mapping]] = ..., success: _Optional[bool] = ..., error: _Optional[str] = ..., duration_ms: _Optional[float] = ...) -> None: ...
 
 class Usage(_message.Message):
-    __slots__ = ("model", "input_tokens", "output_tokens", "cached_input_tokens", "reasoning_tokens", "estimated", "cost_usd")
+    __slots__ = ("model", "input_tokens", "output_tokens", "cached_input_tokens", "reasoning_tokens", "estimated", "cost_usd", "cache_write_input_tokens")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
@@ -247,6 +258,7 @@ class Usage(_message.Message):
     REASONING_TOKENS_FIELD_NUMBER: _ClassVar[int]
     ESTIMATED_FIELD_NUMBER: _ClassVar[int]
     COST_USD_FIELD_NUMBER: _ClassVar[int]
+    CACHE_WRITE_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     model: str
     input_tokens: int
     output_tokens: int
@@ -254,7 +266,8 @@ class Usage(_message.Message):
     reasoning_tokens: int
     estimated: bool
     cost_usd: float
-    def __init__(self, model: _Optional[str] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., reasoning_tokens: _Optional[int] = ..., estimated: _Optional[bool] = ..., cost_usd: _Optional[float] = ...) -> None: ...
+    cache_write_input_tokens: int
+    def __init__(self, model: _Optional[str] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., reasoning_tokens: _Optional[int] = ..., estimated: _Optional[bool] = ..., cost_usd: _Optional[float] = ..., cache_write_input_tokens: _Optional[int] = ...) -> None: ...
 
 class StatusChanged(_message.Message):
     __slots__ = ("status", "message", "incomplete_reason")
@@ -339,20 +352,24 @@ class BudgetExceeded(_message.Message):
     def __init__(self, reason: _Optional[str] = ..., limit: _Optional[float] = ..., observed: _Optional[float] = ...) -> None: ...
 
 class CostSummary(_message.Message):
-    __slots__ = ("llm_calls", "tool_calls", "input_tokens", "output_tokens", "cost_usd", "subtasks")
+    __slots__ = ("llm_calls", "tool_calls", "input_tokens", "output_tokens", "cost_usd", "subtasks", "cached_input_tokens", "cache_write_input_tokens")
     LLM_CALLS_FIELD_NUMBER: _ClassVar[int]
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     COST_USD_FIELD_NUMBER: _ClassVar[int]
     SUBTASKS_FIELD_NUMBER: _ClassVar[int]
+    CACHED_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    CACHE_WRITE_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     llm_calls: int
     tool_calls: int
     input_tokens: int
     output_tokens: int
     cost_usd: float
     subtasks: int
-    def __init__(self, llm_calls: _Optional[int] = ..., tool_calls: _Optional[int] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., subtasks: _Optional[int] = ...) -> None: ...
+    cached_input_tokens: int
+    cache_write_input_tokens: int
+    def __init__(self, llm_calls: _Optional[int] = ..., tool_calls: _Optional[int] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., subtasks: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., cache_write_input_tokens: _Optional[int] = ...) -> None: ...
 
 class RunError(_message.Message):
     __slots__ = ("reason", "message")
@@ -420,18 +437,20 @@ class ChatContext(_message.Message):
     def __init__(self, kind: _Optional[_Union[ChatContextKind, str]] = ..., workflow_id: _Optional[str] = ...) -> None: ...
 
 class RunClaimed(_message.Message):
-    __slots__ = ("worker", "epoch", "dispatch_sequence", "attempt", "traceparent")
+    __slots__ = ("worker", "epoch", "dispatch_sequence", "attempt", "traceparent", "previous_owner")
     WORKER_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     DISPATCH_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_OWNER_FIELD_NUMBER: _ClassVar[int]
     worker: str
     epoch: int
     dispatch_sequence: int
     attempt: int
     traceparent: str
-    def __init__(self, worker: _Optional[str] = ..., epoch: _Optional[int] = ..., dispatch_sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., traceparent: _Optional[str] = ...) -> None: ...
+    previous_owner: OwnerFate
+    def __init__(self, worker: _Optional[str] = ..., epoch: _Optional[int] = ..., dispatch_sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., traceparent: _Optional[str] = ..., previous_owner: _Optional[_Union[OwnerFate, str]] = ...) -> None: ...
 
 class RunParked(_message.Message):
     __slots__ = ("waiting_for",)
@@ -466,14 +485,18 @@ class RunPrepared(_message.Message):
     def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelCallStarted(_message.Message):
-    __slots__ = ("attempt", "purpose", "reserved_usd")
+    __slots__ = ("attempt", "purpose", "reserved_usd", "input_tokens", "max_output_tokens")
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     PURPOSE_FIELD_NUMBER: _ClassVar[int]
     RESERVED_USD_FIELD_NUMBER: _ClassVar[int]
+    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    MAX_OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     attempt: int
     purpose: ModelCallPurpose
     reserved_usd: float
-    def __init__(self, attempt: _Optional[int] = ..., purpose: _Optional[_Union[ModelCallPurpose, str]] = ..., reserved_usd: _Optional[float] = ...) -> None: ...
+    input_tokens: int
+    max_output_tokens: int
+    def __init__(self, attempt: _Optional[int] = ..., purpose: _Optional[_Union[ModelCallPurpose, str]] = ..., reserved_usd: _Optional[float] = ..., input_tokens: _Optional[int] = ..., max_output_tokens: _Optional[int] = ...) -> None: ...
 
 class ModelRetryDue(_message.Message):
     __slots__ = ("attempt",)

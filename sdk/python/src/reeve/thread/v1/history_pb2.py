@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dreeve/thread/v1/history.proto\x12\x0freeve.thread.v1\"\xd1\x01\n\x0eHistoryMessage\x12\x33\n\x04user\x18\x01 \x01(\x0b\x32\x1d.reeve.thread.v1.HistoryInputH\x00R\x04user\x12<\n\tassistant\x18\x02 \x01(\x0b\x32\x1c.reeve.thread.v1.HistoryTurnH\x00R\tassistant\x12\x41\n\x0btool_result\x18\x03 \x01(\x0b\x32\x1e.reeve.thread.v1.HistoryResultH\x00R\ntoolResultB\t\n\x07message\"\"\n\x0cHistoryInput\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\"\x90\x01\n\x0bHistoryTurn\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12!\n\x0cmessage_json\x18\x02 \x01(\x0cR\x0bmessageJson\x12\x16\n\x06\x66ormat\x18\x03 \x01(\tR\x06\x66ormat\x12\x32\n\x05\x63\x61lls\x18\x04 \x03(\x0b\x32\x1c.reeve.thread.v1.HistoryCallR\x05\x63\x61lls\"r\n\x0bHistoryCall\x12(\n\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12%\n\x0e\x61rguments_text\x18\x03 \x01(\tR\rargumentsText\"\x82\x01\n\rHistoryResult\x12(\n\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x63ontent\x18\x03 \x01(\tR\x07\x63ontent\x12\x19\n\x08is_error\x18\x04 \x01(\x08R\x07isErrorBT\n\x13\x64\x65v.reeve.thread.v1B\x0cHistoryProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dreeve/thread/v1/history.proto\x12\x0freeve.thread.v1\"\xd1\x01\n\x0eHistoryMessage\x12\x33\n\x04user\x18\x01 \x01(\x0b\x32\x1d.reeve.thread.v1.HistoryInputH\x00R\x04user\x12<\n\tassistant\x18\x02 \x01(\x0b\x32\x1c.reeve.thread.v1.HistoryTurnH\x00R\tassistant\x12\x41\n\x0btool_result\x18\x03 \x01(\x0b\x32\x1e.reeve.thread.v1.HistoryResultH\x00R\ntoolResultB\t\n\x07message\"\"\n\x0cHistoryInput\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\"\xac\x01\n\x0bHistoryTurn\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12!\n\x0cmessage_json\x18\x02 \x01(\x0cR\x0bmessageJson\x12\x16\n\x06\x66ormat\x18\x03 \x01(\tR\x06\x66ormat\x12\x32\n\x05\x63\x61lls\x18\x04 \x03(\x0b\x32\x1c.reeve.thread.v1.HistoryCallR\x05\x63\x61lls\x12\x1a\n\x08\x61\x64visory\x18\x05 \x01(\tR\x08\x61\x64visory\"r\n\x0bHistoryCall\x12(\n\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12%\n\x0e\x61rguments_text\x18\x03 \x01(\tR\rargumentsText\"\x82\x01\n\rHistoryResult\x12(\n\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x63ontent\x18\x03 \x01(\tR\x07\x63ontent\x12\x19\n\x08is_error\x18\x04 \x01(\x08R\x07isErrorBT\n\x13\x64\x65v.reeve.thread.v1B\x0cHistoryProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,9 +37,9 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_HISTORYINPUT']._serialized_start=262
   _globals['_HISTORYINPUT']._serialized_end=296
   _globals['_HISTORYTURN']._serialized_start=299
-  _globals['_HISTORYTURN']._serialized_end=443
-  _globals['_HISTORYCALL']._serialized_start=445
-  _globals['_HISTORYCALL']._serialized_end=559
-  _globals['_HISTORYRESULT']._serialized_start=562
-  _globals['_HISTORYRESULT']._serialized_end=692
+  _globals['_HISTORYTURN']._serialized_end=471
+  _globals['_HISTORYCALL']._serialized_start=473
+  _globals['_HISTORYCALL']._serialized_end=587
+  _globals['_HISTORYRESULT']._serialized_start=590
+  _globals['_HISTORYRESULT']._serialized_end=720
 # @@protoc_insertion_point(module_scope)

@@ -23,16 +23,18 @@ class HistoryInput(_message.Message):
     def __init__(self, text: _Optional[str] = ...) -> None: ...
 
 class HistoryTurn(_message.Message):
-    __slots__ = ("text", "message_json", "format", "calls")
+    __slots__ = ("text", "message_json", "format", "calls", "advisory")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_JSON_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     CALLS_FIELD_NUMBER: _ClassVar[int]
+    ADVISORY_FIELD_NUMBER: _ClassVar[int]
     text: str
     message_json: bytes
     format: str
     calls: _containers.RepeatedCompositeFieldContainer[HistoryCall]
-    def __init__(self, text: _Optional[str] = ..., message_json: _Optional[bytes] = ..., format: _Optional[str] = ..., calls: _Optional[_Iterable[_Union[HistoryCall, _Mapping]]] = ...) -> None: ...
+    advisory: str
+    def __init__(self, text: _Optional[str] = ..., message_json: _Optional[bytes] = ..., format: _Optional[str] = ..., calls: _Optional[_Iterable[_Union[HistoryCall, _Mapping]]] = ..., advisory: _Optional[str] = ...) -> None: ...
 
 class HistoryCall(_message.Message):
     __slots__ = ("provider_call_id", "name", "arguments_text")

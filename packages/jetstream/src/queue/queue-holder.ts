@@ -1,0 +1,123 @@
+import { create } from "@bufbuild/protobuf";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { QueueHolder as HolderRow } from "@reeve/contracts/queue";
+import { QueueHolderSchema } from "@reeve/contracts/queue";
+import { Background } from "@reeve/platform/async/background";
+import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { sleep } from "@reeve/platform/async/sleep";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { openTable } from "../table/nats.ts";
+import type { Table } from "../table/port.ts";
+import type { DeliveryLease } from "./delivery-lease.ts";
+import type { HeldMessage } from "./held-messages.ts";
+import { HeldMessages } from "./held-messages.ts";
+import { answerHolderProbes, isConnected } from "./holder-probe.ts";
+import { HolderWatch } from "./holder-watch.ts";
+
+/** The shortest time between two writes of the row. */
+const minWriteIntervalMs = 100;
+/** The longest. A row expires after an hour. */
+const maxWriteIntervalMs = 600_000;
+/** Time limit for removing the row at the end. */
+const removeTimeoutMs = 2_000;
+
+/** What became of a holder. `alive`: it is connected. `ended`: it ended in order. `crashed`: its connection closed before. */
+export type HolderFate = "alive" | "ended" | "crashed";
+
+export interface QueueHolderOptions {
+  /** The name of this process, unique for its lifetime. */
+  readonly name: string;
+  readonly log: Logger;
+}
+
+/**
+ * This process as a taker of messages. Others learn from its row which messages it holds, and release them when it is proven
+ * dead; it does the same for others. Disposing it, after it has settled all of its messages, tells the others that it ended in
+ * order.
+ */
+export class QueueHolder implements AsyncDisposable {
+  readonly #connection: NatsConnection;
+  readonly #table: Table<HolderRow>;
+  readonly #name: string;
+  readonly #resources: AsyncDisposableStack;
+  readonly #changed = new Wakeup();
+  readonly #held = new HeldMessages(() => this.#changed.notify());
+
+  private constructor(
+    connection: NatsConnection,
+    table: Table<HolderRow>,
+    name: string,
+    resources: AsyncDisposableStack,
+  ) {
+    this.#connection = connection;
+    this.#table = table;
+    this.#name = name;
+    this.#resources = resources;
+  }
+
+  /** Makes this process known to the other holders, and begins to watch them. */
+  static async open(
+    { connection }: { readonly connection: NatsConnection },
+    { name, log }: QueueHolderOptions,
+    signal: AbortSignal,
+  ): Promise<QueueHolder> {
+    await using opening = new AsyncDisposableStack();
+    const table = await openTable({ connection }, QueueHolderSchema);
+    opening.use(answerHolderProbes(connection, name));
+    // Does not end with the process signal: a process that drains still holds messages.
+    const background = opening.use(new Background(log, neverAborts));
+    const resources = new AsyncDisposableStack();
+    const holder = new QueueHolder(connection, table, name, resources);
+    await holder.#write(signal);
+    const onReleased = () => {
+      holder.#held.revoke();
+      holder.#changed.notify();
+    };
+    const watch = await HolderWatch.open(connection, { table, self: name, onReleased, log });
+    background.run((until) => holder.#keepWritten(until));
+    background.run((until) => watch.follow(until));
+    background.run((until) => watch.probe(until));
+    resources.use(opening.move());
+    return holder;
+  }
+
+  /** Tells the others that this process holds a message, until the returned object is disposed. */
+  hold(message: HeldMessage, lease: DeliveryLease): Disposable {
+    return this.#held.add(message, lease);
+  }
+
+  /** Returns what became of another holder. */
+  async fateOf(name: string, signal: AbortSignal): Promise<HolderFate> {
+    if (await isConnected(this.#connection, name, signal)) return "alive";
+    // A holder that ends in order deletes its row before it closes its connection.
+    return (await this.#table.get(name, signal)) === undefined ? "ended" : "crashed";
+  }
+
+  async #keepWritten(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#changed.waitFor(maxWriteIntervalMs, signal);
+      await this.#write(signal);
+      await sleep(minWriteIntervalMs, signal);
+    }
+  }
+
+  async #write(signal: AbortSignal): Promise<void> {
+    const held = this.#held.groups().map(({ sequences, ...place }) => ({
+      ...place,
+      sequences: sequences.map(BigInt),
+    }));
+    await this.#table.put(
+      this.#name,
+      create(QueueHolderSchema, { holder: this.#name, held }),
+      signal,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources.disposeAsync();
+    const signal = AbortSignal.timeout(removeTimeoutMs);
+    // A row that is not removed makes this end look like a crash.
+    await this.#table.delete(this.#name, signal).catch(() => undefined);
+  }
+}

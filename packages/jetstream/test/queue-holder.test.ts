@@ -1,0 +1,179 @@
+import { create } from "@bufbuild/protobuf";
+import { QueueHolderSchema } from "@reeve/contracts/queue";
+import type { Dispatch } from "@reeve/contracts/run";
+import { DispatchSchema } from "@reeve/contracts/run";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openDispatchQueue } from "../src/queue/nats.ts";
+import type { Delivery, WorkQueue } from "../src/queue/port.ts";
+import { QueueHolder } from "../src/queue/queue-holder.ts";
+import { openTable } from "../src/table/nats.ts";
+import { NatsBench } from "./support/nats-bench.ts";
+
+const signal = new AbortController().signal;
+const log = createLogger("test", "silent");
+/** So long that a message that comes again was released. */
+const ackWaitMs = 600_000;
+let bench: NatsBench;
+let count = 0;
+
+beforeAll(async () => {
+  bench = await NatsBench.open();
+});
+
+afterAll(() => bench[Symbol.asyncDispose]());
+
+beforeEach(() => {
+  count++;
+});
+
+/** A process that takes from the dispatch queue. */
+class Process {
+  readonly name: string;
+  readonly nats: Nats;
+  readonly holder: QueueHolder;
+  readonly queue: WorkQueue<Dispatch>;
+
+  private constructor(name: string, nats: Nats, holder: QueueHolder, queue: WorkQueue<Dispatch>) {
+    this.name = name;
+    this.nats = nats;
+    this.holder = holder;
+    this.queue = queue;
+  }
+
+  static async start(name: string): Promise<Process> {
+    const nats = await bench.connect();
+    const unique = `${name}-${count}`;
+    const holder = await QueueHolder.open(nats, { name: unique, log }, signal);
+    const queue = await openDispatchQueue(nats, { ackWaitMs, isConsumer: true, holder });
+    return new Process(unique, nats, holder, queue);
+  }
+
+  async publish(runId: string): Promise<number> {
+    const dispatch = create(DispatchSchema, { tenant: "acme", runId });
+    return await this.queue.publish(dispatch, { dedupeId: `${runId}:${count}` }, signal);
+  }
+
+  /** Takes one message, as a process that has one slot. */
+  async take(): Promise<Delivery<Dispatch>> {
+    for await (const delivery of this.queue.take(1, signal)) return delivery;
+    throw new Error("the queue ended");
+  }
+
+  /** Ends as a killed process does: its connection closes, and nothing else happens. */
+  async kill(): Promise<void> {
+    await this.nats.connection.close();
+  }
+
+  /** Resolves when the others can know that this process holds a message. */
+  async isKnownToHold(sequence: number): Promise<void> {
+    const table = await openTable(this.nats, QueueHolderSchema);
+    for await (const change of table.watch("", signal)) {
+      if (change.kind !== "written" || change.row.key !== this.name) continue;
+      if (change.row.record.held[0]?.sequences.includes(BigInt(sequence)) === true) return;
+    }
+  }
+}
+
+describe("a message whose taker was killed", () => {
+  // Requirement: DUR-3
+  test("goes to another taker at once, without the ack-wait", async () => {
+    const [first, second] = [await Process.start("first"), await Process.start("second")];
+    const sequence = await first.publish("run_1");
+    const held = await first.take();
+    await first.isKnownToHold(sequence);
+    await first.kill();
+    const again = await second.take();
+    expect(again).toMatchObject({ sequence: held.sequence, attempt: 2 });
+    again.acknowledge();
+    await second.holder[Symbol.asyncDispose]();
+  });
+
+  test("goes to a process that starts later", async () => {
+    const first = await Process.start("first");
+    const sequence = await first.publish("run_1");
+    await first.take();
+    await first.isKnownToHold(sequence);
+    await first.kill();
+    const second = await Process.start("second");
+    const again = await second.take();
+    expect(again).toMatchObject({ sequence, attempt: 2 });
+    again.acknowledge();
+    await second.holder[Symbol.asyncDispose]();
+  });
+
+  test("is not taken from the process that holds it now", async () => {
+    const [first, second, third] = [
+      await Process.start("first"),
+      await Process.start("second"),
+      await Process.start("third"),
+    ];
+    const sequence = await first.publish("run_1");
+    const held = await first.take();
+    await first.isKnownToHold(sequence);
+    // As after the ack-wait: the row of the first process still names the message.
+    held.returnToQueue(0);
+    const table = await openTable(second.nats, QueueHolderSchema);
+    const again = await second.take();
+    await second.isKnownToHold(sequence);
+    const stale = { stream: "DISPATCH", consumer: "runtime", sequences: [BigInt(sequence)] };
+    await first.holder[Symbol.asyncDispose]();
+    await first.kill();
+    await table.put(
+      first.name,
+      create(QueueHolderSchema, { holder: first.name, held: [stale] }),
+      signal,
+    );
+    await expect
+      .poll(async () => (await table.get(first.name, signal))?.record.crashed, { timeout: 20_000 })
+      .toBe(true);
+    const next = await third.publish("run_2");
+    const taken = await third.take();
+    expect(taken.sequence).toBe(next);
+    taken.acknowledge();
+    again.acknowledge();
+    await second.holder[Symbol.asyncDispose]();
+    await third.holder[Symbol.asyncDispose]();
+  });
+});
+
+test("a process that was taken for dead settles none of the messages that it held", async () => {
+  const [slow, other] = [await Process.start("slow"), await Process.start("other")];
+  const sequence = await slow.publish("run_1");
+  const held = await slow.take();
+  await slow.isKnownToHold(sequence);
+  const table = await openTable(other.nats, QueueHolderSchema);
+  const crashed = create(QueueHolderSchema, { holder: slow.name, crashed: true });
+  await table.put(slow.name, crashed, signal);
+  // It announces itself again once it has seen this.
+  await expect
+    .poll(async () => (await table.get(slow.name, signal))?.record.crashed, { timeout: 20_000 })
+    .toBe(false);
+  held.acknowledge();
+  await slow.nats.connection.flush();
+  expect(await other.queue.holds(sequence, signal)).toBe(true);
+  await slow.holder[Symbol.asyncDispose]();
+  await other.holder[Symbol.asyncDispose]();
+});
+
+test("a process learns what became of another one", async () => {
+  const [self, alive, ended, crashed] = [
+    await Process.start("self"),
+    await Process.start("alive"),
+    await Process.start("ended"),
+    await Process.start("crashed"),
+  ];
+  await ended.holder[Symbol.asyncDispose]();
+  await ended.kill();
+  await crashed.kill();
+  const fates = [alive, ended, crashed].map(({ name }) => self.holder.fateOf(name, signal));
+  expect(await Promise.all(fates)).toEqual(["alive", "ended", "crashed"]);
+  const table = await openTable(self.nats, QueueHolderSchema);
+  await expect
+    .poll(async () => (await table.get(crashed.name, signal))?.record.crashed, { timeout: 20_000 })
+    .toBe(true);
+  expect(await self.holder.fateOf(crashed.name, signal)).toBe("crashed");
+  await self.holder[Symbol.asyncDispose]();
+  await alive.holder[Symbol.asyncDispose]();
+});

@@ -1,0 +1,31 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class QueueHolder(_message.Message):
+    __slots__ = ("holder", "held", "crashed")
+    HOLDER_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    CRASHED_FIELD_NUMBER: _ClassVar[int]
+    holder: str
+    held: _containers.RepeatedCompositeFieldContainer[HeldMessages]
+    crashed: bool
+    def __init__(self, holder: _Optional[str] = ..., held: _Optional[_Iterable[_Union[HeldMessages, _Mapping]]] = ..., crashed: _Optional[bool] = ...) -> None: ...
+
+class HeldMessages(_message.Message):
+    __slots__ = ("stream", "consumer", "sequences")
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    CONSUMER_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCES_FIELD_NUMBER: _ClassVar[int]
+    stream: str
+    consumer: str
+    sequences: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, stream: _Optional[str] = ..., consumer: _Optional[str] = ..., sequences: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class HolderProbe(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
