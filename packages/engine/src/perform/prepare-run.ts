@@ -99,6 +99,5 @@ function capabilitiesOf({ model, provider }: ResolvedModel): ProviderCapabilitie
   if (model.capabilities === undefined) return ofProvider;
   // What only the API decides holds for every model.
   const temperature = (model.capabilities.temperature ?? true) && (ofProvider?.temperature ?? true);
-  const tokenCounting = ofProvider?.tokenCounting ?? false;
-  return { ...model.capabilities, temperature, tokenCounting };
+  return { ...model.capabilities, temperature };
 }

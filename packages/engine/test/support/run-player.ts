@@ -42,11 +42,21 @@ export interface Setting {
 /** The fields of a message, to be spread. */
 type Init<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeName" | "$unknown">;
 
+const typicalUsage: ModelUsage = {
+  inputTokens: 10,
+  outputTokens: 5,
+  cachedInputTokens: 0,
+  cacheWriteInputTokens: 0,
+  reasoningTokens: 0,
+};
+
 /** A run in memory. The test plays its models, tools, and external writers. */
 export class PlayedRun {
   readonly events: RunEvent[] = [];
   state: RunState = { ...initialState, head: { ...emptyHead, runId: "run_test" } };
   nowMs = 1_000;
+  /** Whether the provider reports the usage of its calls. */
+  reportsUsage = true;
   /** The summary that a model returns. */
   summary = "what went before";
 
@@ -132,14 +142,7 @@ export class PlayedRun {
           providerCallId: `p${index}`,
           argumentsText: typeof args === "string" ? args : JSON.stringify(args),
         })),
-        usage: {
-          inputTokens: 10,
-          outputTokens: 5,
-          cachedInputTokens: 0,
-          cacheWriteInputTokens: 0,
-          reasoningTokens: 0,
-          ...usage,
-        },
+        usage: this.reportsUsage ? { ...typicalUsage, ...usage } : undefined,
         model: "m",
       },
     };

@@ -124,3 +124,18 @@ describe("a turn of the Messages API", () => {
     expect(() => turnOf([start(0, { type: "tool_use", id: "c" })])).toThrow(/no name/);
   });
 });
+
+test("the usage says how many input tokens were read from and written to the cache", () => {
+  const usage = {
+    input_tokens: 10,
+    output_tokens: 5,
+    cache_read_input_tokens: 600,
+    cache_creation_input_tokens: 300,
+  };
+  const turn = turnOf([{ type: "message_start", message: { model: "m", usage } }]);
+  expect(turn.usage).toMatchObject({
+    inputTokens: 910,
+    cachedInputTokens: 600,
+    cacheWriteInputTokens: 300,
+  });
+});
