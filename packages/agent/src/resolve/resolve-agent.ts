@@ -12,6 +12,7 @@ import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitsFor } from "../spec/limits.ts";
 import { longTermMemoryTools, runtimeSource } from "../tools/runtime-tools.ts";
 import { priceProblem } from "../spec/price-problem.ts";
+import { temperatureWarning } from "./temperature-warning.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { resolveModel } from "./resolve-model.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
@@ -47,7 +48,10 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   assertInjected(spec, tools);
   const gated = gatedTools(spec, belt);
   assertGated(gated, tools);
-  const warnings = [...belt.warnings, ...gated.warnings];
+  const ignored = [executor, ...(planner ? [planner] : [])].flatMap((resolved) =>
+    temperatureWarning(spec, resolved),
+  );
+  const warnings = [...new Set([...ignored, ...belt.warnings, ...gated.warnings])];
   return { limits, executor, planner, tools, gated: gated.further, warnings };
 }
 

@@ -9,6 +9,7 @@ import { anyMessage } from "../../test/any-message.ts";
 import type { SpecInit } from "../../test/check.ts";
 import { check, violationsOf } from "../../test/check.ts";
 import { offer, tool } from "../../test/offer.ts";
+import { resolveAgent } from "../resolve/resolve-agent.ts";
 import { checkSpec, slugOf } from "./check-spec.ts";
 import { parseSpecFile } from "./spec-file.ts";
 
@@ -56,6 +57,29 @@ describe("a spec is valid", () => {
     expect(violations).toEqual([]);
     expect(warnings).toEqual([]);
   });
+});
+
+// Requirement: DUR-6
+test("a temperature that a model does not accept causes a warning", () => {
+  const models = create(ModelCatalogSchema, {
+    models: [
+      { id: "default", provider: "openai" },
+      { id: "script", provider: "scripted" },
+    ],
+    providers: [{ name: "openai", capabilities: { temperature: false } }, { name: "scripted" }],
+  });
+  const warning =
+    'temperature: the model "default" of the provider openai accepts none, so it is not sent';
+  const other = { model: "script", planningModel: "default", temperature: 0 };
+  expect(check({ temperature: 0.2 }, { ...offer, models }).warnings).toEqual([warning]);
+  expect(check({}, { ...offer, models }).warnings).toEqual([]);
+  expect(check(other, { ...offer, models }).warnings).toEqual([]);
+  expect(check({ ...other, planningEnabled: true }, { ...offer, models }).warnings).toEqual([
+    warning,
+  ]);
+  const spec = create(AgentSpecSchema, { model: "default", temperature: 1 });
+  const resolved = resolveAgent(spec, { ...offer, models }, { isEditor: false, extraTools: [] });
+  expect(resolved.warnings).toEqual([warning]);
 });
 
 describe("a spec is stored with", () => {

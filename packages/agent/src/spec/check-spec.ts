@@ -13,6 +13,7 @@ import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitViolations, limitsFor } from "./limits.ts";
 import { longTermMemoryTools } from "../tools/runtime-tools.ts";
 import { priceProblem } from "./price-problem.ts";
+import { temperatureWarning } from "../resolve/temperature-warning.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
@@ -58,7 +59,11 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
   return {
     spec,
     violations: distinct(violations),
-    warnings: [...belt.warnings, ...unlistedWarnings(spec, offer.tools)],
+    warnings: [
+      ...temperatureWarnings(spec, offer.models),
+      ...belt.warnings,
+      ...unlistedWarnings(spec, offer.tools),
+    ],
   };
 }
 
@@ -116,6 +121,17 @@ function plannerViolations(
     ...violation,
     field: "planning_model",
   }));
+}
+
+/** Returns warnings about a temperature that the model, or the planner's model, does not accept. */
+function temperatureWarnings(spec: AgentSpec, models: ModelCatalog): readonly string[] {
+  const { model, planningEnabled, planningModel } = spec;
+  const references = [model, ...(planningEnabled && planningModel ? [planningModel] : [])];
+  const warnings = references
+    .filter((reference) => modelViolations({ model: reference }, models).length === 0)
+    .filter((reference) => reference !== "")
+    .flatMap((reference) => temperatureWarning(spec, resolveModel({ model: reference }, models)));
+  return [...new Set(warnings)];
 }
 
 /** A model that cannot be resolved is reported by `modelViolations`. */

@@ -69,17 +69,15 @@ test.each([
 
 test("a schema that names no draft is read by 2020-12, or else by draft 7", () => {
   const tuple = { properties: { t: { prefixItems: [{ type: "integer" }], items: false } } };
-  expect(problems(tuple, { t: ["x", 2] })).toEqual([
-    "t.0 must be integer",
-    "t must NOT have more than 1 items",
-  ]);
   const older = { properties: { t: { items: [{ type: "integer" }], additionalItems: false } } };
-  expect(problems(older, { t: ["x", 2] })).toEqual([
-    "t.0 must be integer",
-    "t must NOT have more than 1 items",
-  ]);
+  for (const schema of [tuple, older]) {
+    expect(problems(schema, { t: ["x", 2] }).toSorted()).toEqual([
+      "t must NOT have more than 1 items",
+      "t.0 must be integer",
+    ]);
+  }
   const named = { $schema: "http://json-schema.org/draft-07/schema#", ...tuple };
-  expect(problems(named, { t: ["x"] })).toEqual(["t boolean schema is false"]);
+  expect(problems(named, { t: ["x"] })).toEqual(["t.0 boolean schema is false"]);
 });
 
 test("two schemas with the same id do not conflict", () => {
