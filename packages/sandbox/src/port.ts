@@ -29,7 +29,13 @@ export type ProbeReport =
       /** Better options that were tried first and did not work. */
       readonly notes?: readonly string[];
     }
-  | { readonly works: false; readonly reason: string; readonly fixes: readonly string[] };
+  | {
+      readonly works: false;
+      readonly reason: string;
+      readonly fixes: readonly string[];
+      /** Whether the driver may work later although nobody changes anything, as after a restart of what it uses. Default: false. */
+      readonly isTransient?: boolean;
+    };
 
 /** Limits that hold for all processes of a sandbox together. Other limits hold for each process, or not at all. */
 export interface Bounds {

@@ -47,7 +47,7 @@ function withoutRuntimeClass(name: string): void {
 describe("the kubernetes driver does not work", () => {
   test("outside of a cluster", async () => {
     const driver = driverFor({ kubeconfig: undefined });
-    const choice = await chooseDriver("kubernetes", [driver], silent, signal);
+    const choice = await chooseDriver("kubernetes", [driver], { log: silent }, signal);
     expect(choice).toMatchObject({
       driver: undefined,
       refusal: expect.stringContaining(

@@ -206,6 +206,19 @@ describe.skipIf(skipReason !== "")(`the pods of other toolhosts${skipReason}`, (
     expect(await driverFor().list(signal)).toEqual([{ sessionId, isOrphan: true }]);
   });
 
+  test("are no orphans while the cluster deletes them", async () => {
+    const driver = driverFor();
+    const session = await driver.open(spec, signal);
+    const { sessionId } = session;
+    const pod = cluster.pods.store.objects.get(sessionId);
+    await session[Symbol.asyncDispose]();
+    await expectNothingLeft();
+    if (pod === undefined) throw new Error("the session has no pod");
+    const metadata = { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
+    cluster.pods.store.put({ ...pod, metadata }, "ADDED");
+    expect(await driver.list(signal)).toEqual([]);
+  });
+
   test("end by themselves when their toolhost is gone", async () => {
     const session = await driverFor().open(spec, signal);
     await immediate();

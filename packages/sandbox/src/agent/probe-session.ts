@@ -12,7 +12,8 @@ print(json.dumps({"agent": agent, "files": os.listdir()}))`;
 const answer = z.object({ agent: z.string(), files: z.array(z.string()) });
 
 /** Result of a probe: the agent as bytecode of the sandbox's interpreter and the files of the workspace, or the error. */
-export type SessionProbe = z.infer<typeof answer> | { readonly problem: string };
+export type SessionProbe =
+  z.infer<typeof answer> | { readonly problem: string; readonly isTransient: boolean };
 
 /**
  * Starts a sandbox and compiles the agent in it, so that later sandboxes start faster. The bytecode can be trusted, because
@@ -36,13 +37,21 @@ export async function probeSession(
       if (event.kind === "out") output += Buffer.from(event.bytes).toString("utf8");
     }
     const parsed = answer.safeParse(jsonOf(output));
-    return parsed.success ? parsed.data : { problem: `the probe failed: ${output.trim()}` };
+    return parsed.success
+      ? parsed.data
+      : { problem: `the probe failed: ${output.trim()}`, isTransient: false };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof Failure) return { problem: error.message };
-    if (until.aborted) return { problem: `the probe took longer than ${timeoutMs / 1_000} s` };
+    if (error instanceof Failure) return { problem: error.message, isTransient: passes(error) };
+    const problem = `the probe took longer than ${timeoutMs / 1_000} s`;
+    if (until.aborted) return { problem, isTransient: true };
     throw error;
   }
+}
+
+/** Whether what caused a failure may pass without a change. */
+export function passes({ kind }: Failure): boolean {
+  return kind === "unavailable" || kind === "exhausted";
 }
 
 function jsonOf(text: string): unknown {

@@ -23,7 +23,11 @@ const condition = z.object({
   message: z.string().optional(),
 });
 const claimOf = z.object({
-  metadata: z.object({ name: z.string(), labels: z.record(z.string(), z.string()).optional() }),
+  metadata: z.object({
+    name: z.string(),
+    deletionTimestamp: z.string().optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+  }),
   status: z
     .object({
       conditions: z.array(condition).optional(),
@@ -90,7 +94,8 @@ export class ClaimedSessions implements SessionSource {
     const selector = encodeURIComponent(`${labels.name}=${sandboxName},${labels.session}`);
     const path = `${this.#path()}?labelSelector=${selector}`;
     const { items } = listed.parse(await this.#cluster.request({ method: "GET", path }, signal));
-    return items.map(({ metadata: { name, labels: given = {} }, status }) => ({
+    const kept = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    return kept.map(({ metadata: { name, labels: given = {} }, status }) => ({
       sessionId: name,
       owner: given[labels.owner] ?? "",
       isOver: isTrue(status?.conditions, "Finished") || isPastDeadline(given[labels.deadline]),

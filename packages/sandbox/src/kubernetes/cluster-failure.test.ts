@@ -21,6 +21,20 @@ test.each([
   expect(failure.message).toContain(right);
 });
 
+test.each([
+  [
+    "exceeded quota: compute, requested: pods=1, used: pods=4, limited: pods=4",
+    /end other sandboxes/,
+  ],
+  ["status unknown for quota: compute, resources: pods", /wait until the cluster has computed/],
+])("a quota that refuses a pod is no missing right: %s", (message, remedy) => {
+  const body = status(`pods "one" is forbidden: ${message}`);
+  const failure = refusal({ method: "POST", path }, 403, body);
+  expect(failure).toMatchObject({ kind: "exhausted" });
+  expect(failure.message).toMatch(remedy);
+  expect(failure.message).not.toContain("grant the service account");
+});
+
 test("an answer that is not a Status is quoted", () => {
   const failure = refusal({ method: "GET", path }, 502, "<html>bad gateway</html>");
   expect(failure.kind).toBe("unavailable");

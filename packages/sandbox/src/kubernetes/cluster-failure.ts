@@ -30,10 +30,10 @@ export function refusal(
 ): Failure {
   const message = messageOf(body) || `status ${status}`;
   const problem = `the cluster refused ${request.method} ${request.path.split("?")[0]}: ${message}`;
-  const isQuota = status === 403 && /exceeded quota/i.test(message);
+  const isQuota = status === 403 && /\bquota\b/i.test(message);
   const kind = isQuota ? "exhausted" : (kinds[status] ?? "unavailable");
   const remedy = isQuota
-    ? quotaRemedy
+    ? quotaRemedyFor(message)
     : status === 403
       ? forbiddenRemedy(request, message)
       : remedies[status];
@@ -49,7 +49,13 @@ export function unreachable(server: string, cause: unknown): Failure {
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
 }
 
-const quotaRemedy = "end other sandboxes, or raise the ResourceQuota of the namespace";
+/** A new quota has no status until its controller has counted, and refuses everything until then. */
+function quotaRemedyFor(message: string): string {
+  return /status unknown for quota/i.test(message)
+    ? "wait until the cluster has computed the ResourceQuota of the namespace"
+    : "end other sandboxes, or raise the ResourceQuota of the namespace";
+}
+
 const remedies: Readonly<Record<number, string>> = {
   401: "check that the token of the toolhost is mounted and has not expired",
 };

@@ -10,7 +10,7 @@ import type {
 } from "../port.ts";
 import { AgentSession } from "../agent/agent-session.ts";
 import { callLimits, environment } from "../agent/call-limits.ts";
-import { probeSession } from "../agent/probe-session.ts";
+import { passes, probeSession } from "../agent/probe-session.ts";
 import { ClaimedSessions, hasClaims } from "./claimed-sessions.ts";
 import type { Cluster } from "./cluster.ts";
 import { missingRights } from "./missing-rights.ts";
@@ -74,7 +74,7 @@ export class KubernetesDriver implements SandboxDriver {
       return await this.#probePods(cluster, [note], signal);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      return { works: false, reason: error.message, fixes: [] };
+      return { works: false, reason: error.message, fixes: [], isTransient: passes(error) };
     }
   }
 
@@ -175,7 +175,10 @@ export class KubernetesDriver implements SandboxDriver {
     this.#source = source;
     const timeoutMs = (this.#options.startTimeoutMs ?? defaultStartTimeoutMs) + answerMs;
     const probed = await probeSession(this, python, "", signal, timeoutMs);
-    if ("problem" in probed) return { works: false, reason: probed.problem, fixes: [] };
+    if ("problem" in probed) {
+      const { problem: reason, isTransient } = probed;
+      return { works: false, reason, fixes: [], isTransient };
+    }
     return { works: true, isolates: true, bounds: { memory: true, processes: source.hasOwnUser } };
   }
 

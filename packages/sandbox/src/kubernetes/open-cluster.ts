@@ -43,5 +43,5 @@ export async function openCluster({
 }
 
 function noCluster(problem: string, cause?: unknown): Failure {
-  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
+  return new Failure("precondition", ErrorReason.UNAVAILABLE, problem, { cause });
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { SessionSpec } from "../port.ts";
 import type { Cluster } from "./cluster.ts";
 import { labels, podManifest, sandboxName } from "./spec.ts";
+import type { Pod } from "./pod-state.ts";
 import { readPod, stateOfPod } from "./pod-state.ts";
 import type { AcquiredSession, SessionSource } from "./session-source.ts";
 import { rightsTo } from "./session-source.ts";
@@ -58,17 +59,25 @@ export class PodSessions implements SessionSource {
     const selector = encodeURIComponent(`${labels.name}=${sandboxName},${labels.session}`);
     const path = `${this.#path()}?labelSelector=${selector}`;
     const { items } = listed.parse(await this.#cluster.request({ method: "GET", path }, signal));
-    return items.map(readPod).map((pod) => {
-      const { name, labels: given = {} } = pod.metadata;
-      const isOver = stateOfPod(pod).kind === "over" || isPastDeadline(given[labels.deadline]);
-      return { sessionId: name, owner: given[labels.owner] ?? "", isOver };
-    });
+    return items
+      .map(readPod)
+      .filter(isKept)
+      .map((pod) => {
+        const { name, labels: given = {} } = pod.metadata;
+        const isOver = stateOfPod(pod).kind === "over" || isPastDeadline(given[labels.deadline]);
+        return { sessionId: name, owner: given[labels.owner] ?? "", isOver };
+      });
   }
 
   #path(name?: string): string {
     const all = `/api/v1/namespaces/${this.#cluster.namespace}/pods`;
     return name === undefined ? all : `${all}/${name}`;
   }
+}
+
+/** A pod that is being deleted, which may take its grace period, needs nobody who deletes it. */
+function isKept({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp === undefined;
 }
 
 /** Deletes an object of the cluster. A missing object is not an error. */

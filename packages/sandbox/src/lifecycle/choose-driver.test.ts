@@ -1,3 +1,4 @@
+import { HastyClock } from "@reeve/platform/test/support/manual-clock";
 import { expect, test } from "vitest";
 import type { ProbeReport, SandboxDriver } from "../port.ts";
 import { chooseDriver } from "./choose-driver.ts";
@@ -15,6 +16,16 @@ function driver(name: string, report: ProbeReport): SandboxDriver {
   return { name, probe: () => Promise.resolve(report), open: never, list: never, destroy: never };
 }
 
+const refused: ProbeReport = { ...broken, isTransient: true };
+
+/** Works from the third probe on. */
+function lateDriver(name: string): SandboxDriver {
+  let probes = 0;
+  const probe = () => Promise.resolve(++probes < 3 ? refused : works);
+  return { ...driver(name, works), probe };
+}
+
+const files = driver("files-only", { ...works, isolates: false });
 const unsafe = driver("unsafe-local", { ...works, isolates: false });
 
 function recordingLog() {
@@ -26,7 +37,7 @@ function recordingLog() {
 test("takes the first driver that works", async () => {
   const { log, lines } = recordingLog();
   const drivers = [driver("docker", broken), driver("bubblewrap", works), unsafe];
-  const choice = await chooseDriver("auto", drivers, log, signal);
+  const choice = await chooseDriver("auto", drivers, { log }, signal);
   expect(choice.driver?.name).toBe("bubblewrap");
   expect(lines).toEqual([]);
 });
@@ -34,15 +45,31 @@ test("takes the first driver that works", async () => {
 test("takes the named driver, and no other if it does not work", async () => {
   const { log } = recordingLog();
   const drivers = [driver("docker", works), driver("bubblewrap", broken)];
-  expect((await chooseDriver("docker", drivers, log, signal)).driver?.name).toBe("docker");
-  expect((await chooseDriver("bubblewrap", drivers, log, signal)).driver).toBeUndefined();
+  expect((await chooseDriver("docker", drivers, { log }, signal)).driver?.name).toBe("docker");
+  expect((await chooseDriver("bubblewrap", drivers, { log }, signal)).driver).toBeUndefined();
+});
+
+test("waits for the named driver while it is refused for a reason that may pass", async () => {
+  const { log, lines } = recordingLog();
+  const clock = new HastyClock();
+  const drivers = [lateDriver("kubernetes"), files];
+  const choice = await chooseDriver("kubernetes", drivers, { log, clock }, signal);
+  expect(choice).toMatchObject({ driver: { name: "kubernetes" } });
+  expect(clock.delaysMs).toEqual([1_000, 2_000]);
+  expect(lines.join()).toContain("does not work yet");
+});
+
+test("waits for no driver that nobody named", async () => {
+  const { log } = recordingLog();
+  const drivers = [lateDriver("kubernetes"), driver("bubblewrap", works)];
+  expect((await chooseDriver("auto", drivers, { log }, signal)).driver?.name).toBe("bubblewrap");
 });
 
 // Requirement: KIT-9
 test("refuses to run without isolation, and reports what was tried and how to fix it", async () => {
   const { log, lines } = recordingLog();
   const drivers = [driver("docker", broken), driver("bubblewrap", broken), unsafe];
-  const choice = await chooseDriver("auto", drivers, log, signal);
+  const choice = await chooseDriver("auto", drivers, { log }, signal);
   expect(choice).toMatchObject({ driver: undefined });
   if (choice.driver !== undefined) return;
   expect(choice.refusal.split("\n").slice(1)).toEqual([
@@ -54,8 +81,6 @@ test("refuses to run without isolation, and reports what was tried and how to fi
   expect(lines.join()).toContain("docker: it is broken");
 });
 
-const files = driver("files-only", { ...works, isolates: false });
-
 test.each(["auto", "docker"] as const)(
   "falls back to file tools if nothing isolates with the setting %s, and reports why code does not run",
   async (setting) => {
@@ -63,7 +88,7 @@ test.each(["auto", "docker"] as const)(
     const choice = await chooseDriver(
       setting,
       [driver("docker", broken), unsafe, files],
-      log,
+      { log },
       signal,
     );
     expect(choice.driver?.name).toBe("files-only");
@@ -77,8 +102,8 @@ test.each(["auto", "docker"] as const)(
 test("takes files-only only by name if a driver that isolates works", async () => {
   const { log } = recordingLog();
   const drivers = [driver("docker", broken), driver("bubblewrap", works), unsafe, files];
-  expect((await chooseDriver("auto", drivers, log, signal)).driver?.name).toBe("bubblewrap");
-  const choice = await chooseDriver("files-only", drivers, log, signal);
+  expect((await chooseDriver("auto", drivers, { log }, signal)).driver?.name).toBe("bubblewrap");
+  const choice = await chooseDriver("files-only", drivers, { log }, signal);
   expect(choice.driver?.name).toBe("files-only");
   expect(choice.refusal).toContain("REEVE_SANDBOX=files-only");
 });
@@ -86,7 +111,7 @@ test("takes files-only only by name if a driver that isolates works", async () =
 test("reports that all tools are off if not even file tools work", async () => {
   const { log, lines } = recordingLog();
   const drivers = [driver("bubblewrap", broken), driver("files-only", broken)];
-  const choice = await chooseDriver("auto", drivers, log, signal);
+  const choice = await chooseDriver("auto", drivers, { log }, signal);
   expect(choice.driver).toBeUndefined();
   expect(choice.refusal).toContain("files-only: it is broken");
   expect(lines.join()).toContain("all built-in tools are off");
@@ -99,7 +124,7 @@ test("runs without isolation only by name, and warns at each start", async () =>
     const choice = await chooseDriver(
       "unsafe-local",
       [driver("docker", works), unsafe],
-      log,
+      { log },
       signal,
     );
     expect(choice.driver?.name).toBe("unsafe-local");
@@ -110,6 +135,6 @@ test("runs without isolation only by name, and warns at each start", async () =>
 test("probes nothing if sandboxes are off", async () => {
   const { log } = recordingLog();
   expect(
-    (await chooseDriver("none", [driver("docker", works)], log, signal)).driver,
+    (await chooseDriver("none", [driver("docker", works)], { log }, signal)).driver,
   ).toBeUndefined();
 });

@@ -1,3 +1,6 @@
+import type { Clock } from "@reeve/platform/async/clock";
+import { steadyClock } from "@reeve/platform/async/clock";
+import { Backoff } from "@reeve/platform/async/retry/backoff";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { ProbeReport, SandboxDriver } from "../port.ts";
 import { filesOnly } from "../port.ts";
@@ -16,15 +19,25 @@ export type DriverChoice =
 
 type Log = Pick<Logger, "info" | "warn">;
 
+interface ChoiceOptions {
+  readonly log: Log;
+  /** Measures the delays between probes. Default: monotonic time. */
+  readonly clock?: Clock;
+}
+
+/** Delays before a driver that may work later is probed again. */
+const probeBackoff = { firstDelayMs: 1_000, maxDelayMs: 30_000 };
+
 /**
  * Chooses the driver for `setting`, the value of `REEVE_SANDBOX`. With `auto`, takes the first driver that works and isolates.
- * A driver without isolation must be named, and logs a warning at each start. If no permitted driver works, falls back to
- * `files-only`, which runs our own file programs and no other code.
+ * A driver without isolation must be named, and logs a warning at each start. A named driver that may work later is tried until
+ * it works or `signal` aborts. If no permitted driver works, falls back to `files-only`, which runs our own file programs and no
+ * other code.
  */
 export async function chooseDriver(
   setting: string,
   drivers: readonly SandboxDriver[],
-  log: Log,
+  { log, clock = steadyClock }: ChoiceOptions,
   signal: AbortSignal,
 ): Promise<DriverChoice> {
   if (setting === "none") {
@@ -37,7 +50,10 @@ export async function chooseDriver(
   const failures: string[] = [];
   for (const driver of drivers) {
     if (setting === "auto" ? driver.name === filesOnly : driver.name !== setting) continue;
-    const report = await driver.probe(signal);
+    const report =
+      setting === "auto"
+        ? await driver.probe(signal)
+        : await probeUntilKnown(driver, { log, clock }, signal);
     if (!report.works) {
       failures.push(failureOf(driver.name, report));
       continue;
@@ -60,6 +76,22 @@ export async function chooseDriver(
     return { driver, report };
   }
   return await chooseFilesOnly(failures, drivers, log, signal);
+}
+
+/** Probes a driver until it works, or until only a change can make it work. */
+async function probeUntilKnown(
+  driver: SandboxDriver,
+  { log, clock }: Required<ChoiceOptions>,
+  signal: AbortSignal,
+): Promise<ProbeReport> {
+  const backoff = new Backoff(probeBackoff);
+  for (;;) {
+    const report = await driver.probe(signal);
+    if (report.works || report.isTransient !== true) return report;
+    const { reason } = report;
+    log.warn({ driver: driver.name, reason }, "the sandbox does not work yet; trying again");
+    await clock.sleep(backoff.next(), signal);
+  }
 }
 
 async function chooseFilesOnly(

@@ -53,7 +53,7 @@ export async function openSandboxes(
       warmPool: config.REEVE_SANDBOX_WARM_POOL,
     },
   });
-  const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
+  const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, { log }, signal);
   if (choice.driver === undefined) {
     const { refusal } = choice;
     return { isolation: "none", refusal, [Symbol.asyncDispose]: () => Promise.resolve() };
