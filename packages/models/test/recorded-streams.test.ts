@@ -26,7 +26,7 @@ const weather = {
   argumentsText: JSON.stringify({ city: "Zürich", say: 'a "quoted" 👋' }),
 };
 const time = { name: "get_time", argumentsText: '{"zone":"Europe/Zurich"}' };
-const usage = {
+const commonUsage = {
   inputTokens: 25,
   outputTokens: 9,
   cachedInputTokens: 10,
@@ -38,6 +38,11 @@ const usage = {
 const placeOf = (bytes: Buffer, text: string) => bytes.indexOf(text);
 
 describe.each(apis)("over $format, a recorded stream", (api) => {
+  // Only Anthropic charges for writes to its cache.
+  const usage = {
+    ...commonUsage,
+    cacheWriteInputTokens: api.format === "anthropic.messages" ? 10 : 0,
+  };
   const bytesOf = (name: string) => fixture(api, name);
   const open = (options: Pick<ProviderOptions, "idleTimeoutMs"> = {}): ModelProvider =>
     api.open(server.url, { apiKey: key, ...options });
@@ -275,7 +280,11 @@ describe("a recorded stream", () => {
   test("of chat completions may hold chunks without a choice", async () => {
     const { text, turn } = await playedBy(chat, "empty-choices");
     expect(text).toBe(greeting);
-    expect(turn).toMatchObject({ finishReason: "stop", usage, model: "gpt-5.4-mini-2026-03-17" });
+    expect(turn).toMatchObject({
+      finishReason: "stop",
+      usage: commonUsage,
+      model: "gpt-5.4-mini-2026-03-17",
+    });
   });
 
   test("of the Responses API that ends with a failure fails with it", async () => {

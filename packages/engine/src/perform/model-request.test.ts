@@ -140,11 +140,15 @@ test("a provider that reports no usage is charged for what was counted before th
   expect(run.all("usage")).toMatchObject([{ estimated: true, inputTokens: started?.inputTokens }]);
 });
 
+function temperatureWith(capabilities?: { readonly temperature: boolean }): number | undefined {
+  const run = new PlayedRun(
+    { temperature: 0.5 },
+    { prepared: { ...(capabilities && { capabilities }) } },
+  );
+  return requestIn(run).temperature;
+}
+
 test("a temperature that the provider does not accept is not in the request", () => {
-  const temperatureWith = (capabilities?: { temperature: boolean }) =>
-    requestIn(
-      new PlayedRun({ temperature: 0.5 }, { prepared: { ...(capabilities && { capabilities }) } }),
-    ).temperature;
   expect(temperatureWith()).toBe(0.5);
   expect(temperatureWith({ temperature: true })).toBe(0.5);
   expect(temperatureWith({ temperature: false })).toBeUndefined();

@@ -712,10 +712,6 @@ pub struct ProviderCapabilities {
     /// is not sent.
     #[prost(bool, optional, tag = "4")]
     pub temperature: ::core::option::Option<bool>,
-    /// Whether it counts the tokens of a request before the call, free of charge. The runtime then asks
-    /// it for the count near a limit.
-    #[prost(bool, tag = "5")]
-    pub token_counting: bool,
 }
 /// A model provider, as announced by the runtimes.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -87,8 +87,8 @@ const limited = () => new PlayedRun({ budgetAwareness: "limit:50" }, small);
 describe("with budget_awareness limit:50", () => {
   // Requirement: BUD-3
   test("a conversation at its limit is not compacted", () => {
-    const size = (run: PlayedRun) => promptTokens(run.state, run.frame());
-    const tokens = size(rounds(new PlayedRun({}, small), 1));
+    const unlimited = rounds(new PlayedRun({}, small), 1);
+    const tokens = promptTokens(unlimited.state, unlimited.frame());
     const withWindow = (contextWindow: number) =>
       rounds(
         new PlayedRun(
