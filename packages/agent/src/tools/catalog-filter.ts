@@ -16,8 +16,15 @@ export function catalogFilter(spec: Selection): (name: string) => boolean {
   const { allowedTools, allowedToolPatterns } = spec;
   const allowsAll = allowedTools === undefined && allowedToolPatterns === undefined;
   const allowed = nameSet(stringsOf(allowedTools).strings, stringsOf(allowedToolPatterns).strings);
-  const excluded = nameSet(spec.excludedTools, spec.excludedToolPatterns);
+  const excluded = exclusionFilter(spec);
   return (name) => (allowsAll || allowed(name)) && !excluded(name);
+}
+
+/** Returns whether the spec excludes a tool by name or pattern. */
+export function exclusionFilter(
+  spec: Pick<Selection, "excludedTools" | "excludedToolPatterns">,
+): (name: string) => boolean {
+  return nameSet(spec.excludedTools, spec.excludedToolPatterns);
 }
 
 function nameSet(

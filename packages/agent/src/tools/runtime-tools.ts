@@ -9,6 +9,7 @@ export const parallelSubtasksName = "run_parallel_subtasks";
 /** Only subtasks with an output schema have this tool. No other source may offer a tool with its name. */
 export const finishSubtaskName = "finish_subtask";
 export const retrieveArtifactName = "retrieve_artifact";
+export const memoryReadName = "memory_read";
 
 /** The source of the tools that the runtime itself executes. */
 export const runtimeSource = "runtime";
@@ -93,7 +94,7 @@ const memoryTools = [
     [],
   ),
   runtimeTool(
-    "memory_read",
+    memoryReadName,
     PermissionClass.KNOWLEDGE,
     "Reads one entry of the shared memory of this run.",
     {

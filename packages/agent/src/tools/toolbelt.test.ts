@@ -143,6 +143,19 @@ test("has the tools of the runtime, under the same policy and filter", () => {
   expect(runtimeNames(beltOf({}, []))).not.toContain("retrieve_artifact");
 });
 
+// Requirement: META-4
+test("has the tools that its results name, even if its filter does not list them", () => {
+  const only = (...names: string[]) => ({ allowedTools: fromJson(ListValueSchema, names) });
+  const namesOf = (spec: Parameters<typeof beltOf>[0]) =>
+    beltOf(spec).tools.map(({ name }) => name);
+  expect(namesOf(only("grep"))).toEqual(["grep", "retrieve_artifact"]);
+  expect(namesOf(only("run_subtask"))).toEqual(["memory_read", "run_subtask"]);
+  expect(namesOf(only("list_todos"))).toEqual(["list_todos"]);
+  expect(namesOf(only())).toEqual([]);
+  const excluded = { ...only("grep"), excludedToolPatterns: ["retrieve_*"] };
+  expect(namesOf(excluded)).toEqual(["grep"]);
+});
+
 // Requirement: CFG-8, CFG-9, SUB-2
 test("has the tool for parallel subtasks only when the agent allows it, whatever its maximum is", () => {
   expect(runtimeNames(beltOf({ maxParallelSubagents: 7 }))).not.toContain("run_parallel_subtasks");

@@ -4,7 +4,8 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
-import { catalogFilter, filterWarnings } from "./catalog-filter.ts";
+import { catalogFilter, exclusionFilter, filterWarnings } from "./catalog-filter.ts";
+import { companionsOf } from "./companion-tools.ts";
 import type { OfferedTool } from "./exclusion-reason.ts";
 import { exclusionReason } from "./exclusion-reason.ts";
 import {
@@ -61,6 +62,15 @@ export function toolbelt(
     if (policyReason !== undefined && named.has(name) && isInFilter(name)) {
       missing.push(`allowed_tools: the agent does not have "${name}": ${policyReason}`);
     }
+  }
+  // A result must not name a tool that the agent lacks, unless the agent excludes it expressly.
+  const isExcluded = exclusionFilter(spec);
+  for (const name of companionsOf(tools)) {
+    const tool = offered.get(name);
+    if (tool === undefined || !excluded.has(name)) continue;
+    if (isExcluded(name) || policyReasonOf(tool) !== undefined) continue;
+    tools.push(tool.descriptor);
+    excluded.delete(name);
   }
   return {
     tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)),

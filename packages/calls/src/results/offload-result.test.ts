@@ -18,13 +18,19 @@ const log = createLogger("test", "silent");
 function offloaded(
   partial: Omit<CallResult, "isError">,
   artifacts: Pick<ArtifactStore, "put">,
-  { resultBytes = 2_000, storeTimeoutMs = 10_000, name = "echo", signal = never } = {},
+  {
+    resultBytes = 2_000,
+    storeTimeoutMs = 10_000,
+    name = "echo",
+    signal = never,
+    cannotRetrieve = false,
+  } = {},
 ) {
   const request = create(ToolCallRequestSchema, {
     tenant: "acme",
     runId: "run_1",
     call: { callId: "run_1-2-0", name },
-    settings: { resultBytes },
+    settings: { resultBytes, cannotRetrieve },
   });
   const result = { isError: false, executionTimeMs: 1, ...partial };
   const outage = { answers: async () => undefined };
@@ -68,6 +74,14 @@ describe("a text", () => {
     expect(await artifacts.list("acme", never)).toMatchObject([
       { runId: "run_1", name: "echo-result.txt", mediaType: "text/plain; charset=utf-8" },
     ]);
+  });
+
+  // Requirement: META-4
+  test("that is too long names no tool that the model lacks", async () => {
+    const content = `begin ${"é".repeat(5_000)} end`;
+    const result = await offloaded({ content }, store(), { cannotRetrieve: true });
+    expect(result.content).toContain(`10010 bytes in all, kept as artifact ${result.artifactId}]`);
+    expect(result.content).not.toContain("retrieve_artifact");
   });
 
   test.each([

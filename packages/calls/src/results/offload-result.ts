@@ -41,7 +41,7 @@ export async function offloadResult(
   const bytes = Buffer.from(content);
   const mediaType = isRecord ? "application/json" : "text/plain; charset=utf-8";
   const part = await storePart(request, { key: "", mediaType, bytes }, ports, signal);
-  const where = whereIsRest(part, bytes.length);
+  const where = whereIsRest(part, bytes.length, request.settings?.cannotRetrieve ?? false);
   const record = isRecord && stored.note === "" ? fittedRecord(structured, where, room) : undefined;
   const artifactId = part.kind === "stored" ? part.artifactId : stored.artifactId;
   const cut = record ?? { content: preview(content, where, room) + stored.note };
@@ -53,9 +53,10 @@ export async function offloadResult(
   };
 }
 
-function whereIsRest(part: StoredPart, size: number): string {
+function whereIsRest(part: StoredPart, size: number, cannotRetrieve: boolean): string {
   if (part.kind === "lost")
     return `[${size} bytes in all; the rest could not be stored: ${part.reason}]`;
+  if (cannotRetrieve) return `[${size} bytes in all, kept as artifact ${part.artifactId}]`;
   const way = `call retrieve_artifact with artifact_id ${part.artifactId} to read`;
   return part.isEarlier
     ? `[${size} bytes in all; ${way} what an earlier attempt of this call gave]`

@@ -5,6 +5,7 @@ import { workspaceIdOf } from "@reeve/contracts/workspace-id";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import type { Fact } from "../domain/state/fact.ts";
@@ -14,6 +15,7 @@ import { limitsOf } from "../domain/budget/limits.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import { requestAnswer } from "../domain/calls/questions.ts";
 import type { RunState } from "../domain/state/run-state.ts";
+import { frameOf } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
@@ -67,7 +69,7 @@ export function callKey(state: RunState, callId: string): CallKey {
   return { tenant: state.head.created?.tenant ?? "", run: state.head.runId, call: callId };
 }
 
-function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest {
+function requestFor(state: RunState, { call, tool, frame }: CallTool): ToolCallRequest {
   const { created, runId } = state.head;
   const toolkit = created?.spec?.deepAgent;
   return create(ToolCallRequestSchema, {
@@ -78,6 +80,7 @@ function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest 
     settings: {
       readOnly: toolkit?.readOnly ?? false,
       resultBytes: limitsOf(state).resultBytes,
+      cannotRetrieve: !frameOf(state, frame).tools.has(retrieveArtifactName),
       networkAllow: toolkit?.network?.allow ?? [],
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
       ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),

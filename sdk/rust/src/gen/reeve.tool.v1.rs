@@ -271,6 +271,10 @@ pub struct ToolSettings {
     /// `AgentSpec.deep_agent.network`. If empty, none.
     #[prost(string, repeated, tag = "7")]
     pub network_allow: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether the model lacks `retrieve_artifact`. A shortened result then names the artifact that has
+    /// all of it, but not the tool.
+    #[prost(bool, tag = "8")]
+    pub cannot_retrieve: bool,
 }
 /// Journal of a call. The process that appends the first fact owns the call: the toolhost that
 /// starts it, or the runtime that cancels it before it has started.

@@ -1,3 +1,7 @@
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { runtimeTools } from "@reeve/agent/tools/runtime-tools";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { fact } from "../state/fact.ts";
@@ -17,8 +21,23 @@ test("a result that is too long is cut with the key of the complete one in the m
   const [child = ""] = run.subtasks;
   run.says("x".repeat(5_000), child).turnIn(child);
   expect(bytesOf(run.resultsSeen()[0] ?? "")).toBeLessThanOrEqual(1_000);
-  expect(run.resultsSeen()[0]).toContain(`the whole is in the shared memory under task:${child}`);
+  expect(run.resultsSeen()[0]).toContain(
+    `call memory_read with key task:${child} to read the whole`,
+  );
   expect(run.state.memory.get(`task:${child}`)).toHaveLength(5_000);
+});
+
+// Requirement: META-4
+test("a result that is too long names no tool that the caller lacks", () => {
+  const allowedTools = fromJson(ListValueSchema, ["run_subtask"]);
+  const spec = { allowedTools, budgets: { maxResultBytes: 1_000 } };
+  const tools = (names: readonly string[]) =>
+    runtimeTools(create(AgentSpecSchema)).filter(({ name }) => names.includes(name));
+  const run = new PlayedRun(spec, { prepared: { tools: tools(["run_subtask"]) } });
+  run.turn(subtask("a"));
+  const [child = ""] = run.subtasks;
+  run.says("x".repeat(5_000), child).turnIn(child);
+  expect(run.resultsSeen()[0]).toMatch(/^x+\n\[cut: 5000 bytes in all, the first 1000 shown\]$/);
 });
 
 test("the entries of jobs share the size limit of a result, and stay complete entries", () => {

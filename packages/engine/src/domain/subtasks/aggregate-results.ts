@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
-import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
+import { memoryReadName, parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
 import { IncompleteReason } from "@reeve/contracts/run";
 import type { ToolResult, ToolResultMetadata } from "@reeve/contracts/tool";
 import { ToolResultMetadataSchema, ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
@@ -24,8 +24,9 @@ export function aggregateResults(
   const children = [...state.frames.values()]
     .filter(({ subtask }) => subtask?.callId === call.call.callId)
     .toSorted((a, b) => (a.subtask?.index ?? 0) - (b.subtask?.index ?? 0));
+  const canRead = frame.tools.has(memoryReadName);
   const outcomes = children.flatMap(({ id, outcome }) =>
-    outcome === undefined ? [] : [{ id, outcome }],
+    outcome === undefined ? [] : [{ key: canRead ? taskKey(id) : undefined, outcome }],
   );
   if (outcomes.length < children.length || children.length === 0) return [];
   const { resultBytes } = limitsOf(state);
@@ -41,7 +42,8 @@ export function aggregateResults(
 }
 
 interface EndedSubtask {
-  readonly id: string;
+  /** Where the complete result is in the shared memory. Undefined: the caller cannot read the memory. */
+  readonly key: string | undefined;
   readonly outcome: Outcome;
 }
 
@@ -54,14 +56,14 @@ const incompleteStatus = { status: ToolStatus.INCOMPLETE };
 
 function single(ended: EndedSubtask | undefined, maxBytes: number): Contents {
   if (ended === undefined) return { content: "", isError: true };
-  const { id, outcome } = ended;
+  const { key, outcome } = ended;
   if (outcome.kind === "failed") {
     const content = fittingJson((bytes) => errorOf(outcome, bytes), maxBytes);
     return { content, isError: true };
   }
   const isIncomplete = outcome.incomplete !== IncompleteReason.UNSPECIFIED;
   return {
-    content: cut(outcome.content, id, maxBytes),
+    content: cut(outcome.content, key, maxBytes),
     isError: false,
     ...(outcome.payload && { structured: outcome.payload }),
     ...(isIncomplete && { metadata: create(ToolResultMetadataSchema, incompleteStatus) }),
@@ -71,7 +73,7 @@ function single(ended: EndedSubtask | undefined, maxBytes: number): Contents {
 /** Returns one entry per job, in their order. The call failed only if every job failed. */
 function entries(outcomes: readonly EndedSubtask[], maxBytes: number): Contents {
   const list = (maxTextBytes: number): JsonValue =>
-    outcomes.map(({ id, outcome }, index) => entryOf(index, id, outcome, maxTextBytes));
+    outcomes.map((ended, index) => entryOf(index, ended, maxTextBytes));
   return {
     content: fittingJson(list, maxBytes),
     isError: outcomes.every(({ outcome }) => outcome.kind === "failed"),
@@ -89,14 +91,14 @@ function fittingJson(withTexts: (maxTextBytes: number) => JsonValue, maxBytes: n
   return content;
 }
 
-function entryOf(index: number, id: string, outcome: Outcome, maxTextBytes: number): JsonObject {
+function entryOf(index: number, { key, outcome }: EndedSubtask, maxTextBytes: number): JsonObject {
   if (outcome.kind === "failed") {
     return { index, status: "error", error: errorOf(outcome, maxTextBytes) };
   }
   const { payload, content, incomplete } = outcome;
   const fits = payload !== undefined && byteLength(content) <= maxTextBytes;
   const status = incompleteName(incomplete) || "success";
-  return { index, status, result: fits ? payload : cut(content, id, maxTextBytes) };
+  return { index, status, result: fits ? payload : cut(content, key, maxTextBytes) };
 }
 
 /** Seven entries without texts fit into the smallest `max_result_bytes`, 1,000. */
@@ -112,10 +114,11 @@ function errorOf(
   };
 }
 
-/** Cuts a result, and says where the complete one is if there is room. */
-function cut(content: string, id: string, maxBytes: number): string {
+/** Cuts a result, and says how to read all of it if the caller can and there is room. */
+function cut(content: string, key: string | undefined, maxBytes: number): string {
   if (byteLength(content) <= maxBytes) return content;
-  const note = `\n[cut; the whole is in the shared memory under ${taskKey(id)}]`;
+  if (key === undefined) return maxBytes > 0 ? truncateToBytes(content, maxBytes) : cutMark;
+  const note = `\n[cut; call ${memoryReadName} with key ${key} to read the whole]`;
   const room = maxBytes - byteLength(note);
   return room > 0 ? truncateToBytes(content, room) + note : cutMark;
 }

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { objectSchema } from "@reeve/agent/schema/object-schema";
+import { companionsOf } from "@reeve/agent/tools/companion-tools";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Frame, Job } from "../state/frame.ts";
 
@@ -22,15 +23,23 @@ export function inheritableTools({
   );
 }
 
-/** Returns the tools of a subtask: those of its job, and `finish_subtask` if its result has a schema. */
+/**
+ * Returns the tools of a subtask: those of its job, those that their results may name, and `finish_subtask` if its result has
+ * a schema.
+ */
 export function childTools(
   parent: Pick<Frame, "tools">,
   { tools: names, outputSchema }: Job,
 ): ReadonlyMap<string, ToolDescriptor> {
   const wanted = names === undefined ? undefined : new Set(names);
+  const inheritable = inheritableTools(parent);
   const tools = new Map(
-    [...inheritableTools(parent)].filter(([name]) => wanted === undefined || wanted.has(name)),
+    [...inheritable].filter(([name]) => wanted === undefined || wanted.has(name)),
   );
+  for (const name of companionsOf(tools.values())) {
+    const tool = inheritable.get(name);
+    if (tool !== undefined) tools.set(name, tool);
+  }
   if (outputSchema !== undefined) {
     tools.set(
       finishSubtaskName,

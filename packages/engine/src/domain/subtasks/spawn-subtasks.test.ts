@@ -1,4 +1,5 @@
 import { PermissionClass } from "@reeve/contracts/tool";
+import { retrieveArtifact } from "@reeve/agent/tools/runtime-tools";
 import { describe, expect, test } from "vitest";
 import { PlayedRun, jobs, subtask } from "../../../test/support/run-player.ts";
 import { expectOrder } from "../../../test/support/event-order.ts";
@@ -101,7 +102,7 @@ describe("a subtask", () => {
     run.turnIn(child, [subtask("b", { tools: ["count"] })]);
     expect(run.lastResult).toContain("a subtask cannot have the tools count");
     run.turnIn(child, [subtask("b")]);
-    expect(toolsOf(run, run.subtasks[1] ?? "")).toEqual(["search", "run_subtask"]);
+    expect(toolsOf(run, run.subtasks[1] ?? "")).toEqual(["search", "run_subtask", "memory_read"]);
   });
 
   // Requirement: SUB-9, TURN-1
@@ -223,4 +224,24 @@ describe("a call of several jobs", () => {
     expect(run.all("toolResult")[0]?.success).toBe(false);
     expect(run.end).toBeUndefined();
   });
+});
+
+// Requirement: META-4, SUB-3
+test("a subtask with named tools also has those that their results name", () => {
+  const run = new PlayedRun(
+    {},
+    { tools: [{ name: "search", source: "builtin" }, retrieveArtifact] },
+  );
+  run.turn(
+    subtask("a", { tools: ["search"] }),
+    subtask("b", { tools: ["run_subtask"] }),
+    subtask("c", { tools: ["list_todos"] }),
+    subtask("d", { tools: [] }),
+  );
+  expect(run.subtasks.map((id) => [...run.frame(id).tools.keys()])).toEqual([
+    ["search", "retrieve_artifact"],
+    ["run_subtask", "memory_read"],
+    ["list_todos"],
+    [],
+  ]);
 });

@@ -1374,9 +1374,12 @@ type ToolSettings struct {
 	ResultBytes uint32 `protobuf:"varint,6,opt,name=result_bytes,json=resultBytes,proto3" json:"result_bytes,omitempty"`
 	// Hosts and ports that code and commands may reach, in the format of
 	// `AgentSpec.deep_agent.network`. If empty, none.
-	NetworkAllow  []string `protobuf:"bytes,7,rep,name=network_allow,json=networkAllow,proto3" json:"network_allow,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	NetworkAllow []string `protobuf:"bytes,7,rep,name=network_allow,json=networkAllow,proto3" json:"network_allow,omitempty"`
+	// Whether the model lacks `retrieve_artifact`. A shortened result then names the artifact that has
+	// all of it, but not the tool.
+	CannotRetrieve bool `protobuf:"varint,8,opt,name=cannot_retrieve,json=cannotRetrieve,proto3" json:"cannot_retrieve,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ToolSettings) Reset() {
@@ -1456,6 +1459,13 @@ func (x *ToolSettings) GetNetworkAllow() []string {
 		return x.NetworkAllow
 	}
 	return nil
+}
+
+func (x *ToolSettings) GetCannotRetrieve() bool {
+	if x != nil {
+		return x.CannotRetrieve
+	}
+	return false
 }
 
 // Journal of a call. The process that appends the first fact owns the call: the toolhost that
@@ -2020,7 +2030,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rWorkspaceFile\x12!\n" +
 	"\vartifact_id\x18\x01 \x01(\tB\x00R\n" +
 	"artifactId\x12\x14\n" +
-	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\x83\x03\n" +
+	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\xac\x03\n" +
 	"\fToolSettings\x12C\n" +
 	"\x0fallowed_imports\x18\x01 \x01(\v2\x1a.google.protobuf.ListValueR\x0eallowedImports\x12G\n" +
 	"\x11command_blacklist\x18\x02 \x01(\v2\x1a.google.protobuf.ListValueR\x10commandBlacklist\x12<\n" +
@@ -2028,7 +2038,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x0fcommand_timeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x0ecommandTimeout\x12\x1b\n" +
 	"\tread_only\x18\x05 \x01(\bR\breadOnly\x12!\n" +
 	"\fresult_bytes\x18\x06 \x01(\rR\vresultBytes\x12#\n" +
-	"\rnetwork_allow\x18\a \x03(\tR\fnetworkAllow\"\x96\x01\n" +
+	"\rnetwork_allow\x18\a \x03(\tR\fnetworkAllow\x12'\n" +
+	"\x0fcannot_retrieve\x18\b \x01(\bR\x0ecannotRetrieve\"\x96\x01\n" +
 	"\x0fToolCallJournal\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x121\n" +
 	"\x05facts\x18\x02 \x03(\v2\x1b.reeve.tool.v1.ToolCallFactR\x05facts\x12'\n" +

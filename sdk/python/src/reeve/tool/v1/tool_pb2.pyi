@@ -256,7 +256,7 @@ class WorkspaceFile(_message.Message):
     def __init__(self, artifact_id: _Optional[str] = ..., path: _Optional[str] = ...) -> None: ...
 
 class ToolSettings(_message.Message):
-    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow")
+    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow", "cannot_retrieve")
     ALLOWED_IMPORTS_FIELD_NUMBER: _ClassVar[int]
     COMMAND_BLACKLIST_FIELD_NUMBER: _ClassVar[int]
     CODE_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
@@ -264,6 +264,7 @@ class ToolSettings(_message.Message):
     READ_ONLY_FIELD_NUMBER: _ClassVar[int]
     RESULT_BYTES_FIELD_NUMBER: _ClassVar[int]
     NETWORK_ALLOW_FIELD_NUMBER: _ClassVar[int]
+    CANNOT_RETRIEVE_FIELD_NUMBER: _ClassVar[int]
     allowed_imports: _struct_pb2.ListValue
     command_blacklist: _struct_pb2.ListValue
     code_timeout: _duration_pb2.Duration
@@ -271,7 +272,8 @@ class ToolSettings(_message.Message):
     read_only: bool
     result_bytes: int
     network_allow: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ...) -> None: ...
+    cannot_retrieve: bool
+    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ...) -> None: ...
 
 class ToolCallJournal(_message.Message):
     __slots__ = ("first_sequence", "facts", "previous_digest")
