@@ -1,12 +1,14 @@
 import { basename } from "node:path";
 import type { Artifact } from "@reeve/client";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
-import { saveFile } from "../files/save-file.ts";
+import { saveFile, saveNewFile } from "../files/save-file.ts";
 import { formatBytes } from "../render/numbers.ts";
-import { oneLine } from "../render/plain-text.ts";
+import { oneLine, plainText } from "../render/plain-text.ts";
 import { printList } from "./print-list.ts";
 
 export function artifactsCommand(context: Context): Command {
@@ -35,8 +37,13 @@ function getCommand(context: Context): Command {
   const command = new Command("get")
     .description("Download an artifact.")
     .argument("<artifact>", "id of the artifact")
-    .option("-o, --output <path>", "output file; - for stdout (default: name of the artifact)");
-  return command.action((artifactId: string, { output }: { readonly output?: string }) =>
+    .option("-o, --output <path>", "output file; - for stdout (default: name of the artifact)")
+    .option("-f, --force", "replace an existing file");
+  interface Options {
+    readonly output?: string;
+    readonly force?: true;
+  }
+  return command.action((artifactId: string, { output, force }: Options) =>
     withClient(context, command, async (reeve) => {
       const { terminal, signal } = context;
       const { artifact, chunks } = await reeve.download(artifactId, context);
@@ -44,11 +51,19 @@ function getCommand(context: Context): Command {
         for await (const chunk of chunks) terminal.outBytes(chunk);
         return;
       }
-      const path = output ?? basename(artifact.name);
-      await saveFile(chunks, path, signal);
+      const path = output ?? fileNameOf(artifact);
+      await (force === true ? saveFile : saveNewFile)(chunks, path, signal);
       terminal.note(`${path} (${formatBytes(artifact.sizeBytes)})\n`);
     }),
   );
+}
+
+/** Returns the name under which an artifact is saved. The name comes from the client or tool that stored it. */
+function fileNameOf({ artifactId, name }: Artifact): string {
+  const file = basename(name);
+  if (file !== "" && !file.startsWith(".") && file === plainText(file)) return file;
+  const message = `artifact ${artifactId} has a name that is hidden or not plain text; choose a file with --output`;
+  throw new Failure("precondition", ErrorReason.INVALID_REQUEST, message);
 }
 
 function rowOf({ artifactId, name, sizeBytes, runId }: Artifact): readonly string[] {

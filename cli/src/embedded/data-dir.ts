@@ -16,7 +16,8 @@ export interface DataDir extends Disposable {
 /** Opens a data folder, and creates it if it does not exist. Throws a Failure if another process holds it. */
 export function openDataDir(given: string): DataDir {
   const path = resolve(given);
-  mkdirSync(path, { recursive: true });
+  // It has the token, the memories, and the instructions of all agents.
+  mkdirSync(path, { recursive: true, mode: 0o700 });
   const lock = join(path, "lock");
   const owner = `${process.pid} ${startOf(process.pid) ?? ""}`;
   const holder = holderOf(lock);

@@ -31,7 +31,7 @@ export const gatewayConfig = z
   .object({
     ...commonSettings,
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
-    /** The bearer tokens and their principals. Default: a generated development token, which is logged. */
+    /** The bearer tokens and their principals. Default: a generated development token in a file that the log names. */
     REEVE_TOKENS: tokens.prefault(""),
     REEVE_APPROVALS_URL: z.url().default("http://127.0.0.1:4681"),
     /** The secret that the gateway and approvals share; approvals refuses all other callers. */

@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { RunSchema } from "@reeve/contracts/run";
 import { ThreadSchema } from "@reeve/contracts/thread";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -58,7 +61,7 @@ export async function startGateway(
         ...config.REEVE_LISTEN,
         log,
         services: services.map(({ service }) => service),
-        authenticate: authenticate(tokensOf(config, log)),
+        authenticate: authenticate(tokensOf(config, log, starting)),
         listener,
         limits: limitsOf(config),
         ready: () => connectionStateOf(nats.connection).isUp,
@@ -123,13 +126,18 @@ function keepProjections(
 function tokensOf(
   { REEVE_TOKENS: tokens }: GatewayConfig,
   log: Logger,
+  resources: AsyncDisposableStack,
 ): ReadonlyMap<string, Principal> {
   if (tokens.size > 0) return tokens;
   const development = randomBytes(18).toString("base64url");
-  // The only secret that is ever logged. It is valid only on this machine, for the lifetime of this process.
+  // Not logged: others may read the log. Only the user of this process can read the file.
+  const folder = mkdtempSync(join(tmpdir(), "reeve-token-"));
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const tokenFile = join(folder, "token");
+  writeFileSync(tokenFile, `${development}\n`, { mode: 0o600 });
   log.warn(
-    { developmentToken: development },
-    "REEVE_TOKENS is not set; use this token, which is valid until the process ends",
+    { tokenFile },
+    "REEVE_TOKENS is not set; use the token in this file, which is valid until the process ends",
   );
   return new Map([[development, { tenant: "default", subject: "developer" }]]);
 }

@@ -4,7 +4,9 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Artifact } from "@reeve/contracts/artifact";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import { listViolations } from "@reeve/platform/list-violations";
 import type { ArtifactDraft } from "./artifact-store.ts";
 
 /** Returns the id of the artifact of a draft: derived from the idempotency key, or random. */
@@ -14,6 +16,28 @@ export function artifactIdOf(tenant: string, { idempotencyKey }: ArtifactDraft):
       ? randomBytes(16)
       : createHash("sha256").update(`${tenant}\n${idempotencyKey}`).digest().subarray(0, 16);
   return `art_${id.toString("hex")}`;
+}
+
+/** Control characters, separators of lines, and marks that change the direction of text. */
+const invisible = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+/** A media type with parameters, in printable ASCII. */
+const mediaTypes = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;[\x20-\x7e]*)?$/;
+
+/** Throws a Failure if the name of a draft is not that of a file, or could hide what it is, or if its media type is malformed. */
+export function assertDraft({ name, mediaType }: ArtifactDraft): void {
+  const violations: Violation[] = [];
+  if (name === "." || name === ".." || /[/\\]/.test(name) || invisible.test(name)) {
+    const description =
+      "is not the name of a file: use no control characters, slashes, or marks of text direction";
+    violations.push({ field: "header.name", description, reason: "MALFORMED" });
+  }
+  if (mediaType !== "" && !mediaTypes.test(mediaType)) {
+    const description = "is not a media type, such as text/plain";
+    violations.push({ field: "header.media_type", description, reason: "MALFORMED" });
+  }
+  if (violations.length === 0) return;
+  const message = `the artifact is not valid: ${listViolations(violations)}`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { violations });
 }
 
 /** Returns whether a text has the form of an artifact id. */

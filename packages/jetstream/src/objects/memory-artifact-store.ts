@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { clone } from "@bufbuild/protobuf";
 import type { Artifact } from "@reeve/contracts/artifact";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
-import { artifactIdOf, artifactOf, byAge, artifactNotFound } from "./artifact-draft.ts";
+import {
+  artifactIdOf,
+  artifactOf,
+  byAge,
+  artifactNotFound,
+  assertDraft,
+} from "./artifact-draft.ts";
 import type { ArtifactDraft, ArtifactStore } from "./artifact-store.ts";
 import { limitedContent } from "./limited-content.ts";
 
@@ -21,6 +27,7 @@ export class MemoryArtifactStore implements ArtifactStore {
     content: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<Artifact> {
+    assertDraft(draft);
     const artifactId = artifactIdOf(tenant, draft);
     const known = await this.get(tenant, artifactId, signal);
     if (known !== undefined) return known;

@@ -8,6 +8,7 @@ import { Failure } from "@reeve/platform/failure";
 import {
   artifactIdOf,
   artifactOf,
+  assertDraft,
   byAge,
   isArtifactId,
   artifactNotFound,
@@ -50,6 +51,7 @@ class NatsArtifactStore implements ArtifactStore {
     content: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<Artifact> {
+    assertDraft(draft);
     const artifactId = artifactIdOf(tenant, draft);
     const known = await this.get(tenant, artifactId, signal);
     if (known !== undefined) return known;

@@ -41,6 +41,29 @@ async function* broken(): AsyncIterable<Uint8Array> {
 /** The contract of every artifact store. */
 export function artifactContract(name: string, open: () => ArtifactStore): void {
   describe(`${name}: an artifact store`, () => {
+    test.each([".", "..", "a/b", "a\\b", "\u009b31m", "\u202egnp.exe", "a\nb", "a\u2066b"])(
+      "refuses the name %j",
+      async (file) => {
+        const stored = open().put(freshTenant(), draft(file), chunks("a"), never);
+        await expect(stored).rejects.toMatchObject({
+          kind: "invalid",
+          violations: [{ field: "header.name" }],
+        });
+      },
+    );
+
+    test.each(["text/html\r\nX: y", "text", "text/\u0000"])(
+      "refuses the media type %j",
+      async (mediaType) => {
+        const typed = { ...draft("a"), mediaType };
+        const stored = open().put(freshTenant(), typed, chunks("a"), never);
+        await expect(stored).rejects.toMatchObject({
+          kind: "invalid",
+          violations: [{ field: "header.media_type" }],
+        });
+      },
+    );
+
     test("returns a file and its description", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const artifact = await store.put(tenant, draft("a.txt"), chunks("hello ", "world"), never);

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { serviceConfigs } from "./service-configs.ts";
+
+test("REEVE_TOKENS adds to the token of the local user", () => {
+  const parts = {
+    natsUrl: "nats://127.0.0.1:4222",
+    listen: "127.0.0.1:0",
+    dataDir: "/data",
+    token: "token-of-the-user",
+    internalToken: "internal-token-of-a-test",
+  };
+  const tokensWith = (settings: Readonly<Record<string, string>>) =>
+    Object.fromEntries(serviceConfigs(settings, parts).gateway("http://127.0.0.1:1").REEVE_TOKENS);
+  const me = { "token-of-the-user": { tenant: "local", subject: "me" } };
+  expect(tokensWith({})).toEqual(me);
+  expect(tokensWith({ REEVE_TOKENS: "token-of-ada=acme/ada" })).toEqual({
+    ...me,
+    "token-of-ada": { tenant: "acme", subject: "ada" },
+  });
+  expect(() => tokensWith({ REEVE_TOKENS: "short" })).toThrow("REEVE_TOKENS");
+});

@@ -1,0 +1,350 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { startApprovals } from "@reeve/approvals/serve";
+import { approvalsConfig } from "@reeve/approvals/config";
+import { AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ApprovalSchema, ApprovalService, ApprovalState } from "@reeve/contracts/approval";
+import { ArtifactService } from "@reeve/contracts/artifact";
+import { bucketOf } from "@reeve/contracts/channel";
+import { MemoryService } from "@reeve/contracts/memory";
+import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
+import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
+import { gatewayConfig } from "@reeve/gateway/config";
+import { startGateway } from "@reeve/gateway/serve";
+import { openTable } from "@reeve/jetstream/table/nats";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { failureFrom, reasonName } from "@reeve/platform/rpc/connect-failure";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const services = [
+  AgentService,
+  ApprovalService,
+  ArtifactService,
+  MemoryService,
+  RunService,
+  ThreadService,
+  ToolService,
+  WorkspaceService,
+] as const;
+
+/** The owner of everything that the table names, and a tenant that knows all the ids. */
+const owner = "token-of-the-owner";
+const stranger = "token-of-a-stranger";
+/** A text in everything that belongs to the owner. */
+const secret = "text-of-the-owner";
+const never = new AbortController().signal;
+const resources = new AsyncDisposableStack();
+let url = "";
+const ids = { run: "", artifact: "", memory: "", approval: "" };
+
+interface Row {
+  /** The request: a message, or the messages of a stream. */
+  request(): object;
+  /** Why the stranger is refused. Undefined: the stranger gets an answer about its own tenant. */
+  readonly stranger?: string;
+  /** Why the owner is refused. Undefined: the owner gets an answer. */
+  readonly owner?: string;
+  /** Whether an answer is a stream that may stay silent, and then ends with its deadline. */
+  readonly isWatch?: true;
+}
+
+const spec = { id: "theirs", name: "theirs", model: "known", instructions: secret };
+
+/** Every method, in the order in which the owner can call them. */
+const table: Readonly<Record<string, Row>> = {
+  "AgentService/GetAgent": { request: () => ({ agentId: "theirs" }), stranger: "AGENT_NOT_FOUND" },
+  "AgentService/ListAgents": { request: () => ({}) },
+  "AgentService/UpdateAgent": {
+    request: () => ({ spec: { ...spec, instructions: "" } }),
+    stranger: "AGENT_NOT_FOUND",
+  },
+  "AgentService/ValidateAgent": { request: () => ({ spec: { ...spec, instructions: "" } }) },
+  "ApprovalService/GetApproval": {
+    request: () => ({ approvalId: ids.approval }),
+    stranger: "APPROVAL_NOT_FOUND",
+  },
+  "ApprovalService/ListApprovals": { request: () => ({}) },
+  "ApprovalService/WatchApprovals": { request: () => ({}), isWatch: true },
+  "ApprovalService/DecideApproval": {
+    request: () => ({ approvalId: ids.approval, approved: true }),
+    stranger: "APPROVAL_NOT_FOUND",
+    owner: "APPROVAL_NOT_FOUND",
+  },
+  "ArtifactService/CreateArtifact": {
+    request: () => ({ header: { name: "new" }, content: Buffer.from("new") }),
+  },
+  "ArtifactService/UploadArtifact": {
+    request: () => [
+      { part: { case: "header", value: { name: "new" } } },
+      { part: { case: "chunk", value: Buffer.from("new") } },
+    ],
+  },
+  "ArtifactService/DownloadArtifact": {
+    request: () => ({ artifactId: ids.artifact }),
+    stranger: "ARTIFACT_NOT_FOUND",
+  },
+  "ArtifactService/ListArtifacts": { request: () => ({}) },
+  "MemoryService/CreateMemory": { request: () => ({ text: "new" }) },
+  "MemoryService/ListMemories": { request: () => ({}) },
+  "MemoryService/RecallMemories": { request: () => ({ query: secret }) },
+  "MemoryService/DeleteMemory": {
+    request: () => ({ memoryId: ids.memory }),
+    stranger: "MEMORY_NOT_FOUND",
+  },
+  "RunService/GetRun": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
+  "RunService/GetExecutionTree": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
+  "RunService/ListRuns": { request: () => ({}) },
+  "RunService/WatchRun": {
+    request: () => ({ runId: ids.run }),
+    stranger: "RUN_NOT_FOUND",
+    isWatch: true,
+  },
+  "RunService/ExportRunLog": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
+  "RunService/SendMessage": {
+    request: () => ({ runId: ids.run, text: "hi" }),
+    stranger: "RUN_NOT_FOUND",
+  },
+  "RunService/StartRun": {
+    request: () => ({ agentId: "theirs", input: "hi" }),
+    stranger: "AGENT_NOT_FOUND",
+  },
+  "RunService/CancelRun": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
+  "ThreadService/GetThread": {
+    request: () => ({ threadId: "theirs" }),
+    stranger: "THREAD_NOT_FOUND",
+  },
+  "ThreadService/ListThreads": { request: () => ({}) },
+  "ThreadService/ListThreadMessages": {
+    request: () => ({ threadId: "theirs" }),
+    stranger: "THREAD_NOT_FOUND",
+  },
+  "ThreadService/DeleteThread": {
+    request: () => ({ threadId: "theirs" }),
+    stranger: "THREAD_NOT_FOUND",
+  },
+  "ToolService/ListTools": { request: () => ({}) },
+  "WorkspaceService/ListFiles": {
+    request: () => ({ runId: ids.run }),
+    stranger: "RUN_NOT_FOUND",
+    owner: "FILE_NOT_FOUND",
+  },
+  "WorkspaceService/ReadFile": {
+    request: () => ({ runId: ids.run, path: "a" }),
+    stranger: "RUN_NOT_FOUND",
+    owner: "FILE_NOT_FOUND",
+  },
+  "WorkspaceService/WriteFile": {
+    request: () => ({
+      runId: ids.run,
+      path: "a",
+      source: { case: "content", value: Buffer.from("a") },
+    }),
+    stranger: "RUN_NOT_FOUND",
+    owner: "UNAVAILABLE",
+  },
+  "AgentService/DeleteAgent": {
+    request: () => ({ agentId: "theirs" }),
+    stranger: "AGENT_NOT_FOUND",
+  },
+  "AgentService/CreateAgent": { request: () => ({ spec: { ...spec, instructions: "" } }) },
+};
+
+const methods: readonly (readonly [string, DescService, DescMethod])[] = services.flatMap(
+  (service) =>
+    service.methods.map((method) => [`${service.name}/${method.name}`, service, method] as const),
+);
+
+function transportOf(token: string | undefined): Transport {
+  return createGrpcTransport({
+    baseUrl: url,
+    interceptors: [
+      (next) => (request) => {
+        if (token !== undefined) request.header.set("authorization", `Bearer ${token}`);
+        return next(request);
+      },
+    ],
+  });
+}
+
+/** How long a silent stream is watched. */
+const silentMs = 1_000;
+
+interface Answer {
+  /** The reason of a refusal. */
+  readonly reason?: string;
+  readonly text: string;
+}
+
+/** Calls a method. Of a stream, takes the first message, or none if it stays silent. */
+async function call(
+  name: string,
+  token: string | undefined,
+  { isSilent = false } = {},
+): Promise<Answer> {
+  const [, service, method] = methods.find(([each]) => each === name) ?? [];
+  const row = table[name];
+  if (service === undefined || method === undefined || row === undefined) throw new Error(name);
+  const end = new AbortController();
+  // The methods of a client are functions of a request, by name.
+  const client = createClient(service, transportOf(token)) as unknown as Record<
+    string,
+    (request: unknown, options: object) => Promise<unknown> | AsyncIterable<unknown>
+  >;
+  const given = row.request();
+  const request = Array.isArray(given) ? streamOf(given) : given;
+  try {
+    const answer = client[method.localName]?.(request, {
+      signal: end.signal,
+      timeoutMs: isSilent ? silentMs : 60_000,
+    });
+    if (answer === undefined) throw new Error(`${name} has no method`);
+    const value = Symbol.asyncIterator in answer ? await first(answer) : await answer;
+    return { text: textOf(value) };
+  } catch (error) {
+    if (isSilent && ConnectError.from(error).code === Code.DeadlineExceeded) return { text: "" };
+    const { reason, message } = failureFrom(error);
+    return { reason: reasonName(reason), text: message };
+  } finally {
+    end.abort();
+  }
+}
+
+async function first(messages: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const message of messages) return message;
+  return undefined;
+}
+
+async function* streamOf(messages: readonly object[]): AsyncIterable<object> {
+  for (const message of messages) yield await Promise.resolve(message);
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "bigint" ? String(inner) : inner,
+  );
+}
+
+/** Everything of the owner, as the owner reads it. */
+async function stateOfOwner(): Promise<readonly string[]> {
+  const reads = [
+    "AgentService/GetAgent",
+    "ApprovalService/GetApproval",
+    "ArtifactService/ListArtifacts",
+    "MemoryService/ListMemories",
+    "RunService/GetRun",
+    "ThreadService/GetThread",
+  ];
+  return await Promise.all(reads.map(async (name) => (await call(name, owner)).text));
+}
+
+beforeAll(async () => {
+  const log = createLogger("test", "silent");
+  const storeDir = mkdtempSync(join(tmpdir(), "reeve-tenants-"));
+  resources.defer(() => rmSync(storeDir, { recursive: true, force: true }));
+  const server = resources.use(await startNatsServer({ storeDir, log }, never));
+  const nats = resources.use(await connectNats(server.url, { name: "test", log }, never));
+  const models = await openTable(nats, ModelCatalogSchema);
+  const catalog = create(ModelCatalogSchema, {
+    models: [{ id: "known", provider: "scripted", upstreamName: "known" }],
+    providers: [{ name: "scripted", scripted: true, upstreamNames: ["known"] }],
+  });
+  await models.put("default", catalog, never);
+  const inbox = await openTable(nats, ApprovalSchema);
+  const internal = { REEVE_INTERNAL_TOKEN: "internal-token-of-a-test" };
+  const approvals = resources.use(
+    await startApprovals(
+      approvalsConfig.parse({ ...internal, REEVE_APPROVALS_LISTEN: "127.0.0.1:0" }),
+      { nats, log },
+      never,
+    ),
+  );
+  const gateway = resources.use(
+    await startGateway(
+      gatewayConfig.parse({
+        ...internal,
+        REEVE_LISTEN: "127.0.0.1:0",
+        REEVE_TOKENS: `${owner}=globex/ann,${stranger}=acme/ann`,
+        REEVE_APPROVALS_URL: approvals.url,
+      }),
+      { nats, log },
+      never,
+    ),
+  );
+  ({ url } = gateway);
+  const transport = transportOf(owner);
+  await createClient(AgentService, transport).createAgent({ spec });
+  const started = { agentId: "theirs", input: secret, threadId: "theirs" };
+  ids.run = (await createClient(RunService, transport).startRun(started)).run?.runId ?? "";
+  const file = { header: { name: secret }, content: Buffer.from(secret) };
+  const { artifact } = await createClient(ArtifactService, transport).createArtifact(file);
+  ids.artifact = artifact?.artifactId ?? "";
+  const { memory } = await createClient(MemoryService, transport).createMemory({ text: secret });
+  ids.memory = memory?.memoryId ?? "";
+  ids.approval = `${ids.run}-2-0`;
+  const pending = create(ApprovalSchema, {
+    approvalId: ids.approval,
+    runId: ids.run,
+    agentId: secret,
+    state: ApprovalState.PENDING,
+  });
+  const { key } = bucketOf(ApprovalSchema);
+  await inbox.put(key({ tenant: "globex", approval: ids.approval }), pending, never);
+});
+
+afterAll(() => resources.disposeAsync());
+
+describe("the methods of the gateway", () => {
+  test("are all in the table", async () => {
+    expect(Object.keys(table).toSorted()).toEqual(methods.map(([name]) => name).toSorted());
+    const headers = { "content-type": "application/json" };
+    const listed = await fetch(`${url}/grpc.health.v1.Health/List`, {
+      method: "POST",
+      headers,
+      body: "{}",
+    });
+    const { statuses } = (await listed.json()) as { readonly statuses: object };
+    expect(
+      Object.keys(statuses)
+        .filter((name) => name.startsWith("reeve."))
+        .toSorted(),
+    ).toEqual(services.map(({ typeName }) => typeName).toSorted());
+  });
+
+  test.each(Object.keys(table))(
+    "%s refuses a request without a token, and with a wrong one",
+    async (name) => {
+      expect(await call(name, undefined)).toMatchObject({ reason: "UNAUTHENTICATED" });
+      expect(await call(name, "token-of-nobody")).toMatchObject({ reason: "UNAUTHENTICATED" });
+    },
+  );
+
+  // Requirement: RES-11
+  test("neither show nor change anything of another tenant", async () => {
+    const before = await stateOfOwner();
+    for (const text of before) expect(text).toMatch(/text-of-the-owner|theirs/);
+    for (const [name, row] of Object.entries(table)) {
+      const answer = await call(name, stranger, {
+        isSilent: row.isWatch === true && row.stranger === undefined,
+      });
+      expect([name, answer.reason]).toEqual([name, row.stranger]);
+      expect(answer.text).not.toContain(secret);
+    }
+    expect(await stateOfOwner()).toEqual(before);
+  });
+
+  test("answer the owner", async () => {
+    for (const [name, row] of Object.entries(table)) {
+      const answer = await call(name, owner, { isSilent: row.isWatch === true });
+      expect([name, answer.reason]).toEqual([name, row.owner]);
+    }
+  });
+});
