@@ -40,11 +40,19 @@ export function callSettings(settings: ToolSettings | undefined): CallSettings {
   };
 }
 
-/** Returns the time limit of a call in milliseconds: what the model requested, up to `limitMs`. */
-export function timeoutFor(requestedSeconds: unknown, limitMs: number): number {
-  return typeof requestedSeconds === "number"
-    ? Math.min(requestedSeconds * 1_000, limitMs)
-    : limitMs;
+/** The time limit of one command. `note` tells the model that it is shorter than requested. Empty: it is not. */
+export interface TimeLimit {
+  readonly timeoutMs: number;
+  readonly note: string;
+}
+
+/** Returns the time limit of a command: what the model requested, up to `limitMs`. */
+export function timeLimitFor(requestedSeconds: unknown, limitMs: number): TimeLimit {
+  if (typeof requestedSeconds !== "number") return { timeoutMs: limitMs, note: "" };
+  const requestedMs = requestedSeconds * 1_000;
+  if (requestedMs <= limitMs) return { timeoutMs: requestedMs, note: "" };
+  const note = `the time limit is ${limitMs / 1_000} s: the requested ${requestedSeconds} s are more than this agent may use`;
+  return { timeoutMs: limitMs, note };
 }
 
 function resultBytesOf(requested: number): number {

@@ -1,5 +1,5 @@
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
-import { timeoutFor } from "@reeve/calls/settings/tool-settings";
+import { timeLimitFor } from "@reeve/calls/settings/tool-settings";
 import { defaultLimits } from "@reeve/sandbox/port";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Collected } from "@reeve/sandbox/files/collect";
@@ -39,7 +39,7 @@ export const executeCode: Tool = {
   }),
   async call({ args, settings, sandbox, ...ids }, signal) {
     const box = await sandbox();
-    const timeoutMs = timeoutFor(args["timeout"], settings.codeTimeoutMs);
+    const { timeoutMs, note: limitNote } = timeLimitFor(args["timeout"], settings.codeTimeoutMs);
     const request = {
       code: args["code"],
       allowed_imports: settings.allowedImports ?? defaultImports,
@@ -59,11 +59,11 @@ export const executeCode: Tool = {
     const { end } = collected;
     const report = reportOf(collected);
     const success = end.reason === "exit" && end.code === 0 && report.success;
-    const note = endNote(end, timeoutMs);
+    const notes = [limitNote, endNote(end, timeoutMs)].filter(Boolean).map((note) => `[${note}]`);
     const executionTimeMs = report.executionTimeMs ?? Math.round(end.durationMs);
     const structured = {
       stdout: collected.text("stdout"),
-      stderr: [collected.text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
+      stderr: [collected.text("stderr"), ...notes].filter(Boolean).join("\n"),
       result: report.result,
       success,
       execution_time_ms: executionTimeMs,

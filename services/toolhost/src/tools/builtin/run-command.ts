@@ -1,6 +1,6 @@
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import { blacklistedCommand, defaultBlacklist } from "./command-blacklist.ts";
-import { timeoutFor } from "@reeve/calls/settings/tool-settings";
+import { timeLimitFor } from "@reeve/calls/settings/tool-settings";
 import { defaultLimits } from "@reeve/sandbox/port";
 import type { Tool } from "@reeve/calls/ports/tool";
 import { collect, endNote } from "@reeve/sandbox/files/collect";
@@ -39,17 +39,17 @@ export const runCommand: Tool = {
       return { content: "an argument contains a NUL character", isError: true };
     }
     const box = await sandbox();
-    const timeoutMs = timeoutFor(args["timeout"], settings.commandTimeoutMs);
+    const { timeoutMs, note: limitNote } = timeLimitFor(args["timeout"], settings.commandTimeoutMs);
     const limits = { ...defaultLimits, timeoutMs };
     const { readOnly } = settings;
     const network = networkUse(settings, ids);
     const { end, text } = await collect(box, { argv, limits, readOnly, ...network }, signal);
     const success = end.reason === "exit" && end.code === 0;
-    const note = endNote(end, timeoutMs);
+    const notes = [limitNote, endNote(end, timeoutMs)].filter(Boolean).map((note) => `[${note}]`);
     const executionTimeMs = Math.round(end.durationMs);
     const structured = {
       stdout: text("stdout"),
-      stderr: [text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
+      stderr: [text("stderr"), ...notes].filter(Boolean).join("\n"),
       exit_code: end.code ?? null,
       success,
       execution_time_ms: executionTimeMs,
