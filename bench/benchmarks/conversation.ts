@@ -38,7 +38,12 @@ export const conversation: Benchmark = {
     const channel = channelOf(RunBatchSchema);
     const reader = await SubjectReader.open(nats.connection, channel);
     const subject = channel.subject({ tenant: "local", run: runId });
-    const { batches } = await reader.after(subject, emptyTail, Infinity, signal);
+    const { batches } = await reader.after(
+      subject,
+      emptyTail,
+      { maxBytes: Infinity, mayLag: false },
+      signal,
+    );
     const { byTurn, tree } = sizesOf(batches);
     if (byTurn.length !== turns || prompts.length !== turns) {
       throw new Error(`${prompts.length} prompts and ${byTurn.length} turns, instead of ${turns}`);

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
-import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { findProgram, startNatsServer } from "@reeve/platform/nats/nats-server";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-code.ts";
 import { runCli } from "../src/run-cli.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
+import { keepsReplicas } from "@reeve/jetstream/streams/replication-support";
 import { NatsCluster } from "../../test/support/nats-cluster.ts";
+import { natsVersion, whyNoReplicas } from "../../test/support/nats-program.ts";
 
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
@@ -64,21 +66,41 @@ test("creates all streams, buckets, and queues, and changes nothing when repeate
   rmSync(storeDir, { recursive: true });
 });
 
-test("stores every stream on three servers of a cluster that requires a password", async () => {
-  const [user, pass] = ["reeve", "a-password"];
-  await using cluster = await NatsCluster.start({ credentials: { user, password: pass } });
-  const environment = {
-    REEVE_NATS_URL: cluster.url,
-    REEVE_NATS_USER: user,
-    REEVE_NATS_PASSWORD: pass,
-    REEVE_LOG_LEVEL: "silent",
-    REEVE_STREAM_REPLICAS: "3",
-  };
-  const { code, streams, stderr } = await provision(environment);
-  expect({ code, stderr }).toEqual({ code: exitCodes.ok, stderr: "pools: default\n" });
-  const { replicas } = await storeAt(cluster.url, streams, { user, pass });
-  expect(replicas).toEqual(Object.fromEntries(streams.map((name) => [name, 3])));
-});
+const reason = whyNoReplicas();
+
+test.skipIf(reason !== "")(
+  `stores every stream on three servers that require a password${reason}`,
+  async () => {
+    const [user, pass] = ["reeve", "a-password"];
+    await using cluster = await NatsCluster.start({ credentials: { user, password: pass } });
+    const environment = {
+      REEVE_NATS_URL: cluster.url,
+      REEVE_NATS_USER: user,
+      REEVE_NATS_PASSWORD: pass,
+      REEVE_LOG_LEVEL: "silent",
+      REEVE_STREAM_REPLICAS: "3",
+    };
+    const { code, streams, stderr } = await provision(environment);
+    expect({ code, stderr }).toEqual({ code: exitCodes.ok, stderr: "pools: default\n" });
+    const { replicas } = await storeAt(cluster.url, streams, { user, pass });
+    expect(replicas).toEqual(Object.fromEntries(streams.map((name) => [name, 3])));
+  },
+);
+
+const installed = natsVersion(findProgram("nats-server"));
+
+test.skipIf(keepsReplicas(installed))(
+  `refuses replicas on servers of version ${installed}, and names the remedy`,
+  async () => {
+    await using cluster = await NatsCluster.start({ program: findProgram("nats-server") ?? "" });
+    const environment = { REEVE_NATS_URL: cluster.url, REEVE_LOG_LEVEL: "silent" };
+    const refused = await provision({ ...environment, REEVE_STREAM_REPLICAS: "3" });
+    expect(refused.code).toBe(exitCodes.failed);
+    expect(refused.stderr).toContain(`version ${installed}, which loses acknowledged writes`);
+    expect(refused.stderr).toContain("install nats-server 2.10.7 or later");
+    expect(await provision(environment)).toMatchObject({ code: exitCodes.ok });
+  },
+);
 
 test("reports every invalid setting, and creates nothing", async () => {
   const { code, stderr } = await provision({ REEVE_POOLS: "a b", REEVE_STREAM_REPLICAS: "9" });

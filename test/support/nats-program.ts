@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import process from "node:process";
+import { keepsReplicas } from "@reeve/jetstream/streams/replication-support";
 import { findProgram } from "@reeve/platform/nats/nats-server";
 
 /** Returns the NATS server that clusters under test run: `REEVE_NATS_SERVER`, or the one on the PATH. */
@@ -13,4 +14,12 @@ export function natsVersion(program: string = natsProgram()): string {
   const version = /v(\d+\.\d+\.\d+)/.exec(output)?.[1];
   if (version === undefined) throw new Error(`${program} --version prints ${output.trim()}`);
   return version;
+}
+
+/** Returns why tests with several replicas are skipped, as the end of the name of their suite; empty if they run. */
+export function whyNoReplicas(): string {
+  const program = natsProgram();
+  const version = natsVersion(program);
+  if (keepsReplicas(version)) return "";
+  return ` (skipped: ${program} has version ${version}; set REEVE_NATS_SERVER to a newer one)`;
 }

@@ -53,7 +53,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
   const channel = channelOf(definition.schema);
   const reader = await SubjectReader.open(connection, channel);
   const manager = await openJetStreamManager(connection);
-  const stream = await ensureStream(manager, channel);
+  const { name: stream } = await ensureStream(connection, manager, channel);
   return {
     async *consume(name, kinds, signal) {
       const durable = {

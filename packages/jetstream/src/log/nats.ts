@@ -3,36 +3,35 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { toBinary } from "@bufbuild/protobuf";
 import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
-import { batchDigest, digestBytes, digestText } from "@reeve/contracts/batch-digest";
+import { batchDigest, digestBytes } from "@reeve/contracts/batch-digest";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
-import { Failure } from "@reeve/platform/failure";
+import { sleep } from "@reeve/platform/async/sleep";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
+import { assertKeepsReplicas } from "../streams/replication-support.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
-import type { BatchContent, LogDefinition } from "./definitions.ts";
+import type { LogDefinition } from "./definitions.ts";
 import type { StoredRange } from "./follow-subject.ts";
 import { followSubject } from "./follow-subject.ts";
-import { historyLost } from "./history-lost.ts";
 import type { AppendOutcome, BatchReader, EventRange, Log, Tail, TailReader } from "./port.ts";
 import { emptyTail, tailAt } from "./port.ts";
+import { rangeOfBatches } from "./range-of-batches.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import {
-  batchHeaders,
-  contentOf,
-  eventsAfter,
-  expectedLastHeader,
-  tailAfter,
-} from "./stored-batch.ts";
+import { batchHeaders, contentOf, expectedLastHeader, tailAfter } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
-/** How much a follower reads at a time of a log that is far ahead: it may be slow, and there may be many followers. */
-const followReadBytes = 4 * 1024 * 1024;
+/**
+ * What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many followers. Its reads may
+ * lag: it never goes back, and looks again.
+ */
+const followed = { maxBytes: 4 * 1024 * 1024, mayLag: true };
 /** How many times an append is attempted while its outcome is unknown. */
 const maxAppendAttempts = 4;
+/** How long a server that has just become the leader may lack the tail of a log. */
+const newLeaderMs = 100;
 
 export interface NatsLogOptions {
   /** How long a followed log may be quiet before its stored tail is checked. Default: 3 s. */
@@ -100,6 +99,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const digest = batchDigest(subject, data);
     const messageHeaders = this.#headersOf(tail, events, write, digest);
     this.#assertFits(subject, data);
+    // The connection may have moved to another server since the log was opened.
+    if (this.#reader.isReplicated) assertKeepsReplicas(this.#connection);
     for (let attempt = 1; attempt <= maxAppendAttempts; attempt++) {
       signal.throwIfAborted();
       const reply = await this.#publisher.publish(subject, data, messageHeaders);
@@ -107,21 +108,24 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
         return { kind: "appended", tail: { sequence, revision: reply.sequence, digest } };
       }
       const conflict = reply.kind === "refused" && isConflict(reply.error);
-      if (conflict && attempt === 1) return { kind: "conflict" };
+      if (conflict && attempt === 1 && !this.#reader.isReplicated) return { kind: "conflict" };
       if (reply.kind === "refused" && !conflict) throw storeFailure(reply.error);
-      // The outcome of an earlier attempt is unknown. The batch that follows the tail in the log shows it.
+      // The outcome of an earlier attempt is unknown, or a server that has just become the leader lacks the tail. The batch that
+      // follows the tail in the log shows it.
       const read = () => this.#reader.next(subject, tail.revision);
       const next = await retryUnavailable(read, this.#retryLimits, signal);
       if (next?.write === write) {
         return { kind: "appended", tail: { sequence, revision: next.revision, digest } };
       }
       if (next !== undefined) return { kind: "conflict" };
+      if (conflict) await sleep(newLeaderMs * attempt, signal);
     }
     throw storeUnavailable();
   }
 
   async read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>> {
-    const readAll = () => this.#readRange(this.#subject(key), tail, Infinity, signal);
+    const whole = { maxBytes: Infinity, mayLag: false };
+    const readAll = () => this.#readRange(this.#subject(key), tail, whole, signal);
     const { isComplete: _, ...range } = await retryUnavailable(readAll, this.#retryLimits, signal);
     return range;
   }
@@ -159,8 +163,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       readFirst: () =>
         typeof after === "number"
           ? this.#readAfter(subject, after, signal)
-          : this.#readRange(subject, after, followReadBytes, signal),
-      read: (tail: Tail) => this.#readRange(subject, tail, followReadBytes, signal),
+          : this.#readRange(subject, after, followed, signal),
+      read: (tail: Tail) => this.#readRange(subject, tail, followed, signal),
       rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
         this.#rangeOf(subject, tail, batches),
     };
@@ -190,10 +194,10 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   async #readRange(
     subject: string,
     tail: Tail,
-    maxBytes: number,
+    limits: { readonly maxBytes: number; readonly mayLag: boolean },
     signal: AbortSignal,
   ): Promise<StoredRange<Event>> {
-    const { batches, isComplete } = await this.#reader.after(subject, tail, maxBytes, signal);
+    const { batches, isComplete } = await this.#reader.after(subject, tail, limits, signal);
     return { ...this.#rangeOf(subject, tail, batches), isComplete };
   }
 
@@ -203,9 +207,9 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     afterSequence: number,
     signal: AbortSignal,
   ): Promise<StoredRange<Event>> {
-    const last = afterSequence === 0 ? undefined : await this.#reader.last(subject);
+    const last = afterSequence === 0 ? undefined : await this.#reader.last(subject, followed);
     if (last === undefined || last.first > afterSequence + 1) {
-      return this.#readRange(subject, emptyTail, followReadBytes, signal);
+      return this.#readRange(subject, emptyTail, followed, signal);
     }
     return { ...this.#rangeOf(subject, tailAt(last.first - 1), [last]), isComplete: true };
   }
@@ -215,36 +219,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     if (data.length > maxBytes) throw batchTooLarge(subject, data.length, maxBytes);
   }
 
-  #rangeOf(subject: string, after: Tail, batches: readonly StoredBatch[]): EventRange<Event> {
-    const events: Event[] = [];
-    const batchTails: Tail[] = [];
-    let tail = after;
-    for (const batch of batches) {
-      if (batch.first > tail.sequence + 1) {
-        throw new Failure(
-          "internal",
-          ErrorReason.INTERNAL,
-          `the log ${subject} has a gap: sequence ${tail.sequence} is followed by ${batch.first}; check whether messages of its stream were deleted`,
-        );
-      }
-      if (batch.last > tail.sequence) {
-        const content = contentOf(this.#definition, batch);
-        if (isOfOtherHistory(tail, content)) throw historyLost(subject, tail);
-        events.push(...eventsAfter(content, tail.sequence));
-        tail = tailAfter(subject, batch);
-        batchTails.push(tail);
-      } else if (batch.revision > tail.revision) tail = { ...tail, revision: batch.revision };
-    }
-    return { events, tail, batchTails };
+  #rangeOf(subject: string, tail: Tail, batches: readonly StoredBatch[]): EventRange<Event> {
+    return rangeOfBatches(this.#definition, subject, tail, batches);
   }
-}
-
-/** Returns whether a batch continues another history than the one that a reader has read up to `tail`. */
-function isOfOtherHistory(
-  { sequence, digest }: Tail,
-  { firstSequence, previousDigest }: BatchContent<unknown>,
-): boolean {
-  if (digest === "") return false;
-  if (firstSequence <= sequence) return true;
-  return previousDigest.length > 0 && digestText(previousDigest) !== digest;
 }

@@ -51,12 +51,16 @@ export interface Log<Key, Event> {
     signal: AbortSignal,
   ): Promise<AppendOutcome>;
 
-  /** Reads all events after `tail`. For a log that does not exist, returns no events and the empty tail. */
+  /**
+   * Reads all events after `tail`. For a log that does not exist, returns no events and the empty tail. What the result lacks was
+   * not appended before the call, so a caller may decide on absence. Throws a Failure of kind `unavailable` when the store
+   * cannot answer that.
+   */
   read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>>;
 
   /**
    * Yields all events after a sequence, or after a tail that was read, each once and in order: first what is stored, then what
-   * is appended. Yields committed events only. Repairs gaps from the store, and compares a quiet log with its stored tail every
+   * is appended. Yields committed events only, perhaps some time after their commit. Repairs gaps from the store, and compares a quiet log with its stored tail every
    * few seconds. Ends when the consumer stops, or by throwing the signal's reason.
    */
   follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>>;
@@ -64,7 +68,10 @@ export interface Log<Key, Event> {
 
 /** Reads the end of a log without the events before it. */
 export interface TailReader<Key, Event> {
-  /** Returns the events of the last batch, and the tail. For a log that does not exist: no events and the empty tail. */
+  /**
+   * Returns the events of the last batch, and the tail. For a log that does not exist: no events and the empty tail. As with
+   * `read`, no append before the call is missing.
+   */
   last(key: Key, signal: AbortSignal): Promise<EventRange<Event>>;
 }
 

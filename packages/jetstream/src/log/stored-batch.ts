@@ -5,6 +5,7 @@ import { storedReadOptions } from "@reeve/contracts/nesting";
 import { batchDigest } from "@reeve/contracts/batch-digest";
 import type { BatchContent, LogDefinition } from "./definitions.ts";
 import type { RawBatch, Tail } from "./port.ts";
+import type { StoredMessage } from "../streams/stream-messages.ts";
 
 /** Headers of a stored batch. They describe it to readers that do not decode it. */
 export const batchHeaders = {
@@ -30,11 +31,16 @@ export interface StoredBatch extends RawBatch {
   readonly previousRevision: number;
 }
 
-/** Reads a batch from a message that the stream republished after the commit, or sent as an answer to a direct get. */
+/** Reads a batch from a message that the stream republished after the commit. */
 export function batchFromMessage(message: Msg): StoredBatch | undefined {
   const { headers } = message;
   if (headers === undefined) return undefined;
   return batchFromHeaders(Number(headers.get("Nats-Sequence")), headers, message.data);
+}
+
+/** Reads a batch from a stored message. */
+export function batchOf(message: StoredMessage | undefined): StoredBatch | undefined {
+  return message && batchFromHeaders(message.sequence, message.headers, message.data);
 }
 
 export function batchFromHeaders(

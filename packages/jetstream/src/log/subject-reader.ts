@@ -5,17 +5,15 @@ import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
-import type { RequestClient } from "@reeve/platform/nats/request-client";
-import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
+import type { StreamPlace } from "../streams/stream-messages.ts";
+import { StreamMessages } from "../streams/stream-messages.ts";
 import type { Tail } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { batchFromHeaders, batchFromMessage } from "./stored-batch.ts";
+import { batchFromHeaders, batchOf } from "./stored-batch.ts";
 
-/** The status of a reply that no such message exists. */
-const notFound = 404;
 /** Up to this many batches are read one by one; a consumer costs about as much as this many reads. */
 const maxWalkedBatches = 8;
 /** How long a consumer may deliver nothing although more is stored. */
@@ -36,64 +34,106 @@ interface BatchRange {
 /** After which batch a read starts. */
 type Position = Pick<Tail, "sequence" | "revision">;
 
+/** How much to read. */
+interface ReadLimits {
+  /** Read all batches, or about this many bytes. */
+  readonly maxBytes: number;
+  /** Whether the end may be the one that a lagging server knows. */
+  readonly mayLag: boolean;
+}
+
 /** Reads the batches of one subject from a stream. */
 export class SubjectReader {
   readonly #connection: NatsConnection;
   readonly #stream: string;
-  readonly #directGet: string;
   readonly #client: JetStreamClient;
-  readonly #requests: RequestClient;
+  readonly #messages: StreamMessages;
 
-  private constructor(connection: NatsConnection, stream: string) {
+  private constructor(connection: NatsConnection, stream: StreamPlace) {
     this.#connection = connection;
-    this.#stream = stream;
-    this.#directGet = `$JS.API.DIRECT.GET.${stream}`;
+    this.#stream = stream.name;
     this.#client = jetstream(connection, { timeout: 5_000 });
-    this.#requests = requestClientOf(connection);
+    this.#messages = new StreamMessages(connection, stream);
   }
 
   /** Opens the stream of `channel`, and creates it if it is missing. */
   static async open(connection: NatsConnection, channel: ChannelTemplate): Promise<SubjectReader> {
     const manager = await openJetStreamManager(connection);
-    const stream = await ensureStream(manager, channel);
+    const stream = await ensureStream(connection, manager, channel);
     return new SubjectReader(connection, stream);
   }
 
-  /** Returns the last batch of the subject. */
-  last(subject: string): Promise<StoredBatch | undefined> {
-    return this.#get(`${this.#directGet}.${subject}`);
+  /** Whether several servers keep the stream. */
+  get isReplicated(): boolean {
+    return this.#messages.isReplicated;
+  }
+
+  /** Returns the last batch of the subject; if it may lag, as any server knows it. */
+  async last(subject: string, { mayLag } = { mayLag: false }): Promise<StoredBatch | undefined> {
+    const query = { last_by_subj: subject };
+    return batchOf(await (mayLag ? this.#messages.lagging(query) : this.#messages.latest(query)));
   }
 
   /** Returns the first batch of the subject after `revision`. */
-  next(subject: string, revision: number): Promise<StoredBatch | undefined> {
-    return this.#get(this.#directGet, { next_by_subj: subject, seq: revision + 1 });
+  async next(subject: string, revision: number): Promise<StoredBatch | undefined> {
+    return batchOf(await this.#messages.latest({ next_by_subj: subject, seq: revision + 1 }));
   }
 
-  /** Returns the batch at `revision`. */
-  at(revision: number): Promise<StoredBatch | undefined> {
-    return this.#get(this.#directGet, { seq: revision });
+  /** Returns the batch that was committed at `revision`, or undefined if it was deleted since. */
+  async at(revision: number): Promise<StoredBatch | undefined> {
+    return batchOf(await this.#messages.assigned(revision));
   }
 
-  /** Returns the batches of the subject after `tail`, oldest first: all of them, or about `maxBytes`. */
+  /** Returns the batches of the subject after `tail`, oldest first. */
   async after(
     subject: string,
     { sequence, revision }: Position,
-    maxBytes: number,
+    { maxBytes, mayLag }: ReadLimits,
     signal: AbortSignal,
   ): Promise<BatchRange> {
-    const last = await this.last(subject);
-    if (last === undefined || last.revision <= revision) return { batches: [], isComplete: true };
-    if (last.first === sequence + 1) return { batches: [last], isComplete: true };
-    const { batches: walked, isComplete } = await this.#walk(
-      subject,
-      { sequence, revision },
-      last,
-      signal,
-    );
+    const last = await this.last(subject, { mayLag });
+    if (last === undefined || last.revision === revision) return { batches: [], isComplete: true };
+    if (last.revision < revision) {
+      if (mayLag || !this.isReplicated) return { batches: [], isComplete: true };
+      throw storeUnavailable(
+        new Error(
+          `${subject} ends at ${last.revision}, before ${revision}, which was read from it`,
+        ),
+      );
+    }
+    const walk = this.isReplicated
+      ? this.#walkForward(subject, revision, last, signal)
+      : this.#walk(subject, { sequence, revision }, last, signal);
+    const { batches: walked, isComplete } = await walk;
     if (isComplete) return { batches: walked, isComplete };
     const range = { from: (walked.at(-1)?.revision ?? revision) + 1, to: last.revision };
     const batches = [...walked, ...(await this.#consume(subject, range, maxBytes, signal))];
     return { batches, isComplete: (batches.at(-1)?.revision ?? last.revision) >= last.revision };
+  }
+
+  /**
+   * Reads the batches after `revision`, the last of which is `last`, in the order of the stream. So a reader also sees a batch
+   * that no later one names: servers with a defect store two batches after the same one.
+   */
+  async #walkForward(
+    subject: string,
+    revision: number,
+    last: StoredBatch,
+    signal: AbortSignal,
+  ): Promise<BatchRange> {
+    const batches: StoredBatch[] = [];
+    let reached = revision;
+    while (batches.length < maxWalkedBatches) {
+      signal.throwIfAborted();
+      const next = await this.#stored({ next_by_subj: subject, seq: reached + 1 });
+      // A log that is deleted while it is read ends here.
+      if (next === undefined || next.revision >= last.revision) {
+        return { batches: [...batches, last], isComplete: true };
+      }
+      batches.push(next);
+      reached = next.revision;
+    }
+    return { batches, isComplete: false };
   }
 
   /**
@@ -114,8 +154,8 @@ export class SubjectReader {
       if (head.length + end.length > maxWalkedBatches) return { batches: head, isComplete: false };
       const isSingle = left.previousRevision <= reached.revision;
       const [next, previous] = await Promise.all([
-        this.next(subject, reached.revision),
-        isSingle ? undefined : this.at(left.previousRevision),
+        this.#stored({ next_by_subj: subject, seq: reached.revision + 1 }),
+        isSingle ? undefined : this.#stored({ seq: left.previousRevision }),
       ]);
       // A log that is deleted while it is read ends here.
       if (next === undefined || next.revision >= left.revision) break;
@@ -180,14 +220,7 @@ export class SubjectReader {
     return Math.max(1, Math.floor(maxPulledBytes / maxPayloadBytes(this.#connection)));
   }
 
-  async #get(subject: string, query?: object): Promise<StoredBatch | undefined> {
-    const data = query && JSON.stringify(query);
-    const reply = await this.#requests.send(subject, data === undefined ? {} : { data });
-    const status = reply?.headers?.code;
-    if (reply === undefined) throw storeUnavailable();
-    if (status === notFound) return undefined;
-    const batch = status === 0 ? batchFromMessage(reply) : undefined;
-    if (batch === undefined) throw storeUnavailable(new Error(`status ${status} for ${subject}`));
-    return batch;
+  async #stored(query: { readonly seq: number; readonly next_by_subj?: string }) {
+    return batchOf(await this.#messages.stored(query));
   }
 }

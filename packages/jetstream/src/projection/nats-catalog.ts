@@ -40,7 +40,7 @@ async function openCatalog<Key, Event, Schema extends DescMessage>(
 ): Promise<LogCatalog<Key>> {
   const channel = channelOf(definition.schema);
   const manager = await openJetStreamManager(connection);
-  const stream = await ensureStream(manager, channel);
+  const { name: stream } = await ensureStream(connection, manager, channel);
 
   async function* read(signal: AbortSignal): AsyncIterable<LogEnd<Key>> {
     const { state } = await manager.streams.info(stream);

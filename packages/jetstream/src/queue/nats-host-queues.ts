@@ -6,6 +6,7 @@ import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { isNotFound } from "../streams/errors.ts";
+import type { StreamPlace } from "../streams/stream-messages.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import { hostConsumerName, hostOfConsumer } from "./host-consumer.ts";
 import type { HostBacklog, HostQueues } from "./host-queues.ts";
@@ -20,12 +21,12 @@ export async function openHostQueues(
   { pool, ...timeouts }: QueueTimeouts & { readonly pool: string },
 ): Promise<HostQueues> {
   const manager = await openJetStreamManager(connection);
-  const stream = await ensureStream(manager, channelOf(ForwardedToolCallSchema));
+  const stream = await ensureStream(connection, manager, channelOf(ForwardedToolCallSchema));
   return new NatsHostQueues(connection, manager, { stream, pool, timeouts });
 }
 
 interface HostQueueOptions {
-  readonly stream: string;
+  readonly stream: StreamPlace;
   readonly pool: string;
   readonly timeouts: QueueTimeouts;
 }
@@ -48,20 +49,20 @@ class NatsHostQueues implements HostQueues {
     const { stream, pool } = this.#options;
     const subject = this.#channel.subject({ pool, host });
     const queue = { schema: ForwardedToolCallSchema, stream, subject };
-    return new QueueWriter(this.#connection, this.#manager, queue, this.#publisher);
+    return new QueueWriter(this.#connection, queue, this.#publisher);
   }
 
   async hosts(signal: AbortSignal): Promise<readonly string[]> {
     const { stream, pool } = this.#options;
     const hosts = new Set<string>();
-    for await (const { name } of this.#manager.consumers.list(stream)) {
+    for await (const { name } of this.#manager.consumers.list(stream.name)) {
       signal.throwIfAborted();
       const host = hostOfConsumer(pool, name);
       if (host !== undefined) hosts.add(host);
     }
     // Calls that were sent to a host whose consumer was removed are stored all the same.
     const filter = this.#channel.subject({ pool, host: hostPlaceholder });
-    const { state } = await this.#manager.streams.info(stream, {
+    const { state } = await this.#manager.streams.info(stream.name, {
       subjects_filter: filter.replace(hostPlaceholder, "*"),
     });
     for (const subject of Object.keys(state.subjects ?? {})) {
@@ -82,7 +83,7 @@ class NatsHostQueues implements HostQueues {
     signal.throwIfAborted();
     const { stream, pool } = this.#options;
     try {
-      const asking = this.#manager.consumers.info(stream, hostConsumerName(pool, host));
+      const asking = this.#manager.consumers.info(stream.name, hostConsumerName(pool, host));
       const info = await abortable(asking, signal);
       return { waiting: info.num_pending, delivered: info.num_ack_pending };
     } catch (error) {
@@ -95,7 +96,7 @@ class NatsHostQueues implements HostQueues {
     signal.throwIfAborted();
     const { stream, pool } = this.#options;
     try {
-      await this.#manager.consumers.delete(stream, hostConsumerName(pool, host));
+      await this.#manager.consumers.delete(stream.name, hostConsumerName(pool, host));
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

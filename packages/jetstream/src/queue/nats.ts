@@ -122,18 +122,23 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     const channel = channelOf(schema);
     const subject = channel.subject(tokens);
     const manager = await openJetStreamManager(connection);
-    const stream = await ensureStream(manager, channel);
+    const stream = await ensureStream(connection, manager, channel);
     const config = {
       durable_name: durable,
       filter_subject: subject,
       ack_wait: nanos(ackWaitMs),
       max_ack_pending: maxUnsettled,
     };
-    const restoreConsumer = () => ensureConsumer(manager, stream, config, { isConsumer });
+    const restoreConsumer = () => ensureConsumer(manager, stream.name, config, { isConsumer });
     await restoreConsumer();
-    const consumer = await jetstream(connection).consumers.get(stream, durable);
-    const writer = new QueueWriter(connection, manager, { schema, stream, subject });
-    return new NatsQueue(connection, writer, { ...options, stream, consumer, restoreConsumer });
+    const consumer = await jetstream(connection).consumers.get(stream.name, durable);
+    const writer = new QueueWriter(connection, { schema, stream, subject });
+    return new NatsQueue(connection, writer, {
+      ...options,
+      stream: stream.name,
+      consumer,
+      restoreConsumer,
+    });
   }
 
   publish(...args: Parameters<QueueWriter<Schema>["publish"]>): Promise<number> {

@@ -16,7 +16,10 @@ export interface WorkQueue<Message> {
     signal: AbortSignal,
   ): Promise<number>;
 
-  /** Returns whether the message with this sequence is in the queue: neither acknowledged nor removed. */
+  /**
+   * Returns whether the message with this sequence is in the queue: neither acknowledged nor removed. Never false for a message
+   * whose publication returned before the call.
+   */
   holds(sequence: number, signal: AbortSignal): Promise<boolean>;
 
   /**

@@ -1,41 +1,42 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { toBinary } from "@bufbuild/protobuf";
-import type { JetStreamManager } from "@nats-io/jetstream";
 import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
 import { SpanKind } from "@opentelemetry/api";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
-import { connectionStateOf } from "@reeve/platform/nats/connection-state";
+import { sleep } from "@reeve/platform/async/sleep";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { attributes } from "@reeve/platform/telemetry/span-names";
 import { inChildSpan, traceparentHeader, traceparentOf } from "@reeve/platform/telemetry/spans";
 import { storeFailure } from "../streams/errors.ts";
+import type { StreamPlace } from "../streams/stream-messages.ts";
+import { StreamMessages } from "../streams/stream-messages.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import type { WorkQueue } from "./port.ts";
 
 /** How long a request is retried while the store is unavailable. */
 const retryLimits = { maxElapsedMs: 10_000 };
+/** How long a server that has become the leader may lack messages that the stream has stored. */
+const maxNewLeaderMs = 1_000;
+const newLeaderPollMs = 50;
 
 /** Publishes messages to one subject of a work queue, whether or not a taker exists. */
 export class QueueWriter<Schema extends DescMessage> implements Pick<
   WorkQueue<MessageShape<Schema>>,
   "publish" | "holds"
 > {
-  readonly #connection: NatsConnection;
-  readonly #manager: JetStreamManager;
   readonly #queue: QueueSubject<Schema>;
   readonly #publisher: StreamPublisher;
+  readonly #messages: StreamMessages;
 
   constructor(
     connection: NatsConnection,
-    manager: JetStreamManager,
     queue: QueueSubject<Schema>,
     publisher = new StreamPublisher(connection),
   ) {
-    this.#connection = connection;
-    this.#manager = manager;
     this.#queue = queue;
     this.#publisher = publisher;
+    this.#messages = new StreamMessages(connection, queue.stream);
   }
 
   get subject(): string {
@@ -66,16 +67,22 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
   }
 
   async holds(sequence: number, signal: AbortSignal): Promise<boolean> {
-    return await retryUnavailable(() => this.#exists(sequence), retryLimits, signal);
+    // Sequences start at 1. The server rejects a query for another.
+    if (sequence < 1) return false;
+    const read = () => this.#messages.latest({ seq: sequence });
+    if ((await retryUnavailable(read, retryLimits, signal)) !== undefined) return true;
+    if (!this.#messages.isReplicated) return false;
+    await this.#untilReached(sequence, signal);
+    return (await retryUnavailable(read, retryLimits, signal)) !== undefined;
   }
 
-  async #exists(sequence: number): Promise<boolean> {
-    const { stream } = this.#queue;
-    const read = () => this.#manager.direct.getMessage(stream, { seq: sequence });
-    try {
-      return (await connectionStateOf(this.#connection).whileConnected(read)) !== null;
-    } catch (error) {
-      throw storeUnavailable(error);
+  /** Waits until the leader has stored a sequence. Gives up on a sequence that the stream lost together with its end. */
+  async #untilReached(sequence: number, signal: AbortSignal): Promise<void> {
+    const deadline = performance.now() + maxNewLeaderMs;
+    const last = () => this.#messages.lastSequence();
+    while ((await retryUnavailable(last, retryLimits, signal)) < sequence) {
+      if (performance.now() >= deadline) return;
+      await sleep(newLeaderPollMs, signal);
     }
   }
 }
@@ -83,7 +90,7 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
 /** Where the messages of a queue are stored. */
 interface QueueSubject<Schema extends DescMessage> {
   readonly schema: Schema;
-  readonly stream: string;
+  readonly stream: StreamPlace;
   readonly subject: string;
 }
 

@@ -11,6 +11,14 @@ import { retry } from "@reeve/platform/async/retry/retry";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { isNotFound } from "./errors.ts";
+import { assertClusterKeepsReplicas } from "./replication-support.ts";
+import type { StreamPlace } from "./stream-messages.ts";
+
+/**
+ * The version of the settings that the contracts declare for streams. Increase it with every change of one, so that a process
+ * of an older version leaves the newer settings as they are.
+ */
+const settingsVersion = 1;
 
 /** How many times JetStream is asked while it is not ready yet. */
 const maxOpenAttempts = 40;
@@ -28,28 +36,34 @@ export async function openJetStreamManager(connection: NatsConnection): Promise<
   return await retry(() => jetstreamManager(connection, { timeout: 5_000 }), options, neverAborts);
 }
 
-/** Creates the stream that a channel declares, or adds the settings that it lacks. Returns its name. */
+/**
+ * Creates the stream that a channel declares, or adds the settings that it lacks. Leaves the settings of a newer version as they
+ * are. Throws a Failure of kind `precondition` when several servers keep the stream and one of the cluster must not.
+ */
 export async function ensureStream(
+  connection: NatsConnection,
   manager: JetStreamManager,
   channel: ChannelTemplate,
-): Promise<string> {
-  const required = configOf(channel);
+): Promise<StreamPlace> {
+  const required = streamConfig(channel);
   const { name } = required;
   for (let attempt = 0; attempt < maxChanges; attempt++) {
     const existing = await configOfStream(manager, name);
-    if (existing !== undefined && differences(existing, required).length === 0) return name;
+    if (existing !== undefined && suffices(existing, required)) {
+      const isReplicated = existing.num_replicas > 1;
+      if (isReplicated) await assertClusterKeepsReplicas(connection);
+      return { name, isReplicated };
+    }
+    if (attempt > 0) await sleep(retryMs * Math.random(), neverAborts);
     const subjects = [...new Set([...(existing?.subjects ?? []), ...required.subjects])];
-    // Another process may change the stream at the same time. Only what a later look finds counts.
+    // Another process may change the stream at the same time. Only what the next look finds counts.
     await (
       existing === undefined
         ? manager.streams.add(required)
-        : manager.streams.update(name, { ...required, subjects })
+        : manager.streams.update(name, { ...(isNewer(existing) ? {} : required), subjects })
     ).catch(async (error: unknown) => {
       if ((await configOfStream(manager, name)) === undefined) throw error;
     });
-    const changed = await configOfStream(manager, name);
-    if (changed !== undefined && differences(changed, required).length === 0) return name;
-    await sleep(retryMs * Math.random(), neverAborts);
   }
   const existing = await configOfStream(manager, name);
   const settings = differences(existing ?? {}, required).join(", ");
@@ -58,6 +72,17 @@ export async function ensureStream(
     ErrorReason.INTERNAL,
     `stream ${name} does not have the ${settings} that this version needs; use nats-server 2.9 or later, and a stream that reeve created`,
   );
+}
+
+/** Whether a stream can be used as it is: it has all required settings, or the settings and subjects of a newer version. */
+function suffices(existing: StreamConfig, required: RequiredConfig): boolean {
+  const missing = differences(existing, required);
+  return isNewer(existing) ? !missing.includes("subjects") : missing.length === 0;
+}
+
+/** Whether a newer version of this program wrote the settings of a stream. */
+function isNewer({ description = "" }: StreamConfig): boolean {
+  return Number(/^Reeve settings (\d+)$/.exec(description)?.[1] ?? 0) > settingsVersion;
 }
 
 /** Returns the settings that differ from the required ones. Old servers silently ignore settings that they do not know. */
@@ -89,12 +114,15 @@ async function configOfStream(
 
 type RequiredConfig = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">;
 
-function configOf(channel: ChannelTemplate): RequiredConfig {
+/** Returns the settings of the stream that a channel declares. */
+export function streamConfig(channel: ChannelTemplate): RequiredConfig {
   const { stream, wildcard, liveTransform } = channel;
   if (stream === undefined) throw new Error(`${wildcard} declares no stream`);
   const isWorkQueue = stream.retention === Retention.WORK_QUEUE;
   return {
     name: stream.name,
+    // Streams of nats-server 2.9 have no metadata.
+    description: `Reeve settings ${settingsVersion}`,
     subjects: [wildcard],
     storage: StorageType.File,
     retention: isWorkQueue ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,

@@ -3,6 +3,7 @@ import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithChannel } from "@reeve/contracts/declared";
 import { openDispatchQueue, openToolCallQueue } from "../queue/nats.ts";
 import { ensureStream, openJetStreamManager } from "./ensure-stream.ts";
+import { assertClusterKeepsReplicas } from "./replication-support.ts";
 
 /**
  * Creates every stream that the contracts declare, and the durable consumers of the queues: of the dispatch queue, and of the
@@ -19,20 +20,26 @@ export async function provisionStreams(
   for (const message of messagesWithChannel) {
     signal.throwIfAborted();
     const channel = channelOf(message);
-    if (channel.stream !== undefined) names.add(await ensureStream(manager, channel));
+    if (channel.stream === undefined) continue;
+    const { name } = await ensureStream(nats.connection, manager, channel);
+    names.add(name);
   }
   await openDispatchQueue(nats, { ackWaitMs });
   for (const pool of pools) await openToolCallQueue(nats, { pool, ackWaitMs });
   return [...names];
 }
 
-/** Sets how many servers keep each of `streams`. Rejects when the cluster has fewer servers. */
+/**
+ * Sets how many servers keep each of `streams`. Rejects when the cluster has fewer servers, or when one of them loses writes of
+ * streams with several replicas. Services that have opened a stream read it as they found it: restart them.
+ */
 export async function setReplicas(
   { connection }: { readonly connection: NatsConnection },
   streams: readonly string[],
   replicas: number,
   signal: AbortSignal,
 ): Promise<void> {
+  if (replicas > 1) await assertClusterKeepsReplicas(connection);
   const manager = await openJetStreamManager(connection);
   for (const name of streams) {
     signal.throwIfAborted();

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -9,6 +8,8 @@ import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { ApiError } from "../streams/errors.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { maxDataBytes } from "../streams/payload-limit.ts";
+import type { StoredMessage } from "../streams/stream-messages.ts";
+import { StreamMessages } from "../streams/stream-messages.ts";
 
 /** The value of a key, as bytes. */
 export interface StoredValue {
@@ -16,13 +17,6 @@ export interface StoredValue {
   readonly revision: number;
 }
 
-/** The server's reply to a request for a message. */
-interface MessageReply {
-  readonly error?: ApiError;
-  readonly message?: { readonly seq: number; readonly hdrs?: string; readonly data?: string };
-}
-
-const notFound = 404;
 /** A key that needs no escaping in a subject. */
 const validKey = /^[-/=\w]+(\.[-/=\w]+)*$/;
 
@@ -30,11 +24,14 @@ const validKey = /^[-/=\w]+(\.[-/=\w]+)*$/;
 export class BucketRequests {
   readonly #connection: NatsConnection;
   readonly #requests: RequestClient;
+  readonly #messages: StreamMessages;
   readonly #bucket: string;
 
   constructor(connection: NatsConnection, bucket: string) {
     this.#connection = connection;
     this.#requests = requestClientOf(connection);
+    // Buckets refuse direct reads.
+    this.#messages = new StreamMessages(connection, { name: `KV_${bucket}`, isReplicated: true });
     this.#bucket = bucket;
   }
 
@@ -43,17 +40,9 @@ export class BucketRequests {
    * writes.
    */
   async get(key: string): Promise<StoredValue | undefined> {
-    const data = JSON.stringify({ last_by_subj: this.#subject(key) });
-    const subject = `$JS.API.STREAM.MSG.GET.KV_${this.#bucket}`;
-    const reply = await this.#requests.send(subject, { data });
-    if (reply === undefined) throw storeUnavailable();
-    const { error, message } = reply.json<MessageReply>();
-    if (error?.code === notFound) return undefined;
-    if (message === undefined) {
-      throw storeFailure(error ?? new Error("the reply has no message"));
-    }
-    if (message.hdrs !== undefined && isDeletion(message.hdrs)) return undefined;
-    return { bytes: Buffer.from(message.data ?? "", "base64"), revision: message.seq };
+    const message = await this.#messages.latest({ last_by_subj: this.#subject(key) });
+    if (message === undefined || isDeletion(message)) return undefined;
+    return { bytes: message.data, revision: message.sequence };
   }
 
   /**
@@ -87,7 +76,6 @@ export class BucketRequests {
   }
 }
 
-function isDeletion(encodedHeaders: string): boolean {
-  const text = Buffer.from(encodedHeaders, "base64").toString();
-  return /^KV-Operation:\s*(DEL|PURGE)\s*$/m.test(text);
+function isDeletion({ headers: stored }: StoredMessage): boolean {
+  return ["DEL", "PURGE"].includes(stored.get("KV-Operation"));
 }

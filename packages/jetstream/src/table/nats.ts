@@ -210,19 +210,29 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
 
   /** Returns the last entry of every key below `prefix`. */
   async #latest(prefix: string, signal: AbortSignal): Promise<readonly KvEntry[]> {
-    let end = await this.#lastRevision(prefix);
+    const first = await this.#lastRevision(prefix);
     // A watch of no keys yields nothing at all, so its end would look like a slow start.
-    if (end === undefined) return [];
+    if (first === undefined) return [];
     const latest = new Map<string, KvEntry>();
+    let end = first;
     let checks = 0;
-    for await (const entry of this.#entries(prefix, signal)) {
-      latest.set(entry.key, entry);
+    const isCurrent = async ({ revision, delta }: KvEntry): Promise<boolean> => {
+      // The server that serves the watch may lag behind the one that knows the last revision.
+      if (delta === 0)
+        return revision >= first || revision >= ((await this.#lastRevision(prefix)) ?? 0);
+      if (revision < end) return false;
       // The server may count an entry that was overwritten or deleted meanwhile and is never sent: it then never reports that
       // none is left. So compare with the last revision again, until it has not changed.
-      if (entry.delta === 0) break;
-      if (entry.revision < end) continue;
       end = (await this.#lastRevision(prefix)) ?? 0;
-      if (entry.revision >= end || ++checks === maxChecks) break;
+      return revision >= end || ++checks === maxChecks;
+    };
+    // Nothing more arrives when what is awaited has expired.
+    const options = { timeoutMs: idleTimeoutMs, reason: () => storeUnavailable() };
+    using idle = new IdleTimeout(options, signal);
+    for await (const entry of this.#entries(prefix, idle.signal)) {
+      latest.set(entry.key, entry);
+      if (await isCurrent(entry)) break;
+      idle.restart();
     }
     return [...latest.values()];
   }

@@ -1,0 +1,75 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { digestText } from "@reeve/contracts/batch-digest";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { counter } from "@reeve/platform/telemetry/metrics";
+import type { BatchContent, LogDefinition } from "./definitions.ts";
+import { historyLost } from "./history-lost.ts";
+import type { EventRange, Tail } from "./port.ts";
+import type { StoredBatch } from "./stored-batch.ts";
+import { contentOf, eventsAfter, tailAfter } from "./stored-batch.ts";
+
+const overlaps = counter({
+  name: "reeve_log_overlaps_total",
+  help: "Reads of logs in which two stored batches contain the same sequence. Anything but 0 means that NATS lost a fact that it had acknowledged.",
+});
+
+/**
+ * Returns the events of consecutive batches that come after `after`. A position of which nothing but the sequence is known may
+ * lie inside a batch.
+ *
+ * Throws a Failure of kind `unavailable` when batches are missing between two: a server that lags does not have them yet. Throws
+ * one of kind `internal` when two stored batches have the same sequence: each writer was told that its batch follows the same
+ * tail, so no reading of the log is right for both. Throws one of kind `data_loss` when the batches do not continue the history
+ * that was read up to `after`.
+ */
+export function rangeOfBatches<Key, Event, Schema extends DescMessage>(
+  definition: LogDefinition<Key, Event, Schema>,
+  subject: string,
+  after: Tail,
+  batches: readonly StoredBatch[],
+): EventRange<Event> {
+  const events: Event[] = [];
+  const batchTails: Tail[] = [];
+  let tail = after;
+  for (const batch of batches) {
+    const isOld = batch.last <= tail.sequence;
+    if (isOld && batch.revision <= tail.revision) continue;
+    if (batch.first > tail.sequence + 1) throw missingBatches(subject, tail, batch);
+    if (batch.first <= tail.sequence && tail !== after) throw overlap(subject, tail, batch);
+    const content = contentOf(definition, batch);
+    if (isOfOtherHistory(tail, content)) throw historyLost(subject, tail);
+    if (isOld) continue;
+    events.push(...eventsAfter(content, tail.sequence));
+    tail = tailAfter(subject, batch);
+    batchTails.push(tail);
+  }
+  return { events, tail, batchTails };
+}
+
+/** Returns whether a batch continues another history than the one that a reader has read up to `tail`. */
+function isOfOtherHistory(
+  { sequence, digest }: Tail,
+  { firstSequence, previousDigest }: BatchContent<unknown>,
+): boolean {
+  if (digest === "") return false;
+  if (firstSequence <= sequence) return true;
+  return previousDigest.length > 0 && digestText(previousDigest) !== digest;
+}
+
+function missingBatches(subject: string, { sequence }: Tail, { first }: StoredBatch): Failure {
+  return new Failure(
+    "unavailable",
+    ErrorReason.UNAVAILABLE,
+    `the log ${subject} was read with a gap: sequence ${sequence} is followed by ${first}; try again, and if that does not help, check whether messages of its stream were deleted`,
+  );
+}
+
+function overlap(subject: string, { revision }: Tail, batch: StoredBatch): Failure {
+  overlaps.inc();
+  return new Failure(
+    "internal",
+    ErrorReason.INTERNAL,
+    `the log ${subject} has two batches with sequence ${batch.first}: messages ${revision} and ${batch.revision} of its stream; the NATS server accepted both, so the run cannot continue; upgrade nats-server and start the run again`,
+  );
+}

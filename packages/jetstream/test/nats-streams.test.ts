@@ -1,0 +1,93 @@
+import { DiscardPolicy, jetstreamManager, RetentionPolicy } from "@nats-io/jetstream";
+import { findProgram } from "@reeve/platform/nats/nats-server";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NatsCluster } from "../../../test/support/nats-cluster.ts";
+import { natsVersion } from "../../../test/support/nats-program.ts";
+import { openRunLog } from "../src/log/open.ts";
+import { openDispatchQueue } from "../src/queue/nats.ts";
+import { setReplicas } from "../src/streams/provision-streams.ts";
+import { keepsReplicas } from "../src/streams/replication-support.ts";
+import { NatsBench } from "./support/nats-bench.ts";
+
+const never = new AbortController().signal;
+
+describe("the settings of a stream", () => {
+  let bench: NatsBench;
+
+  beforeAll(async () => {
+    bench = await NatsBench.open();
+  });
+  afterAll(() => bench[Symbol.asyncDispose]());
+
+  test("are added to a stream that lacks them, which keeps its subjects", async () => {
+    const nats = await bench.connect();
+    const { streams } = await jetstreamManager(nats.connection);
+    await openRunLog(nats);
+    const { config } = await streams.info("RUNS");
+    const subjects = [...config.subjects, "other.>"];
+    await streams.update("RUNS", { description: "", allow_direct: false, subjects });
+    await openRunLog(nats);
+    const after = (await streams.info("RUNS")).config;
+    expect(after).toEqual({ ...config, subjects });
+  });
+
+  test("of a newer version stay as they are when an older process starts", async () => {
+    const nats = await bench.connect();
+    const { streams } = await jetstreamManager(nats.connection);
+    await openRunLog(nats);
+    const { config } = await streams.info("RUNS");
+    const newer = { description: "Reeve settings 2", subjects: [...config.subjects, "newer.>"] };
+    await streams.update("RUNS", { ...newer, max_age: 1e15, discard: DiscardPolicy.Old });
+    const { config: written } = await streams.info("RUNS");
+    await openRunLog(nats);
+    expect((await streams.info("RUNS")).config).toEqual(written);
+  });
+
+  test("of a newer version get only the subjects that an older process needs", async () => {
+    const nats = await bench.connect();
+    const { streams } = await jetstreamManager(nats.connection);
+    const newer = { description: "Reeve settings 2", max_age: 1e15 };
+    const retention = RetentionPolicy.Workqueue;
+    await streams.add({ name: "DISPATCH", subjects: ["elsewhere.>"], retention, ...newer });
+    await openDispatchQueue(nats, { ackWaitMs: 1_000 });
+    const { config } = await streams.info("DISPATCH");
+    expect(config).toMatchObject(newer);
+    expect(config.subjects.toSorted()).toEqual(["dispatch.run", "elsewhere.>"]);
+  });
+});
+
+const installed = findProgram("nats-server");
+const version = installed === undefined ? "" : natsVersion(installed);
+
+describe.skipIf(version === "" || keepsReplicas(version))(
+  `three servers of version ${version}, which loses writes of replicated streams`,
+  () => {
+    let cluster: NatsCluster;
+
+    beforeAll(async () => {
+      cluster = await NatsCluster.start({ program: installed ?? "" });
+    });
+    afterAll(() => cluster[Symbol.asyncDispose]());
+
+    const refusal = {
+      kind: "precondition",
+      message: expect.stringContaining(
+        `version ${version}, which loses acknowledged writes`,
+      ) as string,
+    };
+
+    test("are accepted for one replica, and refused for several by name", async () => {
+      const nats = await cluster.connect();
+      await openRunLog(nats);
+      await setReplicas(nats, ["RUNS"], 1, never);
+      await expect(setReplicas(nats, ["RUNS"], 3, never)).rejects.toMatchObject(refusal);
+    });
+
+    test("are refused by a service whose stream has several replicas", async () => {
+      const nats = await cluster.connect();
+      const { streams } = await jetstreamManager(nats.connection, { timeout: 10_000 });
+      await streams.update("RUNS", { num_replicas: 3 });
+      await expect(openRunLog(nats)).rejects.toMatchObject(refusal);
+    });
+  },
+);
