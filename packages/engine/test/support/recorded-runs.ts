@@ -54,6 +54,14 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
       .result(0, "found b")
       .says("It is b.")
       .turn(),
+  "incomplete-answers": () => {
+    const run = new PlayedRun({ answerPolicy: { truncated: "continue", maxContinuations: 1 } });
+    run.turn(subtask("a"));
+    const [child = ""] = run.subtasks;
+    run.answers("A 10, ", "length", child).answers("B 2, ", "length", child);
+    return run.answers("Twenty-", "length").answers("one", "length");
+  },
+  "filtered-answer": () => new PlayedRun().answers("I would", "content_filter"),
   "approval-rejected": () =>
     new PlayedRun({ hitlTools: ["search"] })
       .turn({ name: "search" }, { name: "memory_list" })
