@@ -13,6 +13,8 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
+import { bootClock } from "@reeve/platform/async/boot-clock";
+import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
@@ -48,6 +50,8 @@ export class LocalRuntime {
   readonly #dispatch = new MemoryWorkQueue<Dispatch>({ ackWaitMs });
   readonly #calls = new MemoryWorkQueue<ToolCallRequest>({ ackWaitMs });
   readonly #end = new AbortController();
+  /** Measures while the work lasts. */
+  #standstill: StandstillMeter | undefined;
   readonly #parts: LocalParts;
   readonly #toolbox: HostToolbox;
   readonly #artifacts = new MemoryArtifactStore({ maxBytes: maxArtifactBytes });
@@ -77,6 +81,7 @@ export class LocalRuntime {
       dispatch: this.#dispatch,
       clock: systemClock,
       steadyClock,
+      standstillMs: () => this.#standstill?.totalMs ?? 0,
       // The only worker is this process.
       ownerFate: async () => "alive",
       worker: "local",
@@ -93,6 +98,7 @@ export class LocalRuntime {
   /** Starts the work, until the result is disposed. `failed` rejects when the work breaks. */
   start() {
     const { signal } = this;
+    this.#standstill = new StandstillMeter(bootClock);
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     failed.catch(() => undefined);
     const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, drain: signal });
@@ -124,6 +130,7 @@ export class LocalRuntime {
         while (this.#dispatch.length > 0) await new Promise(setImmediate);
         this.#end.abort(new DOMException("the run has ended", "AbortError"));
         await Promise.allSettled([runs, calls]);
+        this.#standstill?.[Symbol.dispose]();
       },
     };
   }

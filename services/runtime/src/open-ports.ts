@@ -16,6 +16,7 @@ import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { meteredProvider } from "@reeve/models/registry/metered-provider";
 import type { Providers } from "@reeve/models/registry/provider-registry";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
+import type { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -28,6 +29,7 @@ interface PortDependencies {
   readonly holder: QueueHolder;
   /** The name of this worker, under which it holds messages. */
   readonly worker: string;
+  readonly standstill: StandstillMeter;
   readonly providers: Providers;
   readonly logger: Logger;
 }
@@ -35,7 +37,7 @@ interface PortDependencies {
 /** Opens the ports of a runtime on NATS. Their live view follows NATS until `signal` aborts. */
 export async function openPorts(
   { REEVE_ACK_WAIT_MS: ackWaitMs }: RuntimeConfig,
-  { nats, holder, worker, providers, logger }: PortDependencies,
+  { nats, holder, worker, standstill, providers, logger }: PortDependencies,
   signal: AbortSignal,
 ): Promise<RunPorts & { readonly dispatch: WorkQueue<Dispatch> }> {
   const hosts = await openLiveView(await openTable(nats, ToolCatalogSchema), logger, signal);
@@ -65,6 +67,7 @@ export async function openPorts(
     ownerFate: (owner, until) => holder.fateOf(owner, until),
     clock: systemClock,
     steadyClock,
+    standstillMs: () => standstill.totalMs,
     worker,
     heartbeatMs: extendIntervalMs(ackWaitMs),
     logger,

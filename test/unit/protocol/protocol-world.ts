@@ -298,6 +298,7 @@ export class ProtocolWorld implements World {
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: sleeping(this.scheduler, actor) },
       steadyClock: { now: () => 0 },
+      standstillMs: () => 0,
       ownerFate: async () => "crashed",
       worker: actor.name,
       heartbeatMs,

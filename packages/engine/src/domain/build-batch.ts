@@ -1,4 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { apply } from "./state/apply.ts";
@@ -8,6 +9,7 @@ import { stamp } from "./state/fact.ts";
 import { withdrawQuestions } from "./calls/questions.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded } from "./state/run-state.ts";
+import { without } from "./state/worked-time.ts";
 
 /** The events of a batch with their sequences, and the state after them. */
 export interface FactBatch {
@@ -23,6 +25,8 @@ export interface BatchLimits {
   readonly maxBytes?: number;
   /** The batch ends before a `modelCallStarted` that follows. Default: false. */
   readonly stopsBeforeModelCalls?: boolean;
+  /** How long the owner stood still since its last event. The first event of the batch records it. Default: 0. */
+  readonly standstillMs?: number;
 }
 
 /**
@@ -34,11 +38,13 @@ export function buildBatch(
   state: RunState,
   facts: readonly Fact[],
   nowMs: number,
-  { maxBytes = Infinity, stopsBeforeModelCalls = false }: BatchLimits = {},
+  { maxBytes = Infinity, stopsBeforeModelCalls = false, standstillMs = 0 }: BatchLimits = {},
 ): FactBatch {
   const events: RunEvent[] = [];
   let room = maxBytes;
-  let pending = facts.length > 0 ? facts : nextFacts(state, nowMs);
+  const moved =
+    standstillMs === 0 ? state : { ...state, worked: without(state.worked, standstillMs) };
+  let pending = facts.length > 0 ? facts : nextFacts(moved, nowMs);
   let isGiven = facts.length > 0;
   while (pending.length > 0 && !hasEnded(state)) {
     for (const fact of pending) {
@@ -48,6 +54,8 @@ export function buildBatch(
       for (const placed of [...withdrawQuestions(state, fact), fact]) {
         if (hasEnded(state)) break;
         const event = stamp(state.head.runId, state.head.lastSequence + 1, nowMs, placed);
+        if (events.length === 0 && standstillMs > 0)
+          event.standstill = durationFromMs(standstillMs);
         // The size is computed only if it is limited.
         if (room !== Infinity) room -= toBinary(RunEventSchema, event).length;
         if (room < 0 && !isGiven && events.length > 0) return { events, state, isComplete: false };

@@ -50,6 +50,24 @@ describe("the owner of a run", () => {
     expect(max).toBe(1);
   });
 
+  test("does not count the time for which it stood still as worked", async () => {
+    const budgets = { maxWallClock: { seconds: 60n } };
+    const bench = await new AppendingBench(countingModel(2)).create({ budgets });
+    bench.append = async (to, tail, events, signal) => {
+      const outcome = await bench.log.append(to, tail, events, signal);
+      if (events.some(({ event }) => event.case === "toolCallStarted")) {
+        bench.standstillMs += 190_000;
+        await bench.clock.advance(190_000);
+      }
+      return outcome;
+    };
+    await bench.drive("w");
+    const events = await bench.events();
+    expectWhole(events, RunStatus.COMPLETED);
+    const stoodStill = events.flatMap(({ standstill }) => standstill?.seconds ?? []);
+    expect(stoodStill).toEqual([190n, 190n]);
+  });
+
   test("waits for two round trips after a lost append", async () => {
     const bench = await new AppendingBench(countingModel(1)).create({ hitlTools: ["count"] });
     const roundTripMs = 30;

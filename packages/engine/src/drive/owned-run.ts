@@ -89,6 +89,8 @@ class OwnedRun implements AsyncDisposable {
   readonly #spans = new FrameSpans();
   readonly #end = new AbortController();
   readonly #drain: AbortSignal;
+  /** How much of the standstill of this process the log of the run covers. */
+  #recordedStandstillMs: number;
   #state: RunState;
   #tail: Tail;
   /**
@@ -107,6 +109,7 @@ class OwnedRun implements AsyncDisposable {
     this.#epoch = epoch;
     this.#ports = ports;
     this.#lostAppends = new LostAppends(key, ports);
+    this.#recordedStandstillMs = ports.standstillMs();
     this.#state = state;
     this.#tail = tail;
     this.#mayDeriveFacts = !isComplete;
@@ -167,7 +170,9 @@ class OwnedRun implements AsyncDisposable {
    */
   async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
     // A model call that is appended now would not be made, but charged as one that its worker lost.
-    const limits = { stopsBeforeModelCalls: this.#drain.aborted };
+    const stoodStillMs = this.#ports.standstillMs();
+    const standstillMs = stoodStillMs - this.#recordedStandstillMs;
+    const limits = { stopsBeforeModelCalls: this.#drain.aborted, standstillMs };
     const before = { state: this.#state, tail: this.#tail, limits };
     const pauseMs = this.#lostAppends.started();
     let outcome = await appendFacts(this.#key, before, facts, this.#ports, signal);
@@ -176,6 +181,7 @@ class OwnedRun implements AsyncDisposable {
       outcome = await appendFacts(this.#key, before, end, this.#ports, signal);
     }
     if (outcome.kind === "appended") {
+      if (outcome.tail.sequence > this.#tail.sequence) this.#recordedStandstillMs = stoodStillMs;
       this.#state = outcome.state;
       this.#tail = outcome.tail;
       this.#mayDeriveFacts = !outcome.isComplete;

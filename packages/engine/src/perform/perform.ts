@@ -34,6 +34,8 @@ async function* waitToRetry(
   { clock }: RunPorts,
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
-  await clock.sleep(delayMs, signal);
+  // The wait began with the failure, perhaps under another owner.
+  const waitedMs = Math.max(0, clock.now() - (call.failedAtMs ?? clock.now()));
+  await clock.sleep(Math.max(0, delayMs - waitedMs), signal);
   yield [fact(scope, { case: "modelRetryDue", value: { attempt: call.attempt } })];
 }

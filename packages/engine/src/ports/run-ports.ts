@@ -38,6 +38,8 @@ export interface RunPorts {
   readonly steadyClock: Pick<Clock, "now">;
   /** Called with the number of runs in progress whenever it changes. */
   reportActiveRuns?(runs: number): void;
+  /** For how long this process has stood still since it started, in milliseconds: stopped, or on a suspended machine. */
+  standstillMs(): number;
   /** The name of this worker, unique for the lifetime of its process. */
   readonly worker: string;
   /** The interval at which an owner extends its dispatch message, in milliseconds. */

@@ -44,6 +44,8 @@ export class WorkerBench {
   readonly lostDispatches = new Set<number>();
   /** The delays of the messages that were returned to the queue. */
   readonly redeliveryDelaysMs: number[] = [];
+  /** For how long each worker has stood still. */
+  standstillMs = 0;
   /** What became of the previous owner, as a worker sees it. */
   ownerFate: OwnerFate = "crashed";
   /** Called for each published request. A held call never gets a result. */
@@ -117,6 +119,7 @@ export class WorkerBench {
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: sleepBriefly },
       steadyClock: { now: () => 0 },
+      standstillMs: () => this.standstillMs,
       ownerFate: async () => this.ownerFate,
       worker,
       heartbeatMs: 60_000,

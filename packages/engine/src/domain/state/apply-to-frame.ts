@@ -41,6 +41,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       const failed = amendModelCall(frame, (call) => ({
         ...call,
         status: failure,
+        failedAtMs: msOf(envelope),
         failures: call.failures + 1,
         reservedUsd: 0,
       }));

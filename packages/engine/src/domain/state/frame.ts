@@ -137,6 +137,8 @@ export interface ModelCall {
   readonly sequence: number;
   /** `due`: the next attempt starts at once, because the owner was lost or the time to wait is over. */
   readonly status: "in_progress" | "due" | ModelCallFailed;
+  /** When it failed, in milliseconds since the epoch; undefined: it has not. */
+  readonly failedAtMs?: number;
   /** Sequence of the first text or reasoning that was streamed. */
   readonly streamedFrom: number | undefined;
   /** Maximum cost in US dollars; 0: nothing is reserved. */

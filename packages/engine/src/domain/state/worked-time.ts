@@ -1,4 +1,4 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 
@@ -17,8 +17,9 @@ export interface WorkedTime {
 export const noWorkedTime: WorkedTime = { pastMs: 0, sinceMs: undefined, lastMs: 0, questions: 0 };
 
 /** Returns the worked time after one more event. */
-export function timeAfter(worked: WorkedTime, { event, time }: RunEvent): WorkedTime {
-  const nowMs = time === undefined ? worked.lastMs : timestampMs(time);
+export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEvent): WorkedTime {
+  const nowMs = time === undefined ? before.lastMs : timestampMs(time);
+  const worked = standstill === undefined ? before : without(before, durationMs(standstill));
   switch (event.case) {
     case "runClaimed":
       // Between the last fact of the previous owner and this claim the run had no owner.
@@ -80,6 +81,12 @@ function afterQuestion(
   }
   const questions = Math.max(0, worked.questions - 1);
   return { ...worked, questions, sinceMs: questions === 0 ? nowMs : undefined };
+}
+
+/** Returns the worked time without a time for which the owner stood still in the current period. */
+export function without(worked: WorkedTime, standstillMs: number): WorkedTime {
+  const { sinceMs } = worked;
+  return sinceMs === undefined ? worked : { ...worked, sinceMs: sinceMs + standstillMs };
 }
 
 /** Returns the milliseconds that the run has been worked on at `nowMs`. */
