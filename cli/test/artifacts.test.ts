@@ -1,9 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
-import { ArtifactService } from "@reeve/contracts/artifact";
+import { clientsOf } from "@reeve/gateway/test/support/clients";
 import type { GatewayBench } from "@reeve/gateway/test/support/gateway-bench";
 import { openGatewayBench, tokens } from "@reeve/gateway/test/support/gateway-bench";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -34,10 +32,9 @@ async function get(...args: readonly string[]) {
 
 /** Stores an artifact and returns its id. */
 async function stored(name: string): Promise<string> {
-  const client = createClient(ArtifactService, createGrpcTransport({ baseUrl: bench.url }));
-  const headers = { authorization: `Bearer ${tokens.acme}` };
+  const { artifacts } = clientsOf(bench.url, `Bearer ${tokens.acme}`, "gRPC");
   const file = { header: { name }, content: Buffer.from("from the artifact") };
-  const { artifact } = await client.createArtifact(file, { headers });
+  const { artifact } = await artifacts.createArtifact(file);
   return artifact?.artifactId ?? "";
 }
 

@@ -1,11 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { pino } from "pino";
 import { expect, test } from "vitest";
 import { gatewayConfig } from "../src/config.ts";
 import { startGateway } from "../src/serve.ts";
@@ -21,14 +19,11 @@ test("a gateway without tokens writes one to a file that only its user can read,
   const server = resources.use(await startNatsServer({ storeDir, log: silent }, never));
   const nats = resources.use(await connectNats(server.url, { name: "test", log: silent }, never));
   const logged: string[] = [];
-  const lines = new Writable({
-    write(line: Buffer, _, done) {
-      logged.push(line.toString());
-      done();
-    },
-  });
+  const log = createLogger("test", "silent");
+  log.warn = (...line: unknown[]) => void logged.push(JSON.stringify(line[0]));
+  log.info = log.warn;
   const config = gatewayConfig.parse({ REEVE_LISTEN: "127.0.0.1:0" });
-  const gateway = await startGateway(config, { nats, log: pino(lines) }, never);
+  const gateway = await startGateway(config, { nats, log }, never);
   const line = logged.find((each) => each.includes("tokenFile")) ?? "{}";
   const { tokenFile } = JSON.parse(line) as { readonly tokenFile: string };
   const token = readFileSync(tokenFile, "utf8").trim();
