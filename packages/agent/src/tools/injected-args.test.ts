@@ -71,6 +71,11 @@ test("a parameter that a tool has itself is found", () => {
   expect(toolWithParameter([grep], "constructor")).toBeUndefined();
 });
 
+// An object literal with the key `then` is taken for a promise.
+const conditional = JSON.parse(
+  '{"if": {"properties": {}}, "then": {"properties": {"origin": {}}}}',
+) as JsonObject;
+
 // Requirement: CFG-7
 test.each<[string, JsonObject]>([
   ["in allOf", { allOf: [{ properties: { origin: {} } }] }],
@@ -83,7 +88,7 @@ test.each<[string, JsonObject]>([
       allOf: [{ $ref: "#/definitions/a~1b" }],
       definitions: {
         "a/b": { allOf: [{ $ref: "#" }, { $ref: "#/definitions/c" }] },
-        c: { if: { properties: {} }, then: { properties: { origin: {} } } },
+        c: conditional,
       },
     },
   ],
