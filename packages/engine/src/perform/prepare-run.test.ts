@@ -190,3 +190,11 @@ test("the memories of the user are a note on the input, and its tools are offere
   expect(model.requests[1]?.messages).toEqual([{ role: "user", text: "go" }]);
   expect(model.requests[1]?.tools.map(({ name }) => name)).not.toContain("remember");
 });
+
+test("a run whose thread is read without its turn is given back, with no prompt", async () => {
+  const model = recordingModel();
+  const bench = await new WorkerBench(model).create({}, { threadId: "sales" });
+  expect(await bench.drive("w")).toBe("given back");
+  expect(await preparedBy(bench)).toBeUndefined();
+  expect(model.requests).toEqual([]);
+});

@@ -7,6 +7,7 @@ import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
 import { maxRendered, renderMemories } from "@reeve/memory/render-memories";
 import { readThread } from "@reeve/run/thread/append-thread";
+import { turnOf } from "@reeve/run/thread/thread-state";
 import { windowHistory } from "@reeve/run/thread/history/window-history";
 import { defaultHistoryTokens } from "../domain/budget/limits.ts";
 import { failRun } from "../domain/end-run.ts";
@@ -78,6 +79,11 @@ async function historyFor(
 ): Promise<readonly HistoryMessage[]> {
   if (threadId === "") return [];
   const state = await readThread(threads, { tenant, thread: threadId }, signal);
+  // The turn is queued before its run exists. A read without it lacks the turns before it too.
+  if (turnOf(state, runId) === undefined) {
+    const message = `thread ${threadId} was read without the turn of run ${runId}; try again in a few seconds`;
+    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+  }
   return windowHistory(state, runId, budgets?.maxHistoryTokens ?? defaultHistoryTokens);
 }
 

@@ -3,6 +3,7 @@ import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { readThrough } from "@reeve/jetstream/log/read-through";
 import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import type { LogEnd } from "@reeve/jetstream/projection/port";
 import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
@@ -88,7 +89,7 @@ async function project(
     if (event.case === "approval" && event.value.approval !== undefined) {
       await file(ports.inbox, key.tenant, event.value.approval, signal);
     } else if (event.case === "status" && leavesApprovals(event.value.status)) {
-      await withdraw(ports, key, signal);
+      await withdraw(ports, { key, events }, signal);
     }
   }
 }
@@ -122,10 +123,10 @@ async function file(
 /** Withdraws the approvals that the log leaves pending, including those that are not in the inbox yet. */
 async function withdraw(
   { inbox, log }: InboxPorts,
-  key: RunKey,
+  { key, events: batch }: Pick<RunFeedBatch, "key" | "events">,
   signal: AbortSignal,
 ): Promise<void> {
-  const { events } = await log.read(key, emptyTail, signal);
+  const { events } = await readThrough(log, key, batch.at(-1)?.sequence ?? 0, signal);
   for (const approval of approvalsOf(foldHead(emptyHead, events))) {
     if (approval.state === ApprovalState.PENDING) {
       await file(inbox, key.tenant, withdrawn(approval), signal);

@@ -2,7 +2,7 @@ import { create, equals } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Run } from "@reeve/contracts/run";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
-import { emptyTail } from "@reeve/jetstream/log/port";
+import { readThrough } from "@reeve/jetstream/log/read-through";
 import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
@@ -61,8 +61,8 @@ async function indexBatch(
     const isFirst = attempt === 0 && batch.events[0]?.sequence === 1;
     const row = isFirst ? undefined : (recent.get(rowKey) ?? (await runs.get(rowKey, signal)));
     const after =
-      follow(row?.record, batch) ?? (await readRow(ports.log, batch.key, row?.record, signal));
-    if (after === undefined || (row && equals(RunSchema, row.record, after))) return;
+      follow(row?.record, batch) ?? (await readRow(ports.log, batch, row?.record, signal));
+    if (row && equals(RunSchema, row.record, after)) return;
     const written =
       row === undefined
         ? await runs.create(rowKey, after, signal)
@@ -93,17 +93,14 @@ function follow(before: Run | undefined, { events }: RunFeedBatch): Run | undefi
   return isNext ? events.reduce(rowAfter, before ?? create(RunSchema)) : undefined;
 }
 
-/** Returns the row according to the log; undefined when the run no longer exists. */
+/** Returns the row according to the log, which has the batch and everything in the row before. */
 async function readRow(
   log: Pick<RunLog, "read">,
-  key: RunFeedBatch["key"],
+  { key, events: batch }: RunFeedBatch,
   before: Run | undefined,
   signal: AbortSignal,
-): Promise<Run | undefined> {
-  const { events, tail } = await log.read(key, emptyTail, signal);
-  if (events.length === 0) return undefined;
-  if (before !== undefined && tail.sequence < before.lastSequence) {
-    throw new Error(`the log of run ${key.run} was read from a lagging replica`);
-  }
+): Promise<Run> {
+  const known = Math.max(batch.at(-1)?.sequence ?? 0, before?.lastSequence ?? 0);
+  const { events } = await readThrough(log, key, known, signal);
   return rowOf(foldHead(emptyHead, events));
 }

@@ -1,7 +1,7 @@
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Thread } from "@reeve/contracts/thread";
 import { ThreadSchema } from "@reeve/contracts/thread";
-import { emptyTail } from "@reeve/jetstream/log/port";
+import { readThrough } from "@reeve/jetstream/log/read-through";
 import type { ThreadFeed, ThreadFeedBatch } from "@reeve/jetstream/feed/thread-feed";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -58,11 +58,11 @@ async function indexBatch(
     const joins = row !== undefined && first.sequence === before.lastSequence + 1;
     const after = joins
       ? threadRow(before, unseen)
-      : threadRow(emptyRow(key.thread), (await threads.read(key, emptyTail, signal)).events);
+      : threadRow(
+          emptyRow(key.thread),
+          (await readThrough(threads, key, last.sequence, signal)).events,
+        );
     if (after === undefined) return await index.delete(rowKey, signal);
-    if (after.lastSequence < last.sequence) {
-      throw new Error(`the log of thread ${key.thread} was read from a lagging replica`);
-    }
     const written =
       row === undefined
         ? await index.create(rowKey, after, signal)
