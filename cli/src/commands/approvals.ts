@@ -72,17 +72,25 @@ function decideCommand(context: Context, verb: "approve" | "reject"): Command {
         ? "reason for the approval"
         : "reason for the rejection, which the model sees",
     );
+  command.option("--digest <digest>", "call digest of the approval; refused if it has another one");
   if (verb === "approve") {
     command.option("--answer <json>", "answer to the question of a tool, as JSON", parseAnswer);
   }
   interface Options {
     readonly reason?: string;
     readonly answer?: JsonObject;
+    readonly digest?: string;
   }
-  return command.action((approvalId: string, { reason = "", answer }: Options) =>
+  return command.action((approvalId: string, { reason = "", answer, digest = "" }: Options) =>
     withClient(context, command, async (reeve) => {
       const approved = verb === "approve";
-      const decision = { approvalId, approved, reason, ...(answer && { answer }) };
+      const decision = {
+        approvalId,
+        approved,
+        reason,
+        callDigest: digest,
+        ...(answer && { answer }),
+      };
       await reeve.decide(decision, context);
       context.terminal.out(`${approvalId} ${approved ? "approved" : "rejected"}\n`);
     }),

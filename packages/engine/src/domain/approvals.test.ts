@@ -1,4 +1,5 @@
-import { ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
+import { callDigest } from "@reeve/contracts/call-digest";
 import { ApprovalStatus, ToolStatus } from "@reeve/contracts/tool";
 import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { treeOf } from "@reeve/run/tree/execution-tree";
@@ -37,10 +38,37 @@ describe("a call that needs an approval", () => {
       requestedBy: "ann",
       allowEditedArguments: true,
       parentId: "",
+      gates: [GateKind.TOOL],
+      source: ApprovalSource.RUN,
+      callDigest: callDigest(
+        { name: "search", arguments: { q: "a" } },
+        { agentId: "tester", agentRevision: 0 },
+      ),
       call: { name: "search", arguments: { q: "a" }, injectedArgs: { origin: "console" } },
     });
     const { requestedAt, expiresAt } = requested?.approval ?? {};
     expect(Number(expiresAt?.seconds) - Number(requestedAt?.seconds)).toBe(60);
+  });
+
+  test("that several gates hold is requested once, with all of them", () => {
+    const prepared = { gatedTools: ["search"] };
+    const run = new PlayedRun({ hitlTools: ["search"] }, { prepared }).turn({ name: "search" });
+    expect(run.all("approval").map(({ approval }) => approval?.gates)).toEqual([
+      [GateKind.TOOL, GateKind.TOOL_SOURCE],
+    ]);
+  });
+
+  test("never runs if the approval was given for another call", () => {
+    const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" });
+    const [requested] = run.all("approval");
+    if (requested?.approval === undefined) throw new Error("no approval was requested");
+    const approval = { ...requested.approval, state: APPROVED, callDigest: "0".repeat(64) };
+    run.write({ case: "approval", value: { approval } });
+    expect(run.all("toolCallStarted")).toEqual([]);
+    expect(run.all("toolResult")[0]).toMatchObject({
+      success: false,
+      error: "the approval was given for another call",
+    });
   });
 
   test("is refused at once, without a request, when it cannot run", () => {

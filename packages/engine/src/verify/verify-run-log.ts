@@ -106,6 +106,14 @@ function* identityProblems(
     const message = `run ${runId} of tenant ${created.tenant} is stored on ${subject}`;
     yield { kind: "foreign_event", sequence: 1, message };
   }
+  const origin = created?.origin;
+  if (
+    origin !== undefined &&
+    (origin.runId === runId || origin.runId === "" || origin.sequence === 0)
+  ) {
+    const message = `the origin is sequence ${origin.sequence} of run ${origin.runId || "without an id"}`;
+    yield { kind: "foreign_event", sequence: 1, message };
+  }
   for (const event of events) {
     if (event.runId === runId) continue;
     const message = `the event belongs to run ${event.runId || "without an id"}`;

@@ -51,6 +51,7 @@ export async function decideApproval(
       if (approval === undefined) throw approvalNotFound(approvalId);
       if (isRepetition(approval, decision)) return [];
       assertOpen(approval, before, clock.now());
+      assertSameCall(approval, request.callDigest);
       if (approval.question === undefined) assertEditedArguments(approval, decision, before);
       assertAnswers(approval, decision);
       const state = decision.approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
@@ -93,6 +94,17 @@ function assertOpen(approval: Approval, { status }: RunHead, nowMs: number): voi
     ErrorReason.APPROVAL_CLOSED,
     `approval ${approvalId} is closed: ${closedBecause(state, approval)}`,
     { metadata: { approval_id: approvalId, run_id: runId } },
+  );
+}
+
+/** Throws a Failure for a decision about another call than the one that waits. */
+function assertSameCall({ approvalId, runId, callDigest }: Approval, decided: string): void {
+  if (decided === "" || decided === callDigest) return;
+  throw new Failure(
+    "precondition",
+    ErrorReason.APPROVAL_MISMATCH,
+    `the decision is about the call ${decided}, but approval ${approvalId} is for the call ${callDigest || "without a digest"}; read the approval again and decide on what it shows`,
+    { metadata: { approval_id: approvalId, run_id: runId, call_digest: callDigest } },
   );
 }
 

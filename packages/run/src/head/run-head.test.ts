@@ -130,3 +130,10 @@ test("shows the first event of a newer version and everything around it", () => 
     unknownEventSequence: 3,
   });
 });
+
+test("a run shows from which run and sequence it was derived", () => {
+  const origin = { runId: "run_first", sequence: 7 };
+  const derived = headOf({ case: "runCreated", value: { agentId: "writer", origin } });
+  expect(runOf(derived).origin).toMatchObject(origin);
+  expect(runOf(headOf(created)).origin).toBeUndefined();
+});

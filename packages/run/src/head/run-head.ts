@@ -276,6 +276,7 @@ export function runOf(head: RunHead): Run {
     unknownEventSequence,
     incompleteReason: head.incompleteReason,
     plan: [...head.plan],
+    ...(head.origin && { origin: head.origin }),
     ...(createdAt && { createdAt }),
     ...(endedAt && { endedAt }),
     ...(error && { error }),

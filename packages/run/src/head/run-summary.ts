@@ -27,6 +27,7 @@ export type RunSummary = Readonly<
     | "error"
     | "cost"
     | "unknownEventSequence"
+    | "origin"
     | "incompleteReason"
   >
 >;
@@ -67,6 +68,7 @@ function applied<Summarized extends RunSummary>(
     case "runCreated":
       return {
         ...before,
+        ...(event.value.origin && { origin: event.value.origin }),
         runId,
         agentId: event.value.agentId,
         inputPreview: previewOf(event.value.input, previewCharacters),

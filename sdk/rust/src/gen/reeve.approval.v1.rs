@@ -42,6 +42,19 @@ pub struct Approval {
     /// approval. Approving with an `answer` answers the question; rejecting declines it.
     #[prost(message, optional, tag = "13")]
     pub question: ::core::option::Option<super::super::tool::v1::Question>,
+    /// Gates that the decision opens, without repetitions: a call that several gates hold needs one
+    /// decision. Empty in approvals of versions that did not record them.
+    #[prost(enumeration = "GateKind", repeated, tag = "14")]
+    pub gates: ::prost::alloc::vec::Vec<i32>,
+    /// What requested the approval.
+    #[prost(enumeration = "ApprovalSource", tag = "15")]
+    pub source: i32,
+    /// SHA-256, in lower-case hexadecimal, over the id of the agent, its revision in decimal, the name
+    /// of the tool, and the arguments of the model as canonical JSON (RFC 8785), separated by zero
+    /// bytes. The call is executed only if it has this digest. Empty for a question, and in approvals
+    /// of versions that did not record it.
+    #[prost(string, tag = "16")]
+    pub call_digest: ::prost::alloc::string::String,
 }
 /// A decision about an approval.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -132,6 +145,10 @@ pub struct DecideApprovalRequest {
     /// Refused if the approval has no question.
     #[prost(message, optional, tag = "6")]
     pub answer: ::core::option::Option<::prost_types::Struct>,
+    /// `call_digest` of the approval as the person saw it. If set, the decision is refused with
+    /// FAILED_PRECONDITION and reason APPROVAL_MISMATCH unless the approval has this digest.
+    #[prost(string, tag = "7")]
+    pub call_digest: ::prost::alloc::string::String,
 }
 /// Response of `DecideApproval`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -153,6 +170,77 @@ pub struct WatchApprovalsResponse {
     /// Approvals that are new or have changed. Empty in a heartbeat.
     #[prost(message, repeated, tag = "1")]
     pub approvals: ::prost::alloc::vec::Vec<Approval>,
+}
+/// A reason why a call needs a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum GateKind {
+    /// Not set.
+    Unspecified = 0,
+    /// The agent names the tool in `hitl_tools`.
+    Tool = 1,
+    /// The agent names a tool of the same source in `hitl_tools` that the source no longer offers under
+    /// that name.
+    ToolSource = 2,
+    /// The tool asks a question while it runs.
+    Question = 3,
+}
+impl GateKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "GATE_KIND_UNSPECIFIED",
+            Self::Tool => "GATE_KIND_TOOL",
+            Self::ToolSource => "GATE_KIND_TOOL_SOURCE",
+            Self::Question => "GATE_KIND_QUESTION",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "GATE_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "GATE_KIND_TOOL" => Some(Self::Tool),
+            "GATE_KIND_TOOL_SOURCE" => Some(Self::ToolSource),
+            "GATE_KIND_QUESTION" => Some(Self::Question),
+            _ => None,
+        }
+    }
+}
+/// What requested an approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ApprovalSource {
+    /// Not set. Treated as APPROVAL_SOURCE_RUN.
+    Unspecified = 0,
+    /// A run of an agent.
+    Run = 1,
+    /// A run of a workflow.
+    WorkflowRun = 2,
+}
+impl ApprovalSource {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "APPROVAL_SOURCE_UNSPECIFIED",
+            Self::Run => "APPROVAL_SOURCE_RUN",
+            Self::WorkflowRun => "APPROVAL_SOURCE_WORKFLOW_RUN",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "APPROVAL_SOURCE_UNSPECIFIED" => Some(Self::Unspecified),
+            "APPROVAL_SOURCE_RUN" => Some(Self::Run),
+            "APPROVAL_SOURCE_WORKFLOW_RUN" => Some(Self::WorkflowRun),
+            _ => None,
+        }
+    }
 }
 /// State of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

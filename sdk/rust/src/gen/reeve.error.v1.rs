@@ -71,6 +71,9 @@ pub enum ErrorReason {
     /// power failure. Other events may be stored at their sequences. The client must discard what it
     /// received and watch again from the beginning, without a resume token.
     HistoryLost = 30,
+    /// FAILED_PRECONDITION: the decision names another call than the one that waits for approval. Read
+    /// the approval again and decide on what it shows.
+    ApprovalMismatch = 31,
     /// NOT_FOUND: the file does not exist in the run's workspace, or the run has no workspace.
     FileNotFound = 40,
     /// UNAVAILABLE: a newer version wrote an event that this server does not know, and the operation
@@ -115,6 +118,7 @@ impl ErrorReason {
             Self::MemoryNotFound => "ERROR_REASON_MEMORY_NOT_FOUND",
             Self::InboxFull => "ERROR_REASON_INBOX_FULL",
             Self::HistoryLost => "ERROR_REASON_HISTORY_LOST",
+            Self::ApprovalMismatch => "ERROR_REASON_APPROVAL_MISMATCH",
             Self::FileNotFound => "ERROR_REASON_FILE_NOT_FOUND",
             Self::NewerVersion => "ERROR_REASON_NEWER_VERSION",
         }
@@ -153,6 +157,7 @@ impl ErrorReason {
             "ERROR_REASON_MEMORY_NOT_FOUND" => Some(Self::MemoryNotFound),
             "ERROR_REASON_INBOX_FULL" => Some(Self::InboxFull),
             "ERROR_REASON_HISTORY_LOST" => Some(Self::HistoryLost),
+            "ERROR_REASON_APPROVAL_MISMATCH" => Some(Self::ApprovalMismatch),
             "ERROR_REASON_FILE_NOT_FOUND" => Some(Self::FileNotFound),
             "ERROR_REASON_NEWER_VERSION" => Some(Self::NewerVersion),
             _ => None,

@@ -405,6 +405,19 @@ pub struct RunCreated {
     /// Whether the run is cancelled when the last stream that watches it through a gateway is lost.
     #[prost(bool, tag = "16")]
     pub cancel_on_disconnect: bool,
+    /// Where the run was derived from. Unset for a run that was started on its own.
+    #[prost(message, optional, tag = "17")]
+    pub origin: ::core::option::Option<RunOrigin>,
+}
+/// The point in the log of a run from which another run was derived.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunOrigin {
+    /// Id of the run, in the same tenant. Never the run that was derived.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Sequence of the last event that the derived run has in common with it. At least 1.
+    #[prost(uint32, tag = "2")]
+    pub sequence: u32,
 }
 /// Where a conversation takes place. The context determines which tools are available.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1111,6 +1124,9 @@ pub struct Run {
     /// Steps of the plan, in order. Empty if there is no plan. Returned only by `GetRun`.
     #[prost(string, repeated, tag = "18")]
     pub plan: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Where the run was derived from. Unset for a run that was started on its own.
+    #[prost(message, optional, tag = "19")]
+    pub origin: ::core::option::Option<RunOrigin>,
 }
 /// Request of `StartRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -41,6 +41,21 @@ describe("a decision", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
+  test("that names another call than the one that waits is refused, and may be made again", async () => {
+    const callDigest = "a".repeat(64);
+    const ports = await parkedRun({ callDigest });
+    const other = { callDigest: "b".repeat(64) };
+    await expect(decideApproval(ports, ada, request(true, "", other), never)).rejects.toMatchObject(
+      {
+        kind: "precondition",
+        reason: ErrorReason.APPROVAL_MISMATCH,
+        metadata: { call_digest: callDigest },
+      },
+    );
+    const decided = await decideApproval(ports, ada, request(true, "", { callDigest }), never);
+    expect(decided).toMatchObject({ state: ApprovalState.APPROVED, callDigest });
+  });
+
   test("is made once, however many decide concurrently", async () => {
     const ports = await parkedRun();
     const outcomes = await Promise.allSettled(

@@ -1,7 +1,8 @@
 import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
-import { ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
+import { callDigest } from "@reeve/contracts/call-digest";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { approvedCall } from "./approved-call.ts";
@@ -30,7 +31,8 @@ export function gateCall(
   if (problem !== undefined) return refused(problem);
   const { approval } = pending;
   if (approval === undefined) {
-    return needsApproval(state, pending) ? [requestApproval(state, pending, scope, nowMs)] : [];
+    const gates = gatesOf(state, pending);
+    return gates.length > 0 ? [requestApproval(state, pending, { scope, gates }, nowMs)] : [];
   }
   const reason = approval.decision?.reason ?? "";
   switch (approval.state) {
@@ -43,6 +45,9 @@ export function gateCall(
     case ApprovalState.TIMED_OUT:
       return refused("nobody approved this call in time", ToolStatus.TIMED_OUT);
     case ApprovalState.APPROVED:
+      return isForCall(state, pending)
+        ? []
+        : refused("the approval was given for another call", ToolStatus.REJECTED);
     case ApprovalState.PENDING:
     case ApprovalState.UNSPECIFIED:
       return [];
@@ -62,9 +67,19 @@ export function isCleared({ result, approval }: Call): boolean {
   );
 }
 
-function needsApproval({ head: { created, prepared } }: RunState, { call }: Call): boolean {
+/** Returns why the call needs an approval. Empty: it needs none. */
+function gatesOf({ head: { created, prepared } }: RunState, { call }: Call): readonly GateKind[] {
   const named = created?.spec?.hitlTools ?? [];
-  return named.includes(call.name) || (prepared?.gatedTools ?? []).includes(call.name);
+  return [
+    ...(named.includes(call.name) ? [GateKind.TOOL] : []),
+    ...((prepared?.gatedTools ?? []).includes(call.name) ? [GateKind.TOOL_SOURCE] : []),
+  ];
+}
+
+/** Whether the approval of a call was given for this call. An approval of an older version does not say. */
+function isForCall({ head: { created } }: RunState, { call, approval }: Call): boolean {
+  const digest = approval?.callDigest ?? "";
+  return digest === "" || digest === callDigest(call, created);
 }
 
 function problemOf({ tools }: Frame, pending: Call): string | undefined {
@@ -85,7 +100,7 @@ function problemOf({ tools }: Frame, pending: Call): string | undefined {
 function requestApproval(
   { head: { runId, created } }: RunState,
   { call }: Call,
-  scope: Scope,
+  { scope, gates }: { readonly scope: Scope; readonly gates: readonly GateKind[] },
   nowMs: number,
 ): Fact {
   const policy = created?.spec?.approvalPolicy;
@@ -101,6 +116,9 @@ function requestApproval(
     requestedAt: timestampFromMs(nowMs),
     allowEditedArguments: policy?.allowEditedArguments ?? false,
     parentId: scope.parentId,
+    gates: [...gates],
+    source: ApprovalSource.RUN,
+    callDigest: callDigest(call, created),
     ...(timeout && { expiresAt: timestampFromMs(nowMs + durationMs(timeout)) }),
   };
   return fact(scope, { case: "approval", value: { approval } });

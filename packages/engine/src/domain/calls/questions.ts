@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
 import { AnswerAction, AnswerSchema } from "@reeve/contracts/tool";
 import type { Fact, Scope } from "../state/fact.ts";
@@ -45,6 +45,8 @@ export function requestAnswer(
     requestedAt: timestampFromMs(nowMs),
     expiresAt: timestampFromMs(nowMs + timeoutMs),
     parentId: scope.parentId,
+    gates: [GateKind.QUESTION],
+    source: ApprovalSource.RUN,
   };
   return [fact(scope, { case: "approval", value: { approval } })];
 }

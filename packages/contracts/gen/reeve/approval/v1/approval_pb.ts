@@ -18,7 +18,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/approval/v1/approval.proto.
  */
 export const file_reeve_approval_v1_approval: GenFile = /*@__PURE__*/
-  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEi1wMKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uOiTK3xggCglhcHByb3ZhbHMSE3t0ZW5hbnR9LnthcHByb3ZhbH0i4QEKCERlY2lzaW9uEhMKC2RlY2lzaW9uX2lkGAEgASgJEhAKCGFwcHJvdmVkGAIgASgIEhIKCmRlY2lkZWRfYnkYAyABKAkSLgoKZGVjaWRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAUgASgJEjEKEGVkaXRlZF9hcmd1bWVudHMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmFuc3dlchgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiggEKFExpc3RBcHByb3ZhbHNSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgMogAESFgoOaW5jbHVkZV9jbG9zZWQYAiABKAgSGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDKIAEImAKFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIuCglhcHByb3ZhbHMYASADKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNQoSR2V0QXBwcm92YWxSZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACIkQKE0dldEFwcHJvdmFsUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCLfAQoVRGVjaWRlQXBwcm92YWxSZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACEhAKCGFwcHJvdmVkGAIgASgIEhgKBnJlYXNvbhgDIAEoCUIIukgFcgMogCASHQoLZGVjaXNpb25faWQYBCABKAlCCLpIBXIDKIABEjEKEGVkaXRlZF9hcmd1bWVudHMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmFuc3dlchgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiRwoWRGVjaWRlQXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIjEKFVdhdGNoQXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABIkgKFldhdGNoQXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwqwQEKDUFwcHJvdmFsU3RhdGUSHgoaQVBQUk9WQUxfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZBUFBST1ZBTF9TVEFURV9QRU5ESU5HEAESGwoXQVBQUk9WQUxfU1RBVEVfQVBQUk9WRUQQAhIbChdBUFBST1ZBTF9TVEFURV9SRUpFQ1RFRBADEhwKGEFQUFJPVkFMX1NUQVRFX1RJTUVEX09VVBAEEhwKGEFQUFJPVkFMX1NUQVRFX1dJVEhEUkFXThAFMrIDCg9BcHByb3ZhbFNlcnZpY2USZwoNTGlzdEFwcHJvdmFscxInLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GigucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlIgOQAgESYQoLR2V0QXBwcm92YWwSJS5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlcXVlc3QaJi5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIgOQAgESZQoORGVjaWRlQXBwcm92YWwSKC5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlc3BvbnNlEmwKDldhdGNoQXBwcm92YWxzEigucmVldmUuYXBwcm92YWwudjEuV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0GikucmVldmUuYXBwcm92YWwudjEuV2F0Y2hBcHByb3ZhbHNSZXNwb25zZSIDkAIBMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
+  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEiywQKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAk6JMrfGCAKCWFwcHJvdmFscxITe3RlbmFudH0ue2FwcHJvdmFsfSLhAQoIRGVjaXNpb24SEwoLZGVjaXNpb25faWQYASABKAkSEAoIYXBwcm92ZWQYAiABKAgSEgoKZGVjaWRlZF9ieRgDIAEoCRIuCgpkZWNpZGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YBSABKAkSMQoQZWRpdGVkX2FyZ3VtZW50cxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGYW5zd2VyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKCAQoUTGlzdEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAARIWCg5pbmNsdWRlX2Nsb3NlZBgCIAEoCBIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAQiYAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChJHZXRBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAIiRAoTR2V0QXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIo4CChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAISEAoIYXBwcm92ZWQYAiABKAgSGAoGcmVhc29uGAMgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgEIAEoCUIIukgFcgMogAESMQoQZWRpdGVkX2FyZ3VtZW50cxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGYW5zd2VyGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgtjYWxsX2RpZ2VzdBgHIAEoCUIYukgVchMyEV4oWzAtOWEtZl17NjR9KT8kIkcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCIxChVXYXRjaEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAASJIChZXYXRjaEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsKmwKCEdhdGVLaW5kEhkKFUdBVEVfS0lORF9VTlNQRUNJRklFRBAAEhIKDkdBVEVfS0lORF9UT09MEAESGQoVR0FURV9LSU5EX1RPT0xfU09VUkNFEAISFgoSR0FURV9LSU5EX1FVRVNUSU9OEAMqbAoOQXBwcm92YWxTb3VyY2USHwobQVBQUk9WQUxfU09VUkNFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU09VUkNFX1JVThABEiAKHEFQUFJPVkFMX1NPVVJDRV9XT1JLRkxPV19SVU4QAirBAQoNQXBwcm92YWxTdGF0ZRIeChpBUFBST1ZBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkFQUFJPVkFMX1NUQVRFX1BFTkRJTkcQARIbChdBUFBST1ZBTF9TVEFURV9BUFBST1ZFRBACEhsKF0FQUFJPVkFMX1NUQVRFX1JFSkVDVEVEEAMSHAoYQVBQUk9WQUxfU1RBVEVfVElNRURfT1VUEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUysgMKD0FwcHJvdmFsU2VydmljZRJnCg1MaXN0QXBwcm92YWxzEicucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaKC5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiA5ACARJhCgtHZXRBcHByb3ZhbBIlLnJlZXZlLmFwcHJvdmFsLnYxLkdldEFwcHJvdmFsUmVxdWVzdBomLnJlZXZlLmFwcHJvdmFsLnYxLkdldEFwcHJvdmFsUmVzcG9uc2UiA5ACARJlCg5EZWNpZGVBcHByb3ZhbBIoLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USbAoOV2F0Y2hBcHByb3ZhbHMSKC5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1JlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1Jlc3BvbnNlIgOQAgEwAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
 
 /**
  * A tool call, or a question of a tool, that a person decides.
@@ -117,6 +117,31 @@ export type Approval = Message<"reeve.approval.v1.Approval"> & {
    * @generated from field: reeve.tool.v1.Question question = 13;
    */
   question?: Question | undefined;
+
+  /**
+   * Gates that the decision opens, without repetitions: a call that several gates hold needs one
+   * decision. Empty in approvals of versions that did not record them.
+   *
+   * @generated from field: repeated reeve.approval.v1.GateKind gates = 14;
+   */
+  gates: GateKind[];
+
+  /**
+   * What requested the approval.
+   *
+   * @generated from field: reeve.approval.v1.ApprovalSource source = 15;
+   */
+  source: ApprovalSource;
+
+  /**
+   * SHA-256, in lower-case hexadecimal, over the id of the agent, its revision in decimal, the name
+   * of the tool, and the arguments of the model as canonical JSON (RFC 8785), separated by zero
+   * bytes. The call is executed only if it has this digest. Empty for a question, and in approvals
+   * of versions that did not record it.
+   *
+   * @generated from field: string call_digest = 16;
+   */
+  callDigest: string;
 };
 
 /**
@@ -351,6 +376,14 @@ export type DecideApprovalRequest = Message<"reeve.approval.v1.DecideApprovalReq
    * @generated from field: google.protobuf.Struct answer = 6;
    */
   answer?: JsonObject | undefined;
+
+  /**
+   * `call_digest` of the approval as the person saw it. If set, the decision is refused with
+   * FAILED_PRECONDITION and reason APPROVAL_MISMATCH unless the approval has this digest.
+   *
+   * @generated from field: string call_digest = 7;
+   */
+  callDigest: string;
 };
 
 /**
@@ -424,6 +457,96 @@ export const WatchApprovalsResponseSchema: GenMessage<WatchApprovalsResponse> = 
   messageDesc(file_reeve_approval_v1_approval, 9);
 
 /**
+ * A reason why a call needs a decision.
+ *
+ * @generated from enum reeve.approval.v1.GateKind
+ */
+export const GateKind = {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: GATE_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The agent names the tool in `hitl_tools`.
+   *
+   * @generated from enum value: GATE_KIND_TOOL = 1;
+   */
+  TOOL: 1,
+
+  /**
+   * The agent names a tool of the same source in `hitl_tools` that the source no longer offers under
+   * that name.
+   *
+   * @generated from enum value: GATE_KIND_TOOL_SOURCE = 2;
+   */
+  TOOL_SOURCE: 2,
+
+  /**
+   * The tool asks a question while it runs.
+   *
+   * @generated from enum value: GATE_KIND_QUESTION = 3;
+   */
+  QUESTION: 3,
+} as const;
+
+/**
+ * A reason why a call needs a decision.
+ *
+ * @generated from enum reeve.approval.v1.GateKind
+ */
+export type GateKind = (typeof GateKind)[keyof typeof GateKind] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.approval.v1.GateKind.
+ */
+export const GateKindSchema: GenEnum<GateKind> = /*@__PURE__*/
+  enumDesc(file_reeve_approval_v1_approval, 0);
+
+/**
+ * What requested an approval.
+ *
+ * @generated from enum reeve.approval.v1.ApprovalSource
+ */
+export const ApprovalSource = {
+  /**
+   * Not set. Treated as APPROVAL_SOURCE_RUN.
+   *
+   * @generated from enum value: APPROVAL_SOURCE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A run of an agent.
+   *
+   * @generated from enum value: APPROVAL_SOURCE_RUN = 1;
+   */
+  RUN: 1,
+
+  /**
+   * A run of a workflow.
+   *
+   * @generated from enum value: APPROVAL_SOURCE_WORKFLOW_RUN = 2;
+   */
+  WORKFLOW_RUN: 2,
+} as const;
+
+/**
+ * What requested an approval.
+ *
+ * @generated from enum reeve.approval.v1.ApprovalSource
+ */
+export type ApprovalSource = (typeof ApprovalSource)[keyof typeof ApprovalSource] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.approval.v1.ApprovalSource.
+ */
+export const ApprovalSourceSchema: GenEnum<ApprovalSource> = /*@__PURE__*/
+  enumDesc(file_reeve_approval_v1_approval, 1);
+
+/**
  * State of an approval.
  *
  * @generated from enum reeve.approval.v1.ApprovalState
@@ -483,7 +606,7 @@ export type ApprovalState = (typeof ApprovalState)[keyof typeof ApprovalState] |
  * Describes the enum reeve.approval.v1.ApprovalState.
  */
 export const ApprovalStateSchema: GenEnum<ApprovalState> = /*@__PURE__*/
-  enumDesc(file_reeve_approval_v1_approval, 0);
+  enumDesc(file_reeve_approval_v1_approval, 2);
 
 /**
  * Manages the approvals of all runs of the tenant.

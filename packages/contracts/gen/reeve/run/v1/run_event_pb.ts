@@ -30,7 +30,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/run/v1/run_event.proto.
  */
 export const file_reeve_run_v1_run_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxyZWV2ZS9ydW4vdjEvcnVuX2V2ZW50LnByb3RvEgxyZWV2ZS5ydW4udjEi6g4KCFJ1bkV2ZW50Eg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXJlbnRfaWQYBCABKAkSDQoFZGVwdGgYBSABKA0SEwoLc3RlcF9udW1iZXIYBiABKA0SIgoFcGhhc2UYByABKA4yEy5yZWV2ZS5ydW4udjEuUGhhc2USLQoKc3RhbmRzdGlsbBgJIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgR0ZXh0GAogASgLMhIucmVldmUucnVuLnYxLlRleHRCBJDgGANIABIyCglyZWFzb25pbmcYCyABKAsyFy5yZWV2ZS5ydW4udjEuUmVhc29uaW5nQgSQ4BgESAASMgoJdG9vbF9jYWxsGAwgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbEIEkOAYBUgAEjkKDG1jcF9wcm9ncmVzcxgNIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFByb2dyZXNzQgSQ4BgGSAASOgoLdG9vbF9yZXN1bHQYDiABKAsyHS5yZWV2ZS5ydW4udjEuVG9vbFJlc3VsdEV2ZW50QgSQ4BgHSAASKgoFdXNhZ2UYDyABKAsyEy5yZWV2ZS5ydW4udjEuVXNhZ2VCBJDgGAhIABIzCgZzdGF0dXMYECABKAsyGy5yZWV2ZS5ydW4udjEuU3RhdHVzQ2hhbmdlZEIEkOAYAUgAEi8KBHN0ZXAYESABKAsyGS5yZWV2ZS5ydW4udjEuU3RlcENoYW5nZWRCBJDgGAJIABI1Cgdjb250ZXh0GBIgASgLMhwucmVldmUucnVuLnYxLkNvbnRleHRDaGFuZ2VkQgSQ4BgJSAASPwoQbWVzc2FnZV9pbmplY3RlZBgTIAEoCzIdLnJlZXZlLnJ1bi52MS5NZXNzYWdlSW5qZWN0ZWRCBJDgGApIABIoCgRwbGFuGBQgASgLMhIucmVldmUucnVuLnYxLlBsYW5CBJDgGAtIABI3CghhcHByb3ZhbBgVIAEoCzIdLnJlZXZlLnJ1bi52MS5BcHByb3ZhbENoYW5nZWRCBJDgGAxIABI1CgdzdWJ0YXNrGBYgASgLMhwucmVldmUucnVuLnYxLlN1YnRhc2tDaGFuZ2VkQgSQ4BgNSAASPQoPYnVkZ2V0X2V4Y2VlZGVkGBcgASgLMhwucmVldmUucnVuLnYxLkJ1ZGdldEV4Y2VlZGVkQgSQ4BgOSAASNwoMY29zdF9zdW1tYXJ5GBggASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5QgSQ4BgPSAASLQoFZXJyb3IYGSABKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXJyb3JCBJDgGBBIABI1Cgt0ZXh0X3ZvaWRlZBgaIAEoCzIYLnJlZXZlLnJ1bi52MS5UZXh0Vm9pZGVkQgSQ4BgRSAASLwoLcnVuX2NyZWF0ZWQYKCABKAsyGC5yZWV2ZS5ydW4udjEuUnVuQ3JlYXRlZEgAEi8KC3J1bl9jbGFpbWVkGCkgASgLMhgucmVldmUucnVuLnYxLlJ1bkNsYWltZWRIABItCgpydW5fcGFya2VkGCogASgLMhcucmVldmUucnVuLnYxLlJ1blBhcmtlZEgAEjEKDHJ1bl9wcmVwYXJlZBgrIAEoCzIZLnJlZXZlLnJ1bi52MS5SdW5QcmVwYXJlZEgAEjwKEm1vZGVsX2NhbGxfc3RhcnRlZBgsIAEoCzIeLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxTdGFydGVkSAASLQoKbW9kZWxfdHVybhgtIAEoCzIXLnJlZXZlLnJ1bi52MS5Nb2RlbFR1cm5IABI6ChFtb2RlbF9jYWxsX2ZhaWxlZBguIAEoCzIdLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxGYWlsZWRIABI7ChFtZXNzYWdlX3N1Ym1pdHRlZBgvIAEoCzIeLnJlZXZlLnJ1bi52MS5NZXNzYWdlU3VibWl0dGVkSAASOQoQY2FuY2VsX3JlcXVlc3RlZBgwIAEoCzIdLnJlZXZlLnJ1bi52MS5DYW5jZWxSZXF1ZXN0ZWRIABI6ChF0b29sX2NhbGxfc3RhcnRlZBgxIAEoCzIdLnJlZXZlLnJ1bi52MS5Ub29sQ2FsbFN0YXJ0ZWRIABI1Cg5tZW1vcnlfd3JpdHRlbhgyIAEoCzIbLnJlZXZlLnJ1bi52MS5NZW1vcnlXcml0dGVuSAASMwoNdG9kb3NfY2hhbmdlZBgzIAEoCzIaLnJlZXZlLnJ1bi52MS5Ub2Rvc0NoYW5nZWRIABIvCgt0cmVlX3N0b3JlZBg0IAEoCzIYLnJlZXZlLnJ1bi52MS5UcmVlU3RvcmVkSAASNgoPbW9kZWxfcmV0cnlfZHVlGDUgASgLMhsucmVldmUucnVuLnYxLk1vZGVsUmV0cnlEdWVIAEIHCgVldmVudCIUCgRUZXh0EgwKBHRleHQYASABKAkiGQoJUmVhc29uaW5nEgwKBHRleHQYASABKAkicQoPVG9vbFJlc3VsdEV2ZW50EikKBnJlc3VsdBgBIAEoCzIZLnJlZXZlLnRvb2wudjEuVG9vbFJlc3VsdBIPCgdzdWNjZXNzGAIgASgIEg0KBWVycm9yGAMgASgJEhMKC2R1cmF0aW9uX21zGAQgASgBItMBCgVVc2FnZRINCgVtb2RlbBgBIAEoCRIUCgxpbnB1dF90b2tlbnMYAiABKA0SFQoNb3V0cHV0X3Rva2VucxgDIAEoDRIbChNjYWNoZWRfaW5wdXRfdG9rZW5zGAQgASgNEhgKEHJlYXNvbmluZ190b2tlbnMYBSABKA0SEQoJZXN0aW1hdGVkGAYgASgIEhUKCGNvc3RfdXNkGAcgASgBSACIAQESIAoYY2FjaGVfd3JpdGVfaW5wdXRfdG9rZW5zGAggASgNQgsKCV9jb3N0X3VzZCKEAQoNU3RhdHVzQ2hhbmdlZBInCgZzdGF0dXMYASABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEg8KB21lc3NhZ2UYAiABKAkSOQoRaW5jb21wbGV0ZV9yZWFzb24YAyABKA4yHi5yZWV2ZS5ydW4udjEuSW5jb21wbGV0ZVJlYXNvbiI1CgtTdGVwQ2hhbmdlZBImCgVzdGF0ZRgBIAEoDjIXLnJlZXZlLnJ1bi52MS5TdGVwU3RhdGUiaAoOQ29udGV4dENoYW5nZWQSFQoNYmVmb3JlX3Rva2VucxgBIAEoDRIUCgxhZnRlcl90b2tlbnMYAiABKA0SDwoHc3VtbWFyeRgDIAEoCRIYChByZW1vdmVkX21lc3NhZ2VzGAQgASgNIlAKD01lc3NhZ2VJbmplY3RlZBISCgptZXNzYWdlX2lkGAEgASgJEikKB21lc3NhZ2UYAiABKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZSIVCgRQbGFuEg0KBXN0ZXBzGAEgAygJIkAKD0FwcHJvdmFsQ2hhbmdlZBItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIucBCg5TdWJ0YXNrQ2hhbmdlZBISCgpzdWJ0YXNrX2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEg0KBWVuZGVkGAMgASgIEhAKCGlzX2Vycm9yGAQgASgIEg8KB2NhbGxfaWQYBSABKAkSDQoFaW5kZXgYBiABKA0SDQoFZXJyb3IYByABKAkSDwoHbWVzc2FnZRgIIAEoCRIWCg5yZXN1bHRfcHJldmlldxgJIAEoCRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgKIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uIkEKDkJ1ZGdldEV4Y2VlZGVkEg4KBnJlYXNvbhgBIAEoCRINCgVsaW1pdBgCIAEoARIQCghvYnNlcnZlZBgDIAEoASLWAQoLQ29zdFN1bW1hcnkSEQoJbGxtX2NhbGxzGAEgASgNEhIKCnRvb2xfY2FsbHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgNEhUKDW91dHB1dF90b2tlbnMYBCABKA0SFQoIY29zdF91c2QYBSABKAFIAIgBARIQCghzdWJ0YXNrcxgGIAEoDRIbChNjYWNoZWRfaW5wdXRfdG9rZW5zGAcgASgNEiAKGGNhY2hlX3dyaXRlX2lucHV0X3Rva2VucxgIIAEoDUILCglfY29zdF91c2QiKwoIUnVuRXJyb3ISDgoGcmVhc29uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiJAoKVGV4dFZvaWRlZBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDSKJBAoKUnVuQ3JlYXRlZBIOCgZ0ZW5hbnQYASABKAkSEAoIYWdlbnRfaWQYAiABKAkSFgoOYWdlbnRfcmV2aXNpb24YAyABKA0SJwoEc3BlYxgEIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxINCgVpbnB1dBgFIAEoCRIqCghtZXNzYWdlcxgGIAMoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlEisKBWZpbGVzGAcgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlEhIKCnN0YXJ0ZWRfYnkYCCABKAkSEgoKcmVxdWVzdF9pZBgJIAEoCRIUCgxyZXF1ZXN0X2hhc2gYCiABKAwSNAoGbGFiZWxzGAsgAygLMiQucmVldmUucnVuLnYxLlJ1bkNyZWF0ZWQuTGFiZWxzRW50cnkSEwoLdHJhY2VwYXJlbnQYDCABKAkSEQoJdGhyZWFkX2lkGA0gASgJEi8KDGNoYXRfY29udGV4dBgOIAEoCzIZLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dBIWCg5tZW1vcnlfZW5hYmxlZBgPIAEoCBIcChRjYW5jZWxfb25fZGlzY29ubmVjdBgQIAEoCBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIk8KC0NoYXRDb250ZXh0EisKBGtpbmQYASABKA4yHS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHRLaW5kEhMKC3dvcmtmbG93X2lkGAIgASgJIp0BCgpSdW5DbGFpbWVkEg4KBndvcmtlchgBIAEoCRINCgVlcG9jaBgCIAEoDRIZChFkaXNwYXRjaF9zZXF1ZW5jZRgDIAEoBBIPCgdhdHRlbXB0GAQgASgNEhMKC3RyYWNlcGFyZW50GAUgASgJEi8KDnByZXZpb3VzX293bmVyGAYgASgOMhcucmVldmUucnVuLnYxLk93bmVyRmF0ZSIgCglSdW5QYXJrZWQSEwoLd2FpdGluZ19mb3IYASADKAkivgMKC1J1blByZXBhcmVkEigKBW1vZGVsGAEgASgLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjoKDGNhcGFiaWxpdGllcxgCIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEiwKBXRvb2xzGAMgAygLMh0ucmVldmUudG9vbC52MS5Ub29sRGVzY3JpcHRvchIQCghzY3JpcHRlZBgEIAEoCBIxCg5wbGFubmluZ19tb2RlbBgFIAEoCzIZLnJlZXZlLmFnZW50LnYxLk1vZGVsU3BlYxImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSMAoHaGlzdG9yeRgHIAMoCzIfLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5TWVzc2FnZRIQCghyZWNhbGxlZBgIIAMoCRIQCgh3YXJuaW5ncxgJIAMoCRJDChVwbGFubmluZ19jYXBhYmlsaXRpZXMYCiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxITCgtnYXRlZF90b29scxgLIAMoCSLMAQoQTW9kZWxDYWxsU3RhcnRlZBIPCgdhdHRlbXB0GAEgASgNEi8KB3B1cnBvc2UYAiABKA4yHi5yZWV2ZS5ydW4udjEuTW9kZWxDYWxsUHVycG9zZRIZCgxyZXNlcnZlZF91c2QYAyABKAFIAIgBARIUCgxpbnB1dF90b2tlbnMYBCABKA0SHgoRbWF4X291dHB1dF90b2tlbnMYBSABKA1IAYgBAUIPCg1fcmVzZXJ2ZWRfdXNkQhQKEl9tYXhfb3V0cHV0X3Rva2VucyIgCg1Nb2RlbFJldHJ5RHVlEg8KB2F0dGVtcHQYASABKA0iIgoPVG9vbENhbGxTdGFydGVkEg8KB2NhbGxfaWQYASABKAkiKwoNTWVtb3J5V3JpdHRlbhILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkiMQoMVG9kb3NDaGFuZ2VkEiEKBXRvZG9zGAEgAygLMhIucmVldmUucnVuLnYxLlRvZG8iSgoEVG9kbxIKCgJpZBgBIAEoDRIMCgR0ZXh0GAIgASgJEigKBnN0YXR1cxgDIAEoDjIYLnJlZXZlLnJ1bi52MS5Ub2RvU3RhdHVzIjoKClRyZWVTdG9yZWQSLAoEdHJlZRgBIAEoCzIeLnJlZXZlLnRocmVhZC52MS5FeGVjdXRpb25UcmVlIp8BCglNb2RlbFR1cm4SFAoMbWVzc2FnZV9qc29uGAEgASgMEhkKEXByb3ZpZGVyX2NhbGxfaWRzGAIgAygJEhUKDWZpbmlzaF9yZWFzb24YAyABKAkSEAoIY2FsbF9pZHMYBCADKAkSDgoGZm9ybWF0GAUgASgJEhAKCGFkdmlzb3J5GAYgASgJEhYKDmNvbnRleHRfdG9rZW5zGAcgASgNInUKD01vZGVsQ2FsbEZhaWxlZBIOCgZyZWFzb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCRIRCglyZXRyeWFibGUYAyABKAgSLgoLcmV0cnlfYWZ0ZXIYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iZwoQTWVzc2FnZVN1Ym1pdHRlZBISCgptZXNzYWdlX2lkGAEgASgJEikKB21lc3NhZ2UYAiABKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZRIUCgxzdWJtaXR0ZWRfYnkYAyABKAkiNwoPQ2FuY2VsUmVxdWVzdGVkEhQKDHJlcXVlc3RlZF9ieRgBIAEoCRIOCgZyZWFzb24YAiABKAkiqAEKCFJ1bkJhdGNoEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgNEiYKBmV2ZW50cxgCIAMoCzIWLnJlZXZlLnJ1bi52MS5SdW5FdmVudBIXCg9wcmV2aW91c19kaWdlc3QYAyABKAw6Q8LfGD8KFnJ1bi57dGVuYW50fS57cnVufS5sb2cSG2xpdmUucnVuLnt0ZW5hbnR9LntydW59LmxvZxoICgRSVU5TEAEiTAoIRGlzcGF0Y2gSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCTogwt8YHAoMZGlzcGF0Y2gucnVuGgwKCERJU1BBVENIEAIqmAQKC0V2ZW50RmFtaWx5EhwKGEVWRU5UX0ZBTUlMWV9VTlNQRUNJRklFRBAAEhcKE0VWRU5UX0ZBTUlMWV9TVEFUVVMQARIVChFFVkVOVF9GQU1JTFlfU1RFUBACEhUKEUVWRU5UX0ZBTUlMWV9URVhUEAMSGgoWRVZFTlRfRkFNSUxZX1JFQVNPTklORxAEEhoKFkVWRU5UX0ZBTUlMWV9UT09MX0NBTEwQBRIdChlFVkVOVF9GQU1JTFlfTUNQX1BST0dSRVNTEAYSHAoYRVZFTlRfRkFNSUxZX1RPT0xfUkVTVUxUEAcSFgoSRVZFTlRfRkFNSUxZX1VTQUdFEAgSGAoURVZFTlRfRkFNSUxZX0NPTlRFWFQQCRIhCh1FVkVOVF9GQU1JTFlfTUVTU0FHRV9JTkpFQ1RFRBAKEhUKEUVWRU5UX0ZBTUlMWV9QTEFOEAsSGQoVRVZFTlRfRkFNSUxZX0FQUFJPVkFMEAwSGAoURVZFTlRfRkFNSUxZX1NVQlRBU0sQDRIgChxFVkVOVF9GQU1JTFlfQlVER0VUX0VYQ0VFREVEEA4SHQoZRVZFTlRfRkFNSUxZX0NPU1RfU1VNTUFSWRAPEhYKEkVWRU5UX0ZBTUlMWV9FUlJPUhAQEhwKGEVWRU5UX0ZBTUlMWV9URVhUX1ZPSURFRBAREhcKE0VWRU5UX0ZBTUlMWV9SRUNPUkQQEipFCgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEhEKDVBIQVNFX1BMQU5ORVIQARISCg5QSEFTRV9FWEVDVVRPUhACKtEBCglSdW5TdGF0dXMSGgoWUlVOX1NUQVRVU19VTlNQRUNJRklFRBAAEhUKEVJVTl9TVEFUVVNfUVVFVUVEEAESFwoTUlVOX1NUQVRVU19TVEFSVElORxACEhYKElJVTl9TVEFUVVNfUlVOTklORxADEhYKElJVTl9TVEFUVVNfV0FJVElORxAEEhgKFFJVTl9TVEFUVVNfQ09NUExFVEVEEAUSFAoQUlVOX1NUQVRVU19FUlJPUhAGEhgKFFJVTl9TVEFUVVNfQ0FOQ0VMTEVEEAcqdgoQSW5jb21wbGV0ZVJlYXNvbhIhCh1JTkNPTVBMRVRFX1JFQVNPTl9VTlNQRUNJRklFRBAAEh8KG0lOQ09NUExFVEVfUkVBU09OX1RSVU5DQVRFRBABEh4KGklOQ09NUExFVEVfUkVBU09OX0ZJTFRFUkVEEAIqWQoJU3RlcFN0YXRlEhoKFlNURVBfU1RBVEVfVU5TUEVDSUZJRUQQABIWChJTVEVQX1NUQVRFX1NUQVJURUQQARIYChRTVEVQX1NUQVRFX0NPTVBMRVRFRBACKnAKD0NoYXRDb250ZXh0S2luZBIhCh1DSEFUX0NPTlRFWFRfS0lORF9VTlNQRUNJRklFRBAAEhwKGENIQVRfQ09OVEVYVF9LSU5EX1RIUkVBRBABEhwKGENIQVRfQ09OVEVYVF9LSU5EX0VESVRPUhACKmsKCU93bmVyRmF0ZRIaChZPV05FUl9GQVRFX1VOU1BFQ0lGSUVEEAASFAoQT1dORVJfRkFURV9BTElWRRABEhQKEE9XTkVSX0ZBVEVfRU5ERUQQAhIWChJPV05FUl9GQVRFX0NSQVNIRUQQAyp1ChBNb2RlbENhbGxQdXJwb3NlEiIKHk1PREVMX0NBTExfUFVSUE9TRV9VTlNQRUNJRklFRBAAEh0KGU1PREVMX0NBTExfUFVSUE9TRV9BTlNXRVIQARIeChpNT0RFTF9DQUxMX1BVUlBPU0VfU1VNTUFSWRACKnoKClRvZG9TdGF0dXMSGwoXVE9ET19TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUT0RPX1NUQVRVU19QRU5ESU5HEAESGwoXVE9ET19TVEFUVVNfSU5fUFJPR1JFU1MQAhIZChVUT0RPX1NUQVRVU19DT01QTEVURUQQAzpSCgZmYW1pbHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIKMAyABKA4yGS5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbHlSBmZhbWlseWIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_timestamp, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
+  fileDesc("ChxyZWV2ZS9ydW4vdjEvcnVuX2V2ZW50LnByb3RvEgxyZWV2ZS5ydW4udjEiuw4KCFJ1bkV2ZW50Eg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXJlbnRfaWQYBCABKAkSDQoFZGVwdGgYBSABKA0SEwoLc3RlcF9udW1iZXIYBiABKA0SIgoFcGhhc2UYByABKA4yEy5yZWV2ZS5ydW4udjEuUGhhc2USKAoEdGV4dBgKIAEoCzISLnJlZXZlLnJ1bi52MS5UZXh0QgSQ4BgDSAASMgoJcmVhc29uaW5nGAsgASgLMhcucmVldmUucnVuLnYxLlJlYXNvbmluZ0IEkOAYBEgAEjIKCXRvb2xfY2FsbBgMIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGxCBJDgGAVIABI5CgxtY3BfcHJvZ3Jlc3MYDSABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xQcm9ncmVzc0IEkOAYBkgAEjoKC3Rvb2xfcmVzdWx0GA4gASgLMh0ucmVldmUucnVuLnYxLlRvb2xSZXN1bHRFdmVudEIEkOAYB0gAEioKBXVzYWdlGA8gASgLMhMucmVldmUucnVuLnYxLlVzYWdlQgSQ4BgISAASMwoGc3RhdHVzGBAgASgLMhsucmVldmUucnVuLnYxLlN0YXR1c0NoYW5nZWRCBJDgGAFIABIvCgRzdGVwGBEgASgLMhkucmVldmUucnVuLnYxLlN0ZXBDaGFuZ2VkQgSQ4BgCSAASNQoHY29udGV4dBgSIAEoCzIcLnJlZXZlLnJ1bi52MS5Db250ZXh0Q2hhbmdlZEIEkOAYCUgAEj8KEG1lc3NhZ2VfaW5qZWN0ZWQYEyABKAsyHS5yZWV2ZS5ydW4udjEuTWVzc2FnZUluamVjdGVkQgSQ4BgKSAASKAoEcGxhbhgUIAEoCzISLnJlZXZlLnJ1bi52MS5QbGFuQgSQ4BgLSAASNwoIYXBwcm92YWwYFSABKAsyHS5yZWV2ZS5ydW4udjEuQXBwcm92YWxDaGFuZ2VkQgSQ4BgMSAASNQoHc3VidGFzaxgWIAEoCzIcLnJlZXZlLnJ1bi52MS5TdWJ0YXNrQ2hhbmdlZEIEkOAYDUgAEj0KD2J1ZGdldF9leGNlZWRlZBgXIAEoCzIcLnJlZXZlLnJ1bi52MS5CdWRnZXRFeGNlZWRlZEIEkOAYDkgAEjcKDGNvc3Rfc3VtbWFyeRgYIAEoCzIZLnJlZXZlLnJ1bi52MS5Db3N0U3VtbWFyeUIEkOAYD0gAEi0KBWVycm9yGBkgASgLMhYucmVldmUucnVuLnYxLlJ1bkVycm9yQgSQ4BgQSAASNQoLdGV4dF92b2lkZWQYGiABKAsyGC5yZWV2ZS5ydW4udjEuVGV4dFZvaWRlZEIEkOAYEUgAEi8KC3J1bl9jcmVhdGVkGCggASgLMhgucmVldmUucnVuLnYxLlJ1bkNyZWF0ZWRIABIvCgtydW5fY2xhaW1lZBgpIAEoCzIYLnJlZXZlLnJ1bi52MS5SdW5DbGFpbWVkSAASLQoKcnVuX3BhcmtlZBgqIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5QYXJrZWRIABIxCgxydW5fcHJlcGFyZWQYKyABKAsyGS5yZWV2ZS5ydW4udjEuUnVuUHJlcGFyZWRIABI8ChJtb2RlbF9jYWxsX3N0YXJ0ZWQYLCABKAsyHi5yZWV2ZS5ydW4udjEuTW9kZWxDYWxsU3RhcnRlZEgAEi0KCm1vZGVsX3R1cm4YLSABKAsyFy5yZWV2ZS5ydW4udjEuTW9kZWxUdXJuSAASOgoRbW9kZWxfY2FsbF9mYWlsZWQYLiABKAsyHS5yZWV2ZS5ydW4udjEuTW9kZWxDYWxsRmFpbGVkSAASOwoRbWVzc2FnZV9zdWJtaXR0ZWQYLyABKAsyHi5yZWV2ZS5ydW4udjEuTWVzc2FnZVN1Ym1pdHRlZEgAEjkKEGNhbmNlbF9yZXF1ZXN0ZWQYMCABKAsyHS5yZWV2ZS5ydW4udjEuQ2FuY2VsUmVxdWVzdGVkSAASOgoRdG9vbF9jYWxsX3N0YXJ0ZWQYMSABKAsyHS5yZWV2ZS5ydW4udjEuVG9vbENhbGxTdGFydGVkSAASNQoObWVtb3J5X3dyaXR0ZW4YMiABKAsyGy5yZWV2ZS5ydW4udjEuTWVtb3J5V3JpdHRlbkgAEjMKDXRvZG9zX2NoYW5nZWQYMyABKAsyGi5yZWV2ZS5ydW4udjEuVG9kb3NDaGFuZ2VkSAASLwoLdHJlZV9zdG9yZWQYNCABKAsyGC5yZWV2ZS5ydW4udjEuVHJlZVN0b3JlZEgAEjYKD21vZGVsX3JldHJ5X2R1ZRg1IAEoCzIbLnJlZXZlLnJ1bi52MS5Nb2RlbFJldHJ5RHVlSABCBwoFZXZlbnQiFAoEVGV4dBIMCgR0ZXh0GAEgASgJIhkKCVJlYXNvbmluZxIMCgR0ZXh0GAEgASgJInEKD1Rvb2xSZXN1bHRFdmVudBIpCgZyZXN1bHQYASABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHQSDwoHc3VjY2VzcxgCIAEoCBINCgVlcnJvchgDIAEoCRITCgtkdXJhdGlvbl9tcxgEIAEoASKxAQoFVXNhZ2USDQoFbW9kZWwYASABKAkSFAoMaW5wdXRfdG9rZW5zGAIgASgNEhUKDW91dHB1dF90b2tlbnMYAyABKA0SGwoTY2FjaGVkX2lucHV0X3Rva2VucxgEIAEoDRIYChByZWFzb25pbmdfdG9rZW5zGAUgASgNEhEKCWVzdGltYXRlZBgGIAEoCBIVCghjb3N0X3VzZBgHIAEoAUgAiAEBQgsKCV9jb3N0X3VzZCKEAQoNU3RhdHVzQ2hhbmdlZBInCgZzdGF0dXMYASABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEg8KB21lc3NhZ2UYAiABKAkSOQoRaW5jb21wbGV0ZV9yZWFzb24YAyABKA4yHi5yZWV2ZS5ydW4udjEuSW5jb21wbGV0ZVJlYXNvbiI1CgtTdGVwQ2hhbmdlZBImCgVzdGF0ZRgBIAEoDjIXLnJlZXZlLnJ1bi52MS5TdGVwU3RhdGUiaAoOQ29udGV4dENoYW5nZWQSFQoNYmVmb3JlX3Rva2VucxgBIAEoDRIUCgxhZnRlcl90b2tlbnMYAiABKA0SDwoHc3VtbWFyeRgDIAEoCRIYChByZW1vdmVkX21lc3NhZ2VzGAQgASgNIlAKD01lc3NhZ2VJbmplY3RlZBISCgptZXNzYWdlX2lkGAEgASgJEikKB21lc3NhZ2UYAiABKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZSIVCgRQbGFuEg0KBXN0ZXBzGAEgAygJIkAKD0FwcHJvdmFsQ2hhbmdlZBItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIucBCg5TdWJ0YXNrQ2hhbmdlZBISCgpzdWJ0YXNrX2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEg0KBWVuZGVkGAMgASgIEhAKCGlzX2Vycm9yGAQgASgIEg8KB2NhbGxfaWQYBSABKAkSDQoFaW5kZXgYBiABKA0SDQoFZXJyb3IYByABKAkSDwoHbWVzc2FnZRgIIAEoCRIWCg5yZXN1bHRfcHJldmlldxgJIAEoCRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgKIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uIkEKDkJ1ZGdldEV4Y2VlZGVkEg4KBnJlYXNvbhgBIAEoCRINCgVsaW1pdBgCIAEoARIQCghvYnNlcnZlZBgDIAEoASKXAQoLQ29zdFN1bW1hcnkSEQoJbGxtX2NhbGxzGAEgASgNEhIKCnRvb2xfY2FsbHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgNEhUKDW91dHB1dF90b2tlbnMYBCABKA0SFQoIY29zdF91c2QYBSABKAFIAIgBARIQCghzdWJ0YXNrcxgGIAEoDUILCglfY29zdF91c2QiKwoIUnVuRXJyb3ISDgoGcmVhc29uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiJAoKVGV4dFZvaWRlZBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDSKyBAoKUnVuQ3JlYXRlZBIOCgZ0ZW5hbnQYASABKAkSEAoIYWdlbnRfaWQYAiABKAkSFgoOYWdlbnRfcmV2aXNpb24YAyABKA0SJwoEc3BlYxgEIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxINCgVpbnB1dBgFIAEoCRIqCghtZXNzYWdlcxgGIAMoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlEisKBWZpbGVzGAcgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlEhIKCnN0YXJ0ZWRfYnkYCCABKAkSEgoKcmVxdWVzdF9pZBgJIAEoCRIUCgxyZXF1ZXN0X2hhc2gYCiABKAwSNAoGbGFiZWxzGAsgAygLMiQucmVldmUucnVuLnYxLlJ1bkNyZWF0ZWQuTGFiZWxzRW50cnkSEwoLdHJhY2VwYXJlbnQYDCABKAkSEQoJdGhyZWFkX2lkGA0gASgJEi8KDGNoYXRfY29udGV4dBgOIAEoCzIZLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dBIWCg5tZW1vcnlfZW5hYmxlZBgPIAEoCBIcChRjYW5jZWxfb25fZGlzY29ubmVjdBgQIAEoCBInCgZvcmlnaW4YESABKAsyFy5yZWV2ZS5ydW4udjEuUnVuT3JpZ2luGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiLQoJUnVuT3JpZ2luEg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDSJPCgtDaGF0Q29udGV4dBIrCgRraW5kGAEgASgOMh0ucmVldmUucnVuLnYxLkNoYXRDb250ZXh0S2luZBITCgt3b3JrZmxvd19pZBgCIAEoCSJsCgpSdW5DbGFpbWVkEg4KBndvcmtlchgBIAEoCRINCgVlcG9jaBgCIAEoDRIZChFkaXNwYXRjaF9zZXF1ZW5jZRgDIAEoBBIPCgdhdHRlbXB0GAQgASgNEhMKC3RyYWNlcGFyZW50GAUgASgJIiAKCVJ1blBhcmtlZBITCgt3YWl0aW5nX2ZvchgBIAMoCSK+AwoLUnVuUHJlcGFyZWQSKAoFbW9kZWwYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSLAoFdG9vbHMYAyADKAsyHS5yZWV2ZS50b29sLnYxLlRvb2xEZXNjcmlwdG9yEhAKCHNjcmlwdGVkGAQgASgIEjEKDnBsYW5uaW5nX21vZGVsGAUgASgLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEiYKBmxpbWl0cxgGIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0cxIwCgdoaXN0b3J5GAcgAygLMh8ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlNZXNzYWdlEhAKCHJlY2FsbGVkGAggAygJEhAKCHdhcm5pbmdzGAkgAygJEkMKFXBsYW5uaW5nX2NhcGFiaWxpdGllcxgKIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhMKC2dhdGVkX3Rvb2xzGAsgAygJIoABChBNb2RlbENhbGxTdGFydGVkEg8KB2F0dGVtcHQYASABKA0SLwoHcHVycG9zZRgCIAEoDjIeLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxQdXJwb3NlEhkKDHJlc2VydmVkX3VzZBgDIAEoAUgAiAEBQg8KDV9yZXNlcnZlZF91c2QiIAoNTW9kZWxSZXRyeUR1ZRIPCgdhdHRlbXB0GAEgASgNIiIKD1Rvb2xDYWxsU3RhcnRlZBIPCgdjYWxsX2lkGAEgASgJIisKDU1lbW9yeVdyaXR0ZW4SCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIjEKDFRvZG9zQ2hhbmdlZBIhCgV0b2RvcxgBIAMoCzISLnJlZXZlLnJ1bi52MS5Ub2RvIkoKBFRvZG8SCgoCaWQYASABKA0SDAoEdGV4dBgCIAEoCRIoCgZzdGF0dXMYAyABKA4yGC5yZWV2ZS5ydW4udjEuVG9kb1N0YXR1cyI6CgpUcmVlU3RvcmVkEiwKBHRyZWUYASABKAsyHi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZSKfAQoJTW9kZWxUdXJuEhQKDG1lc3NhZ2VfanNvbhgBIAEoDBIZChFwcm92aWRlcl9jYWxsX2lkcxgCIAMoCRIVCg1maW5pc2hfcmVhc29uGAMgASgJEhAKCGNhbGxfaWRzGAQgAygJEg4KBmZvcm1hdBgFIAEoCRIQCghhZHZpc29yeRgGIAEoCRIWCg5jb250ZXh0X3Rva2VucxgHIAEoDSJ1Cg9Nb2RlbENhbGxGYWlsZWQSDgoGcmVhc29uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSEQoJcmV0cnlhYmxlGAMgASgIEi4KC3JldHJ5X2FmdGVyGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uImcKEE1lc3NhZ2VTdWJtaXR0ZWQSEgoKbWVzc2FnZV9pZBgBIAEoCRIpCgdtZXNzYWdlGAIgASgLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2USFAoMc3VibWl0dGVkX2J5GAMgASgJIjcKD0NhbmNlbFJlcXVlc3RlZBIUCgxyZXF1ZXN0ZWRfYnkYASABKAkSDgoGcmVhc29uGAIgASgJIqgBCghSdW5CYXRjaBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRImCgZldmVudHMYAiADKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXZlbnQSFwoPcHJldmlvdXNfZGlnZXN0GAMgASgMOkPC3xg/ChZydW4ue3RlbmFudH0ue3J1bn0ubG9nEhtsaXZlLnJ1bi57dGVuYW50fS57cnVufS5sb2caCAoEUlVOUxABIkwKCERpc3BhdGNoEg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAk6IMLfGBwKDGRpc3BhdGNoLnJ1bhoMCghESVNQQVRDSBACKpgECgtFdmVudEZhbWlseRIcChhFVkVOVF9GQU1JTFlfVU5TUEVDSUZJRUQQABIXChNFVkVOVF9GQU1JTFlfU1RBVFVTEAESFQoRRVZFTlRfRkFNSUxZX1NURVAQAhIVChFFVkVOVF9GQU1JTFlfVEVYVBADEhoKFkVWRU5UX0ZBTUlMWV9SRUFTT05JTkcQBBIaChZFVkVOVF9GQU1JTFlfVE9PTF9DQUxMEAUSHQoZRVZFTlRfRkFNSUxZX01DUF9QUk9HUkVTUxAGEhwKGEVWRU5UX0ZBTUlMWV9UT09MX1JFU1VMVBAHEhYKEkVWRU5UX0ZBTUlMWV9VU0FHRRAIEhgKFEVWRU5UX0ZBTUlMWV9DT05URVhUEAkSIQodRVZFTlRfRkFNSUxZX01FU1NBR0VfSU5KRUNURUQQChIVChFFVkVOVF9GQU1JTFlfUExBThALEhkKFUVWRU5UX0ZBTUlMWV9BUFBST1ZBTBAMEhgKFEVWRU5UX0ZBTUlMWV9TVUJUQVNLEA0SIAocRVZFTlRfRkFNSUxZX0JVREdFVF9FWENFRURFRBAOEh0KGUVWRU5UX0ZBTUlMWV9DT1NUX1NVTU1BUlkQDxIWChJFVkVOVF9GQU1JTFlfRVJST1IQEBIcChhFVkVOVF9GQU1JTFlfVEVYVF9WT0lERUQQERIXChNFVkVOVF9GQU1JTFlfUkVDT1JEEBIqRQoFUGhhc2USFQoRUEhBU0VfVU5TUEVDSUZJRUQQABIRCg1QSEFTRV9QTEFOTkVSEAESEgoOUEhBU0VfRVhFQ1VUT1IQAirRAQoJUnVuU3RhdHVzEhoKFlJVTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIVChFSVU5fU1RBVFVTX1FVRVVFRBABEhcKE1JVTl9TVEFUVVNfU1RBUlRJTkcQAhIWChJSVU5fU1RBVFVTX1JVTk5JTkcQAxIWChJSVU5fU1RBVFVTX1dBSVRJTkcQBBIYChRSVU5fU1RBVFVTX0NPTVBMRVRFRBAFEhQKEFJVTl9TVEFUVVNfRVJST1IQBhIYChRSVU5fU1RBVFVTX0NBTkNFTExFRBAHKnYKEEluY29tcGxldGVSZWFzb24SIQodSU5DT01QTEVURV9SRUFTT05fVU5TUEVDSUZJRUQQABIfChtJTkNPTVBMRVRFX1JFQVNPTl9UUlVOQ0FURUQQARIeChpJTkNPTVBMRVRFX1JFQVNPTl9GSUxURVJFRBACKlkKCVN0ZXBTdGF0ZRIaChZTVEVQX1NUQVRFX1VOU1BFQ0lGSUVEEAASFgoSU1RFUF9TVEFURV9TVEFSVEVEEAESGAoUU1RFUF9TVEFURV9DT01QTEVURUQQAipwCg9DaGF0Q29udGV4dEtpbmQSIQodQ0hBVF9DT05URVhUX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDSEFUX0NPTlRFWFRfS0lORF9USFJFQUQQARIcChhDSEFUX0NPTlRFWFRfS0lORF9FRElUT1IQAip1ChBNb2RlbENhbGxQdXJwb3NlEiIKHk1PREVMX0NBTExfUFVSUE9TRV9VTlNQRUNJRklFRBAAEh0KGU1PREVMX0NBTExfUFVSUE9TRV9BTlNXRVIQARIeChpNT0RFTF9DQUxMX1BVUlBPU0VfU1VNTUFSWRACKnoKClRvZG9TdGF0dXMSGwoXVE9ET19TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUT0RPX1NUQVRVU19QRU5ESU5HEAESGwoXVE9ET19TVEFUVVNfSU5fUFJPR1JFU1MQAhIZChVUT0RPX1NUQVRVU19DT01QTEVURUQQAzpSCgZmYW1pbHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIKMAyABKA4yGS5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbHlSBmZhbWlseWIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_timestamp, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
  * A fact in the log of a run.
@@ -87,14 +87,6 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
    * @generated from field: reeve.run.v1.Phase phase = 7;
    */
   phase: Phase;
-
-  /**
-   * How long the owner stood still since its previous event: its process was stopped, or its machine
-   * suspended. This time does not count as worked. Unset: it did not stand still.
-   *
-   * @generated from field: google.protobuf.Duration standstill = 9;
-   */
-  standstill?: Duration | undefined;
 
   /**
    * What happened. A reader that folds state must refuse a member that it does not know; a reader
@@ -498,13 +490,6 @@ export type Usage = Message<"reeve.run.v1.Usage"> & {
    * @generated from field: optional double cost_usd = 7;
    */
   costUsd?: number | undefined;
-
-  /**
-   * Number of `input_tokens` that were written to the provider's cache.
-   *
-   * @generated from field: uint32 cache_write_input_tokens = 8;
-   */
-  cacheWriteInputTokens: number;
 };
 
 /**
@@ -854,20 +839,6 @@ export type CostSummary = Message<"reeve.run.v1.CostSummary"> & {
    * @generated from field: uint32 subtasks = 6;
    */
   subtasks: number;
-
-  /**
-   * Number of `input_tokens` that were read from a provider's cache.
-   *
-   * @generated from field: uint32 cached_input_tokens = 7;
-   */
-  cachedInputTokens: number;
-
-  /**
-   * Number of `input_tokens` that were written to a provider's cache.
-   *
-   * @generated from field: uint32 cache_write_input_tokens = 8;
-   */
-  cacheWriteInputTokens: number;
 };
 
 /**
@@ -1045,6 +1016,13 @@ export type RunCreated = Message<"reeve.run.v1.RunCreated"> & {
    * @generated from field: bool cancel_on_disconnect = 16;
    */
   cancelOnDisconnect: boolean;
+
+  /**
+   * Where the run was derived from. Unset for a run that was started on its own.
+   *
+   * @generated from field: reeve.run.v1.RunOrigin origin = 17;
+   */
+  origin?: RunOrigin | undefined;
 };
 
 /**
@@ -1053,6 +1031,34 @@ export type RunCreated = Message<"reeve.run.v1.RunCreated"> & {
  */
 export const RunCreatedSchema: GenMessage<RunCreated> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 16);
+
+/**
+ * The point in the log of a run from which another run was derived.
+ *
+ * @generated from message reeve.run.v1.RunOrigin
+ */
+export type RunOrigin = Message<"reeve.run.v1.RunOrigin"> & {
+  /**
+   * Id of the run, in the same tenant. Never the run that was derived.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Sequence of the last event that the derived run has in common with it. At least 1.
+   *
+   * @generated from field: uint32 sequence = 2;
+   */
+  sequence: number;
+};
+
+/**
+ * Describes the message reeve.run.v1.RunOrigin.
+ * Use `create(RunOriginSchema)` to create a new message.
+ */
+export const RunOriginSchema: GenMessage<RunOrigin> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 17);
 
 /**
  * Where a conversation takes place. The context determines which tools are available.
@@ -1080,7 +1086,7 @@ export type ChatContext = Message<"reeve.run.v1.ChatContext"> & {
  * Use `create(ChatContextSchema)` to create a new message.
  */
 export const ChatContextSchema: GenMessage<ChatContext> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 17);
+  messageDesc(file_reeve_run_v1_run_event, 18);
 
 /**
  * A worker claimed the run.
@@ -1124,14 +1130,6 @@ export type RunClaimed = Message<"reeve.run.v1.RunClaimed"> & {
    * @generated from field: string traceparent = 5;
    */
   traceparent: string;
-
-  /**
-   * What became of the previous owner. Unspecified if there was none, or it had parked the run, or
-   * it is unknown.
-   *
-   * @generated from field: reeve.run.v1.OwnerFate previous_owner = 6;
-   */
-  previousOwner: OwnerFate;
 };
 
 /**
@@ -1139,7 +1137,7 @@ export type RunClaimed = Message<"reeve.run.v1.RunClaimed"> & {
  * Use `create(RunClaimedSchema)` to create a new message.
  */
 export const RunClaimedSchema: GenMessage<RunClaimed> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 18);
+  messageDesc(file_reeve_run_v1_run_event, 19);
 
 /**
  * The run can only wait; the worker released it.
@@ -1160,7 +1158,7 @@ export type RunParked = Message<"reeve.run.v1.RunParked"> & {
  * Use `create(RunParkedSchema)` to create a new message.
  */
 export const RunParkedSchema: GenMessage<RunParked> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 19);
+  messageDesc(file_reeve_run_v1_run_event, 20);
 
 /**
  * External inputs of the run. They are recorded so that every later owner works with the same
@@ -1253,7 +1251,7 @@ export type RunPrepared = Message<"reeve.run.v1.RunPrepared"> & {
  * Use `create(RunPreparedSchema)` to create a new message.
  */
 export const RunPreparedSchema: GenMessage<RunPrepared> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 20);
+  messageDesc(file_reeve_run_v1_run_event, 21);
 
 /**
  * A model is about to be called. Recorded before the call, so that the call is counted even if its
@@ -1283,22 +1281,6 @@ export type ModelCallStarted = Message<"reeve.run.v1.ModelCallStarted"> & {
    * @generated from field: optional double reserved_usd = 3;
    */
   reservedUsd?: number | undefined;
-
-  /**
-   * Upper bound of the input tokens of the request, as counted before the call. 0 in logs of
-   * versions that did not record it.
-   *
-   * @generated from field: uint32 input_tokens = 4;
-   */
-  inputTokens: number;
-
-  /**
-   * Maximum number of output tokens that the request asks for. `reserved_usd` includes all of them.
-   * Unset: the default of the provider.
-   *
-   * @generated from field: optional uint32 max_output_tokens = 5;
-   */
-  maxOutputTokens?: number | undefined;
 };
 
 /**
@@ -1306,7 +1288,7 @@ export type ModelCallStarted = Message<"reeve.run.v1.ModelCallStarted"> & {
  * Use `create(ModelCallStartedSchema)` to create a new message.
  */
 export const ModelCallStartedSchema: GenMessage<ModelCallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 21);
+  messageDesc(file_reeve_run_v1_run_event, 22);
 
 /**
  * The delay before the next attempt to call a model has elapsed.
@@ -1327,7 +1309,7 @@ export type ModelRetryDue = Message<"reeve.run.v1.ModelRetryDue"> & {
  * Use `create(ModelRetryDueSchema)` to create a new message.
  */
 export const ModelRetryDueSchema: GenMessage<ModelRetryDue> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 22);
+  messageDesc(file_reeve_run_v1_run_event, 23);
 
 /**
  * A tool is about to be called. Recorded before the call, so that the call is known even if its
@@ -1349,7 +1331,7 @@ export type ToolCallStarted = Message<"reeve.run.v1.ToolCallStarted"> & {
  * Use `create(ToolCallStartedSchema)` to create a new message.
  */
 export const ToolCallStartedSchema: GenMessage<ToolCallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 23);
+  messageDesc(file_reeve_run_v1_run_event, 24);
 
 /**
  * The memory shared by the subtasks of a run was written.
@@ -1377,7 +1359,7 @@ export type MemoryWritten = Message<"reeve.run.v1.MemoryWritten"> & {
  * Use `create(MemoryWrittenSchema)` to create a new message.
  */
 export const MemoryWrittenSchema: GenMessage<MemoryWritten> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 24);
+  messageDesc(file_reeve_run_v1_run_event, 25);
 
 /**
  * The list of todos changed.
@@ -1398,7 +1380,7 @@ export type TodosChanged = Message<"reeve.run.v1.TodosChanged"> & {
  * Use `create(TodosChangedSchema)` to create a new message.
  */
 export const TodosChangedSchema: GenMessage<TodosChanged> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 25);
+  messageDesc(file_reeve_run_v1_run_event, 26);
 
 /**
  * A todo of the agent.
@@ -1433,7 +1415,7 @@ export type Todo = Message<"reeve.run.v1.Todo"> & {
  * Use `create(TodoSchema)` to create a new message.
  */
 export const TodoSchema: GenMessage<Todo> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 26);
+  messageDesc(file_reeve_run_v1_run_event, 27);
 
 /**
  * The execution tree at the end of the run.
@@ -1454,7 +1436,7 @@ export type TreeStored = Message<"reeve.run.v1.TreeStored"> & {
  * Use `create(TreeStoredSchema)` to create a new message.
  */
 export const TreeStoredSchema: GenMessage<TreeStored> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 27);
+  messageDesc(file_reeve_run_v1_run_event, 28);
 
 /**
  * A model answered.
@@ -1520,7 +1502,7 @@ export type ModelTurn = Message<"reeve.run.v1.ModelTurn"> & {
  * Use `create(ModelTurnSchema)` to create a new message.
  */
 export const ModelTurnSchema: GenMessage<ModelTurn> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 28);
+  messageDesc(file_reeve_run_v1_run_event, 29);
 
 /**
  * A model call ended without an answer.
@@ -1563,7 +1545,7 @@ export type ModelCallFailed = Message<"reeve.run.v1.ModelCallFailed"> & {
  * Use `create(ModelCallFailedSchema)` to create a new message.
  */
 export const ModelCallFailedSchema: GenMessage<ModelCallFailed> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 29);
+  messageDesc(file_reeve_run_v1_run_event, 30);
 
 /**
  * A message was sent to the run.
@@ -1598,7 +1580,7 @@ export type MessageSubmitted = Message<"reeve.run.v1.MessageSubmitted"> & {
  * Use `create(MessageSubmittedSchema)` to create a new message.
  */
 export const MessageSubmittedSchema: GenMessage<MessageSubmitted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 30);
+  messageDesc(file_reeve_run_v1_run_event, 31);
 
 /**
  * Cancellation of the run was requested.
@@ -1626,7 +1608,7 @@ export type CancelRequested = Message<"reeve.run.v1.CancelRequested"> & {
  * Use `create(CancelRequestedSchema)` to create a new message.
  */
 export const CancelRequestedSchema: GenMessage<CancelRequested> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 31);
+  messageDesc(file_reeve_run_v1_run_event, 32);
 
 /**
  * Events that are appended to the log of a run atomically.
@@ -1665,7 +1647,7 @@ export type RunBatch = Message<"reeve.run.v1.RunBatch"> & {
  * Use `create(RunBatchSchema)` to create a new message.
  */
 export const RunBatchSchema: GenMessage<RunBatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 32);
+  messageDesc(file_reeve_run_v1_run_event, 33);
 
 /**
  * Requests a worker for a run.
@@ -1693,7 +1675,7 @@ export type Dispatch = Message<"reeve.run.v1.Dispatch"> & {
  * Use `create(DispatchSchema)` to create a new message.
  */
 export const DispatchSchema: GenMessage<Dispatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 33);
+  messageDesc(file_reeve_run_v1_run_event, 34);
 
 /**
  * Family of events that a client can select.
@@ -2092,54 +2074,6 @@ export const ChatContextKindSchema: GenEnum<ChatContextKind> = /*@__PURE__*/
   enumDesc(file_reeve_run_v1_run_event, 5);
 
 /**
- * What became of the owner of a run, as the next owner found.
- *
- * @generated from enum reeve.run.v1.OwnerFate
- */
-export const OwnerFate = {
-  /**
-   * Unknown. Counts as a crash.
-   *
-   * @generated from enum value: OWNER_FATE_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * The worker is connected: it stood still, or it handed the run over and has not ended yet.
-   *
-   * @generated from enum value: OWNER_FATE_ALIVE = 1;
-   */
-  ALIVE: 1,
-
-  /**
-   * The worker ended in order, and handed the run over.
-   *
-   * @generated from enum value: OWNER_FATE_ENDED = 2;
-   */
-  ENDED: 2,
-
-  /**
-   * The worker is gone and did not end in order.
-   *
-   * @generated from enum value: OWNER_FATE_CRASHED = 3;
-   */
-  CRASHED: 3,
-} as const;
-
-/**
- * What became of the owner of a run, as the next owner found.
- *
- * @generated from enum reeve.run.v1.OwnerFate
- */
-export type OwnerFate = (typeof OwnerFate)[keyof typeof OwnerFate] | UnknownEnum;
-
-/**
- * Describes the enum reeve.run.v1.OwnerFate.
- */
-export const OwnerFateSchema: GenEnum<OwnerFate> = /*@__PURE__*/
-  enumDesc(file_reeve_run_v1_run_event, 6);
-
-/**
  * Purpose of a model call.
  *
  * @generated from enum reeve.run.v1.ModelCallPurpose
@@ -2178,7 +2112,7 @@ export type ModelCallPurpose = (typeof ModelCallPurpose)[keyof typeof ModelCallP
  * Describes the enum reeve.run.v1.ModelCallPurpose.
  */
 export const ModelCallPurposeSchema: GenEnum<ModelCallPurpose> = /*@__PURE__*/
-  enumDesc(file_reeve_run_v1_run_event, 7);
+  enumDesc(file_reeve_run_v1_run_event, 6);
 
 /**
  * Status of a todo.
@@ -2226,7 +2160,7 @@ export type TodoStatus = (typeof TodoStatus)[keyof typeof TodoStatus] | UnknownE
  * Describes the enum reeve.run.v1.TodoStatus.
  */
 export const TodoStatusSchema: GenEnum<TodoStatus> = /*@__PURE__*/
-  enumDesc(file_reeve_run_v1_run_event, 8);
+  enumDesc(file_reeve_run_v1_run_event, 7);
 
 /**
  * Family of an event. An event without a family is a record: it is needed to fold the log, and

@@ -26,6 +26,117 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// A reason why a call needs a decision.
+type GateKind int32
+
+const (
+	// Not set.
+	GateKind_GATE_KIND_UNSPECIFIED GateKind = 0
+	// The agent names the tool in `hitl_tools`.
+	GateKind_GATE_KIND_TOOL GateKind = 1
+	// The agent names a tool of the same source in `hitl_tools` that the source no longer offers under
+	// that name.
+	GateKind_GATE_KIND_TOOL_SOURCE GateKind = 2
+	// The tool asks a question while it runs.
+	GateKind_GATE_KIND_QUESTION GateKind = 3
+)
+
+// Enum value maps for GateKind.
+var (
+	GateKind_name = map[int32]string{
+		0: "GATE_KIND_UNSPECIFIED",
+		1: "GATE_KIND_TOOL",
+		2: "GATE_KIND_TOOL_SOURCE",
+		3: "GATE_KIND_QUESTION",
+	}
+	GateKind_value = map[string]int32{
+		"GATE_KIND_UNSPECIFIED": 0,
+		"GATE_KIND_TOOL":        1,
+		"GATE_KIND_TOOL_SOURCE": 2,
+		"GATE_KIND_QUESTION":    3,
+	}
+)
+
+func (x GateKind) Enum() *GateKind {
+	p := new(GateKind)
+	*p = x
+	return p
+}
+
+func (x GateKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (GateKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
+}
+
+func (GateKind) Type() protoreflect.EnumType {
+	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
+}
+
+func (x GateKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use GateKind.Descriptor instead.
+func (GateKind) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
+}
+
+// What requested an approval.
+type ApprovalSource int32
+
+const (
+	// Not set. Treated as APPROVAL_SOURCE_RUN.
+	ApprovalSource_APPROVAL_SOURCE_UNSPECIFIED ApprovalSource = 0
+	// A run of an agent.
+	ApprovalSource_APPROVAL_SOURCE_RUN ApprovalSource = 1
+	// A run of a workflow.
+	ApprovalSource_APPROVAL_SOURCE_WORKFLOW_RUN ApprovalSource = 2
+)
+
+// Enum value maps for ApprovalSource.
+var (
+	ApprovalSource_name = map[int32]string{
+		0: "APPROVAL_SOURCE_UNSPECIFIED",
+		1: "APPROVAL_SOURCE_RUN",
+		2: "APPROVAL_SOURCE_WORKFLOW_RUN",
+	}
+	ApprovalSource_value = map[string]int32{
+		"APPROVAL_SOURCE_UNSPECIFIED":  0,
+		"APPROVAL_SOURCE_RUN":          1,
+		"APPROVAL_SOURCE_WORKFLOW_RUN": 2,
+	}
+)
+
+func (x ApprovalSource) Enum() *ApprovalSource {
+	p := new(ApprovalSource)
+	*p = x
+	return p
+}
+
+func (x ApprovalSource) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ApprovalSource) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_approval_v1_approval_proto_enumTypes[1].Descriptor()
+}
+
+func (ApprovalSource) Type() protoreflect.EnumType {
+	return &file_reeve_approval_v1_approval_proto_enumTypes[1]
+}
+
+func (x ApprovalSource) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ApprovalSource.Descriptor instead.
+func (ApprovalSource) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+}
+
 // State of an approval.
 type ApprovalState int32
 
@@ -75,11 +186,11 @@ func (x ApprovalState) String() string {
 }
 
 func (ApprovalState) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[2].Descriptor()
 }
 
 func (ApprovalState) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[2]
 }
 
 func (x ApprovalState) Number() protoreflect.EnumNumber {
@@ -88,7 +199,7 @@ func (x ApprovalState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalState.Descriptor instead.
 func (ApprovalState) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
 // A tool call, or a question of a tool, that a person decides.
@@ -120,7 +231,17 @@ type Approval struct {
 	ParentId string `protobuf:"bytes,12,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
 	// Question that the tool asks while the call is running. If unset, the call itself is waiting for
 	// approval. Approving with an `answer` answers the question; rejecting declines it.
-	Question      *v1.Question `protobuf:"bytes,13,opt,name=question,proto3" json:"question,omitempty"`
+	Question *v1.Question `protobuf:"bytes,13,opt,name=question,proto3" json:"question,omitempty"`
+	// Gates that the decision opens, without repetitions: a call that several gates hold needs one
+	// decision. Empty in approvals of versions that did not record them.
+	Gates []GateKind `protobuf:"varint,14,rep,packed,name=gates,proto3,enum=reeve.approval.v1.GateKind" json:"gates,omitempty"`
+	// What requested the approval.
+	Source ApprovalSource `protobuf:"varint,15,opt,name=source,proto3,enum=reeve.approval.v1.ApprovalSource" json:"source,omitempty"`
+	// SHA-256, in lower-case hexadecimal, over the id of the agent, its revision in decimal, the name
+	// of the tool, and the arguments of the model as canonical JSON (RFC 8785), separated by zero
+	// bytes. The call is executed only if it has this digest. Empty for a question, and in approvals
+	// of versions that did not record it.
+	CallDigest    string `protobuf:"bytes,16,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -244,6 +365,27 @@ func (x *Approval) GetQuestion() *v1.Question {
 		return x.Question
 	}
 	return nil
+}
+
+func (x *Approval) GetGates() []GateKind {
+	if x != nil {
+		return x.Gates
+	}
+	return nil
+}
+
+func (x *Approval) GetSource() ApprovalSource {
+	if x != nil {
+		return x.Source
+	}
+	return ApprovalSource_APPROVAL_SOURCE_UNSPECIFIED
+}
+
+func (x *Approval) GetCallDigest() string {
+	if x != nil {
+		return x.CallDigest
+	}
+	return ""
 }
 
 // A decision about an approval.
@@ -583,7 +725,10 @@ type DecideApprovalRequest struct {
 	EditedArguments *structpb.Struct `protobuf:"bytes,5,opt,name=edited_arguments,json=editedArguments,proto3" json:"edited_arguments,omitempty"`
 	// Answer to the question; must match the schema of the question. If unset, the answer is empty.
 	// Refused if the approval has no question.
-	Answer        *structpb.Struct `protobuf:"bytes,6,opt,name=answer,proto3" json:"answer,omitempty"`
+	Answer *structpb.Struct `protobuf:"bytes,6,opt,name=answer,proto3" json:"answer,omitempty"`
+	// `call_digest` of the approval as the person saw it. If set, the decision is refused with
+	// FAILED_PRECONDITION and reason APPROVAL_MISMATCH unless the approval has this digest.
+	CallDigest    string `protobuf:"bytes,7,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -658,6 +803,13 @@ func (x *DecideApprovalRequest) GetAnswer() *structpb.Struct {
 		return x.Answer
 	}
 	return nil
+}
+
+func (x *DecideApprovalRequest) GetCallDigest() string {
+	if x != nil {
+		return x.CallDigest
+	}
+	return ""
 }
 
 // Response of `DecideApproval`.
@@ -802,7 +954,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xbf\x04\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xce\x05\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -819,7 +971,11 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	" \x01(\v2\x1b.reeve.approval.v1.DecisionR\bdecision\x124\n" +
 	"\x16allow_edited_arguments\x18\v \x01(\bR\x14allowEditedArguments\x12\x1b\n" +
 	"\tparent_id\x18\f \x01(\tR\bparentId\x123\n" +
-	"\bquestion\x18\r \x01(\v2\x17.reeve.tool.v1.QuestionR\bquestion:\x00\"\xae\x02\n" +
+	"\bquestion\x18\r \x01(\v2\x17.reeve.tool.v1.QuestionR\bquestion\x121\n" +
+	"\x05gates\x18\x0e \x03(\x0e2\x1b.reeve.approval.v1.GateKindR\x05gates\x129\n" +
+	"\x06source\x18\x0f \x01(\x0e2!.reeve.approval.v1.ApprovalSourceR\x06source\x12\x1f\n" +
+	"\vcall_digest\x18\x10 \x01(\tR\n" +
+	"callDigest:\x00\"\xae\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12\x1a\n" +
@@ -844,7 +1000,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
 	"approvalId\"N\n" +
 	"\x13GetApprovalResponse\x127\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\x88\x02\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xab\x02\n" +
 	"\x15DecideApprovalRequest\x12!\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
 	"approvalId\x12\x1a\n" +
@@ -853,13 +1009,24 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vdecision_id\x18\x04 \x01(\tB\x00R\n" +
 	"decisionId\x12B\n" +
 	"\x10edited_arguments\x18\x05 \x01(\v2\x17.google.protobuf.StructR\x0feditedArguments\x12/\n" +
-	"\x06answer\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06answer\"Q\n" +
+	"\x06answer\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06answer\x12!\n" +
+	"\vcall_digest\x18\a \x01(\tB\x00R\n" +
+	"callDigest\"Q\n" +
 	"\x16DecideApprovalResponse\x127\n" +
 	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"0\n" +
 	"\x15WatchApprovalsRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"S\n" +
 	"\x16WatchApprovalsResponse\x129\n" +
-	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*\xc1\x01\n" +
+	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*l\n" +
+	"\bGateKind\x12\x19\n" +
+	"\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n" +
+	"\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n" +
+	"\x15GATE_KIND_TOOL_SOURCE\x10\x02\x12\x16\n" +
+	"\x12GATE_KIND_QUESTION\x10\x03*l\n" +
+	"\x0eApprovalSource\x12\x1f\n" +
+	"\x1bAPPROVAL_SOURCE_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13APPROVAL_SOURCE_RUN\x10\x01\x12 \n" +
+	"\x1cAPPROVAL_SOURCE_WORKFLOW_RUN\x10\x02*\xc1\x01\n" +
 	"\rApprovalState\x12\x1e\n" +
 	"\x1aAPPROVAL_STATE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16APPROVAL_STATE_PENDING\x10\x01\x12\x1b\n" +
@@ -886,54 +1053,58 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 	return file_reeve_approval_v1_approval_proto_rawDescData
 }
 
-var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
 var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
-	(ApprovalState)(0),             // 0: reeve.approval.v1.ApprovalState
-	(*Approval)(nil),               // 1: reeve.approval.v1.Approval
-	(*Decision)(nil),               // 2: reeve.approval.v1.Decision
-	(*ListApprovalsRequest)(nil),   // 3: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),  // 4: reeve.approval.v1.ListApprovalsResponse
-	(*GetApprovalRequest)(nil),     // 5: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),    // 6: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),  // 7: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil), // 8: reeve.approval.v1.DecideApprovalResponse
-	(*WatchApprovalsRequest)(nil),  // 9: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil), // 10: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),            // 11: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),  // 12: google.protobuf.Timestamp
-	(*v1.Question)(nil),            // 13: reeve.tool.v1.Question
-	(*structpb.Struct)(nil),        // 14: google.protobuf.Struct
+	(GateKind)(0),                  // 0: reeve.approval.v1.GateKind
+	(ApprovalSource)(0),            // 1: reeve.approval.v1.ApprovalSource
+	(ApprovalState)(0),             // 2: reeve.approval.v1.ApprovalState
+	(*Approval)(nil),               // 3: reeve.approval.v1.Approval
+	(*Decision)(nil),               // 4: reeve.approval.v1.Decision
+	(*ListApprovalsRequest)(nil),   // 5: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),  // 6: reeve.approval.v1.ListApprovalsResponse
+	(*GetApprovalRequest)(nil),     // 7: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),    // 8: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),  // 9: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil), // 10: reeve.approval.v1.DecideApprovalResponse
+	(*WatchApprovalsRequest)(nil),  // 11: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil), // 12: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),            // 13: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),  // 14: google.protobuf.Timestamp
+	(*v1.Question)(nil),            // 15: reeve.tool.v1.Question
+	(*structpb.Struct)(nil),        // 16: google.protobuf.Struct
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	11, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	12, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	12, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
-	0,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	2,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	13, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
-	12, // 6: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	14, // 7: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	14, // 8: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	1,  // 9: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	1,  // 10: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	14, // 11: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	14, // 12: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	1,  // 13: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	1,  // 14: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	3,  // 15: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	5,  // 16: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	7,  // 17: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	9,  // 18: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	4,  // 19: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	6,  // 20: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	8,  // 21: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	10, // 22: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	19, // [19:23] is the sub-list for method output_type
-	15, // [15:19] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	13, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	14, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	14, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
+	4,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	15, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
+	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
+	14, // 8: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	16, // 9: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	16, // 10: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	3,  // 11: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	3,  // 12: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	16, // 13: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	16, // 14: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	3,  // 15: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	3,  // 16: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	5,  // 17: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	7,  // 18: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	9,  // 19: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	11, // 20: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	6,  // 21: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	8,  // 22: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	10, // 23: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	12, // 24: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	21, // [21:25] is the sub-list for method output_type
+	17, // [17:21] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -946,7 +1117,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      3,
 			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -95,6 +95,9 @@ const (
 	// power failure. Other events may be stored at their sequences. The client must discard what it
 	// received and watch again from the beginning, without a resume token.
 	ErrorReason_ERROR_REASON_HISTORY_LOST ErrorReason = 30
+	// FAILED_PRECONDITION: the decision names another call than the one that waits for approval. Read
+	// the approval again and decide on what it shows.
+	ErrorReason_ERROR_REASON_APPROVAL_MISMATCH ErrorReason = 31
 	// NOT_FOUND: the file does not exist in the run's workspace, or the run has no workspace.
 	ErrorReason_ERROR_REASON_FILE_NOT_FOUND ErrorReason = 40
 	// UNAVAILABLE: a newer version wrote an event that this server does not know, and the operation
@@ -136,6 +139,7 @@ var (
 		28: "ERROR_REASON_MEMORY_NOT_FOUND",
 		29: "ERROR_REASON_INBOX_FULL",
 		30: "ERROR_REASON_HISTORY_LOST",
+		31: "ERROR_REASON_APPROVAL_MISMATCH",
 		40: "ERROR_REASON_FILE_NOT_FOUND",
 		41: "ERROR_REASON_NEWER_VERSION",
 	}
@@ -171,6 +175,7 @@ var (
 		"ERROR_REASON_MEMORY_NOT_FOUND":       28,
 		"ERROR_REASON_INBOX_FULL":             29,
 		"ERROR_REASON_HISTORY_LOST":           30,
+		"ERROR_REASON_APPROVAL_MISMATCH":      31,
 		"ERROR_REASON_FILE_NOT_FOUND":         40,
 		"ERROR_REASON_NEWER_VERSION":          41,
 	}
@@ -207,7 +212,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xd2\b\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xf6\b\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -240,7 +245,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1eERROR_REASON_THREAD_QUEUE_FULL\x10\x1b\x12!\n" +
 	"\x1dERROR_REASON_MEMORY_NOT_FOUND\x10\x1c\x12\x1b\n" +
 	"\x17ERROR_REASON_INBOX_FULL\x10\x1d\x12\x1d\n" +
-	"\x19ERROR_REASON_HISTORY_LOST\x10\x1e\x12\x1f\n" +
+	"\x19ERROR_REASON_HISTORY_LOST\x10\x1e\x12\"\n" +
+	"\x1eERROR_REASON_APPROVAL_MISMATCH\x10\x1f\x12\x1f\n" +
 	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(\x12\x1e\n" +
 	"\x1aERROR_REASON_NEWER_VERSION\x10)BO\n" +
 	"\x12dev.reeve.error.v1B\n" +

@@ -435,63 +435,6 @@ func (ChatContextKind) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{5}
 }
 
-// What became of the owner of a run, as the next owner found.
-type OwnerFate int32
-
-const (
-	// Unknown. Counts as a crash.
-	OwnerFate_OWNER_FATE_UNSPECIFIED OwnerFate = 0
-	// The worker is connected: it stood still, or it handed the run over and has not ended yet.
-	OwnerFate_OWNER_FATE_ALIVE OwnerFate = 1
-	// The worker ended in order, and handed the run over.
-	OwnerFate_OWNER_FATE_ENDED OwnerFate = 2
-	// The worker is gone and did not end in order.
-	OwnerFate_OWNER_FATE_CRASHED OwnerFate = 3
-)
-
-// Enum value maps for OwnerFate.
-var (
-	OwnerFate_name = map[int32]string{
-		0: "OWNER_FATE_UNSPECIFIED",
-		1: "OWNER_FATE_ALIVE",
-		2: "OWNER_FATE_ENDED",
-		3: "OWNER_FATE_CRASHED",
-	}
-	OwnerFate_value = map[string]int32{
-		"OWNER_FATE_UNSPECIFIED": 0,
-		"OWNER_FATE_ALIVE":       1,
-		"OWNER_FATE_ENDED":       2,
-		"OWNER_FATE_CRASHED":     3,
-	}
-)
-
-func (x OwnerFate) Enum() *OwnerFate {
-	p := new(OwnerFate)
-	*p = x
-	return p
-}
-
-func (x OwnerFate) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (OwnerFate) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[6].Descriptor()
-}
-
-func (OwnerFate) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[6]
-}
-
-func (x OwnerFate) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use OwnerFate.Descriptor instead.
-func (OwnerFate) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{6}
-}
-
 // Purpose of a model call.
 type ModelCallPurpose int32
 
@@ -529,11 +472,11 @@ func (x ModelCallPurpose) String() string {
 }
 
 func (ModelCallPurpose) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[7].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[6].Descriptor()
 }
 
 func (ModelCallPurpose) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[7]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[6]
 }
 
 func (x ModelCallPurpose) Number() protoreflect.EnumNumber {
@@ -542,7 +485,7 @@ func (x ModelCallPurpose) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelCallPurpose.Descriptor instead.
 func (ModelCallPurpose) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{7}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{6}
 }
 
 // Status of a todo.
@@ -586,11 +529,11 @@ func (x TodoStatus) String() string {
 }
 
 func (TodoStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[8].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[7].Descriptor()
 }
 
 func (TodoStatus) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[8]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[7]
 }
 
 func (x TodoStatus) Number() protoreflect.EnumNumber {
@@ -599,7 +542,7 @@ func (x TodoStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TodoStatus.Descriptor instead.
 func (TodoStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{8}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{7}
 }
 
 // A fact in the log of a run.
@@ -1428,11 +1371,9 @@ type Usage struct {
 	// Whether the counts are estimates because the provider did not report them.
 	Estimated bool `protobuf:"varint,6,opt,name=estimated,proto3" json:"estimated,omitempty"`
 	// Cost of the call in US dollars. Unset if the model has no price.
-	CostUsd *float64 `protobuf:"fixed64,7,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
-	// Number of `input_tokens` that were written to the provider's cache.
-	CacheWriteInputTokens uint32 `protobuf:"varint,8,opt,name=cache_write_input_tokens,json=cacheWriteInputTokens,proto3" json:"cache_write_input_tokens,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	CostUsd       *float64 `protobuf:"fixed64,7,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Usage) Reset() {
@@ -1510,13 +1451,6 @@ func (x *Usage) GetEstimated() bool {
 func (x *Usage) GetCostUsd() float64 {
 	if x != nil && x.CostUsd != nil {
 		return *x.CostUsd
-	}
-	return 0
-}
-
-func (x *Usage) GetCacheWriteInputTokens() uint32 {
-	if x != nil {
-		return x.CacheWriteInputTokens
 	}
 	return 0
 }
@@ -2062,13 +1996,9 @@ type CostSummary struct {
 	// Cost in US dollars. Unset if a model without a price was called.
 	CostUsd *float64 `protobuf:"fixed64,5,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
 	// Number of subtasks that were started.
-	Subtasks uint32 `protobuf:"varint,6,opt,name=subtasks,proto3" json:"subtasks,omitempty"`
-	// Number of `input_tokens` that were read from a provider's cache.
-	CachedInputTokens uint32 `protobuf:"varint,7,opt,name=cached_input_tokens,json=cachedInputTokens,proto3" json:"cached_input_tokens,omitempty"`
-	// Number of `input_tokens` that were written to a provider's cache.
-	CacheWriteInputTokens uint32 `protobuf:"varint,8,opt,name=cache_write_input_tokens,json=cacheWriteInputTokens,proto3" json:"cache_write_input_tokens,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	Subtasks      uint32 `protobuf:"varint,6,opt,name=subtasks,proto3" json:"subtasks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CostSummary) Reset() {
@@ -2139,20 +2069,6 @@ func (x *CostSummary) GetCostUsd() float64 {
 func (x *CostSummary) GetSubtasks() uint32 {
 	if x != nil {
 		return x.Subtasks
-	}
-	return 0
-}
-
-func (x *CostSummary) GetCachedInputTokens() uint32 {
-	if x != nil {
-		return x.CachedInputTokens
-	}
-	return 0
-}
-
-func (x *CostSummary) GetCacheWriteInputTokens() uint32 {
-	if x != nil {
-		return x.CacheWriteInputTokens
 	}
 	return 0
 }
@@ -2295,8 +2211,10 @@ type RunCreated struct {
 	MemoryEnabled bool `protobuf:"varint,15,opt,name=memory_enabled,json=memoryEnabled,proto3" json:"memory_enabled,omitempty"`
 	// Whether the run is cancelled when the last stream that watches it through a gateway is lost.
 	CancelOnDisconnect bool `protobuf:"varint,16,opt,name=cancel_on_disconnect,json=cancelOnDisconnect,proto3" json:"cancel_on_disconnect,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Where the run was derived from. Unset for a run that was started on its own.
+	Origin        *RunOrigin `protobuf:"bytes,17,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunCreated) Reset() {
@@ -2441,6 +2359,68 @@ func (x *RunCreated) GetCancelOnDisconnect() bool {
 	return false
 }
 
+func (x *RunCreated) GetOrigin() *RunOrigin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+// The point in the log of a run from which another run was derived.
+type RunOrigin struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the run, in the same tenant. Never the run that was derived.
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Sequence of the last event that the derived run has in common with it. At least 1.
+	Sequence      uint32 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunOrigin) Reset() {
+	*x = RunOrigin{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunOrigin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunOrigin) ProtoMessage() {}
+
+func (x *RunOrigin) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunOrigin.ProtoReflect.Descriptor instead.
+func (*RunOrigin) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *RunOrigin) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *RunOrigin) GetSequence() uint32 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
 // Where a conversation takes place. The context determines which tools are available.
 type ChatContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2454,7 +2434,7 @@ type ChatContext struct {
 
 func (x *ChatContext) Reset() {
 	*x = ChatContext{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2466,7 +2446,7 @@ func (x *ChatContext) String() string {
 func (*ChatContext) ProtoMessage() {}
 
 func (x *ChatContext) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2479,7 +2459,7 @@ func (x *ChatContext) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatContext.ProtoReflect.Descriptor instead.
 func (*ChatContext) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ChatContext) GetKind() ChatContextKind {
@@ -2510,17 +2490,14 @@ type RunClaimed struct {
 	Attempt uint32 `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// W3C trace context of the claim. Empty if the worker does not trace. Spans of work under this
 	// claim are children of this context, and the span of the next claim links to it.
-	Traceparent string `protobuf:"bytes,5,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
-	// What became of the previous owner. Unspecified if there was none, or it had parked the run, or
-	// it is unknown.
-	PreviousOwner OwnerFate `protobuf:"varint,6,opt,name=previous_owner,json=previousOwner,proto3,enum=reeve.run.v1.OwnerFate" json:"previous_owner,omitempty"`
+	Traceparent   string `protobuf:"bytes,5,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunClaimed) Reset() {
 	*x = RunClaimed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2532,7 +2509,7 @@ func (x *RunClaimed) String() string {
 func (*RunClaimed) ProtoMessage() {}
 
 func (x *RunClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2545,7 +2522,7 @@ func (x *RunClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunClaimed.ProtoReflect.Descriptor instead.
 func (*RunClaimed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RunClaimed) GetWorker() string {
@@ -2583,13 +2560,6 @@ func (x *RunClaimed) GetTraceparent() string {
 	return ""
 }
 
-func (x *RunClaimed) GetPreviousOwner() OwnerFate {
-	if x != nil {
-		return x.PreviousOwner
-	}
-	return OwnerFate_OWNER_FATE_UNSPECIFIED
-}
-
 // The run can only wait; the worker released it.
 type RunParked struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2601,7 +2571,7 @@ type RunParked struct {
 
 func (x *RunParked) Reset() {
 	*x = RunParked{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2613,7 +2583,7 @@ func (x *RunParked) String() string {
 func (*RunParked) ProtoMessage() {}
 
 func (x *RunParked) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2626,7 +2596,7 @@ func (x *RunParked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunParked.ProtoReflect.Descriptor instead.
 func (*RunParked) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{19}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RunParked) GetWaitingFor() []string {
@@ -2669,7 +2639,7 @@ type RunPrepared struct {
 
 func (x *RunPrepared) Reset() {
 	*x = RunPrepared{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2681,7 +2651,7 @@ func (x *RunPrepared) String() string {
 func (*RunPrepared) ProtoMessage() {}
 
 func (x *RunPrepared) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2694,7 +2664,7 @@ func (x *RunPrepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunPrepared.ProtoReflect.Descriptor instead.
 func (*RunPrepared) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{20}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RunPrepared) GetModel() *v13.ModelSpec {
@@ -2784,20 +2754,14 @@ type ModelCallStarted struct {
 	Purpose ModelCallPurpose `protobuf:"varint,2,opt,name=purpose,proto3,enum=reeve.run.v1.ModelCallPurpose" json:"purpose,omitempty"`
 	// Worst-case cost of the call in US dollars. Unset if nothing is reserved because the run has no
 	// cost limit or the model has no price.
-	ReservedUsd *float64 `protobuf:"fixed64,3,opt,name=reserved_usd,json=reservedUsd,proto3,oneof" json:"reserved_usd,omitempty"`
-	// Upper bound of the input tokens of the request, as counted before the call. 0 in logs of
-	// versions that did not record it.
-	InputTokens uint32 `protobuf:"varint,4,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	// Maximum number of output tokens that the request asks for. `reserved_usd` includes all of them.
-	// Unset: the default of the provider.
-	MaxOutputTokens *uint32 `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3,oneof" json:"max_output_tokens,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	ReservedUsd   *float64 `protobuf:"fixed64,3,opt,name=reserved_usd,json=reservedUsd,proto3,oneof" json:"reserved_usd,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelCallStarted) Reset() {
 	*x = ModelCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2809,7 +2773,7 @@ func (x *ModelCallStarted) String() string {
 func (*ModelCallStarted) ProtoMessage() {}
 
 func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2822,7 +2786,7 @@ func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallStarted.ProtoReflect.Descriptor instead.
 func (*ModelCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{21}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ModelCallStarted) GetAttempt() uint32 {
@@ -2846,20 +2810,6 @@ func (x *ModelCallStarted) GetReservedUsd() float64 {
 	return 0
 }
 
-func (x *ModelCallStarted) GetInputTokens() uint32 {
-	if x != nil {
-		return x.InputTokens
-	}
-	return 0
-}
-
-func (x *ModelCallStarted) GetMaxOutputTokens() uint32 {
-	if x != nil && x.MaxOutputTokens != nil {
-		return *x.MaxOutputTokens
-	}
-	return 0
-}
-
 // The delay before the next attempt to call a model has elapsed.
 type ModelRetryDue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2871,7 +2821,7 @@ type ModelRetryDue struct {
 
 func (x *ModelRetryDue) Reset() {
 	*x = ModelRetryDue{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2883,7 +2833,7 @@ func (x *ModelRetryDue) String() string {
 func (*ModelRetryDue) ProtoMessage() {}
 
 func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2896,7 +2846,7 @@ func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRetryDue.ProtoReflect.Descriptor instead.
 func (*ModelRetryDue) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{22}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ModelRetryDue) GetAttempt() uint32 {
@@ -2918,7 +2868,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2930,7 +2880,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2943,7 +2893,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -2966,7 +2916,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2978,7 +2928,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2991,7 +2941,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -3019,7 +2969,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3031,7 +2981,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3044,7 +2994,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -3069,7 +3019,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3081,7 +3031,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3094,7 +3044,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -3129,7 +3079,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3141,7 +3091,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3154,7 +3104,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -3190,7 +3140,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3202,7 +3152,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3215,7 +3165,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -3285,7 +3235,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3297,7 +3247,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3310,7 +3260,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -3356,7 +3306,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3368,7 +3318,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3381,7 +3331,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -3418,7 +3368,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3430,7 +3380,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3443,7 +3393,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -3479,7 +3429,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3491,7 +3441,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3504,7 +3454,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -3541,7 +3491,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3553,7 +3503,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3566,7 +3516,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -3646,7 +3596,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\asuccess\x18\x02 \x01(\bR\asuccess\x12\x14\n" +
 	"\x05error\x18\x03 \x01(\tR\x05error\x12\x1f\n" +
 	"\vduration_ms\x18\x04 \x01(\x01R\n" +
-	"durationMs\"\xc4\x02\n" +
+	"durationMs\"\x8b\x02\n" +
 	"\x05Usage\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12!\n" +
 	"\finput_tokens\x18\x02 \x01(\rR\vinputTokens\x12#\n" +
@@ -3654,8 +3604,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x13cached_input_tokens\x18\x04 \x01(\rR\x11cachedInputTokens\x12)\n" +
 	"\x10reasoning_tokens\x18\x05 \x01(\rR\x0freasoningTokens\x12\x1c\n" +
 	"\testimated\x18\x06 \x01(\bR\testimated\x12\x1e\n" +
-	"\bcost_usd\x18\a \x01(\x01H\x00R\acostUsd\x88\x01\x01\x127\n" +
-	"\x18cache_write_input_tokens\x18\b \x01(\rR\x15cacheWriteInputTokensB\v\n" +
+	"\bcost_usd\x18\a \x01(\x01H\x00R\acostUsd\x88\x01\x01B\v\n" +
 	"\t_cost_usd\"\xa7\x01\n" +
 	"\rStatusChanged\x12/\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\x06status\x12\x18\n" +
@@ -3692,7 +3641,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0eBudgetExceeded\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x01R\x05limit\x12\x1a\n" +
-	"\bobserved\x18\x03 \x01(\x01R\bobserved\"\xc3\x02\n" +
+	"\bobserved\x18\x03 \x01(\x01R\bobserved\"\xda\x01\n" +
 	"\vCostSummary\x12\x1b\n" +
 	"\tllm_calls\x18\x01 \x01(\rR\bllmCalls\x12\x1d\n" +
 	"\n" +
@@ -3700,16 +3649,14 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\finput_tokens\x18\x03 \x01(\rR\vinputTokens\x12#\n" +
 	"\routput_tokens\x18\x04 \x01(\rR\foutputTokens\x12\x1e\n" +
 	"\bcost_usd\x18\x05 \x01(\x01H\x00R\acostUsd\x88\x01\x01\x12\x1a\n" +
-	"\bsubtasks\x18\x06 \x01(\rR\bsubtasks\x12.\n" +
-	"\x13cached_input_tokens\x18\a \x01(\rR\x11cachedInputTokens\x127\n" +
-	"\x18cache_write_input_tokens\x18\b \x01(\rR\x15cacheWriteInputTokensB\v\n" +
+	"\bsubtasks\x18\x06 \x01(\rR\bsubtasksB\v\n" +
 	"\t_cost_usd\"<\n" +
 	"\bRunError\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xc5\x05\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xf6\x05\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -3730,22 +3677,25 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\tthread_id\x18\r \x01(\tR\bthreadId\x12<\n" +
 	"\fchat_context\x18\x0e \x01(\v2\x19.reeve.run.v1.ChatContextR\vchatContext\x12%\n" +
 	"\x0ememory_enabled\x18\x0f \x01(\bR\rmemoryEnabled\x120\n" +
-	"\x14cancel_on_disconnect\x18\x10 \x01(\bR\x12cancelOnDisconnect\x1a9\n" +
+	"\x14cancel_on_disconnect\x18\x10 \x01(\bR\x12cancelOnDisconnect\x12/\n" +
+	"\x06origin\x18\x11 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"a\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\">\n" +
+	"\tRunOrigin\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
+	"\bsequence\x18\x02 \x01(\rR\bsequence\"a\n" +
 	"\vChatContext\x121\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1d.reeve.run.v1.ChatContextKindR\x04kind\x12\x1f\n" +
 	"\vworkflow_id\x18\x02 \x01(\tR\n" +
-	"workflowId\"\xe3\x01\n" +
+	"workflowId\"\xa3\x01\n" +
 	"\n" +
 	"RunClaimed\x12\x16\n" +
 	"\x06worker\x18\x01 \x01(\tR\x06worker\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12+\n" +
 	"\x11dispatch_sequence\x18\x03 \x01(\x04R\x10dispatchSequence\x12\x18\n" +
 	"\aattempt\x18\x04 \x01(\rR\aattempt\x12 \n" +
-	"\vtraceparent\x18\x05 \x01(\tR\vtraceparent\x12>\n" +
-	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\",\n" +
+	"\vtraceparent\x18\x05 \x01(\tR\vtraceparent\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
 	"waitingFor\"\xba\x04\n" +
@@ -3762,15 +3712,12 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x15planning_capabilities\x18\n" +
 	" \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\x14planningCapabilities\x12\x1f\n" +
 	"\vgated_tools\x18\v \x03(\tR\n" +
-	"gatedTools\"\x89\x02\n" +
+	"gatedTools\"\x9f\x01\n" +
 	"\x10ModelCallStarted\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x128\n" +
 	"\apurpose\x18\x02 \x01(\x0e2\x1e.reeve.run.v1.ModelCallPurposeR\apurpose\x12&\n" +
-	"\freserved_usd\x18\x03 \x01(\x01H\x00R\vreservedUsd\x88\x01\x01\x12!\n" +
-	"\finput_tokens\x18\x04 \x01(\rR\vinputTokens\x12/\n" +
-	"\x11max_output_tokens\x18\x05 \x01(\rH\x01R\x0fmaxOutputTokens\x88\x01\x01B\x0f\n" +
-	"\r_reserved_usdB\x14\n" +
-	"\x12_max_output_tokens\")\n" +
+	"\freserved_usd\x18\x03 \x01(\x01H\x00R\vreservedUsd\x88\x01\x01B\x0f\n" +
+	"\r_reserved_usd\")\n" +
 	"\rModelRetryDue\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\"*\n" +
 	"\x0fToolCallStarted\x12\x17\n" +
@@ -3861,12 +3808,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0fChatContextKind\x12!\n" +
 	"\x1dCHAT_CONTEXT_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18CHAT_CONTEXT_KIND_THREAD\x10\x01\x12\x1c\n" +
-	"\x18CHAT_CONTEXT_KIND_EDITOR\x10\x02*k\n" +
-	"\tOwnerFate\x12\x1a\n" +
-	"\x16OWNER_FATE_UNSPECIFIED\x10\x00\x12\x14\n" +
-	"\x10OWNER_FATE_ALIVE\x10\x01\x12\x14\n" +
-	"\x10OWNER_FATE_ENDED\x10\x02\x12\x16\n" +
-	"\x12OWNER_FATE_CRASHED\x10\x03*u\n" +
+	"\x18CHAT_CONTEXT_KIND_EDITOR\x10\x02*u\n" +
 	"\x10ModelCallPurpose\x12\"\n" +
 	"\x1eMODEL_CALL_PURPOSE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19MODEL_CALL_PURPOSE_ANSWER\x10\x01\x12\x1e\n" +
@@ -3891,8 +3833,8 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 	return file_reeve_run_v1_run_event_proto_rawDescData
 }
 
-var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -3900,26 +3842,26 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(IncompleteReason)(0),            // 3: reeve.run.v1.IncompleteReason
 	(StepState)(0),                   // 4: reeve.run.v1.StepState
 	(ChatContextKind)(0),             // 5: reeve.run.v1.ChatContextKind
-	(OwnerFate)(0),                   // 6: reeve.run.v1.OwnerFate
-	(ModelCallPurpose)(0),            // 7: reeve.run.v1.ModelCallPurpose
-	(TodoStatus)(0),                  // 8: reeve.run.v1.TodoStatus
-	(*RunEvent)(nil),                 // 9: reeve.run.v1.RunEvent
-	(*Text)(nil),                     // 10: reeve.run.v1.Text
-	(*Reasoning)(nil),                // 11: reeve.run.v1.Reasoning
-	(*ToolResultEvent)(nil),          // 12: reeve.run.v1.ToolResultEvent
-	(*Usage)(nil),                    // 13: reeve.run.v1.Usage
-	(*StatusChanged)(nil),            // 14: reeve.run.v1.StatusChanged
-	(*StepChanged)(nil),              // 15: reeve.run.v1.StepChanged
-	(*ContextChanged)(nil),           // 16: reeve.run.v1.ContextChanged
-	(*MessageInjected)(nil),          // 17: reeve.run.v1.MessageInjected
-	(*Plan)(nil),                     // 18: reeve.run.v1.Plan
-	(*ApprovalChanged)(nil),          // 19: reeve.run.v1.ApprovalChanged
-	(*SubtaskChanged)(nil),           // 20: reeve.run.v1.SubtaskChanged
-	(*BudgetExceeded)(nil),           // 21: reeve.run.v1.BudgetExceeded
-	(*CostSummary)(nil),              // 22: reeve.run.v1.CostSummary
-	(*RunError)(nil),                 // 23: reeve.run.v1.RunError
-	(*TextVoided)(nil),               // 24: reeve.run.v1.TextVoided
-	(*RunCreated)(nil),               // 25: reeve.run.v1.RunCreated
+	(ModelCallPurpose)(0),            // 6: reeve.run.v1.ModelCallPurpose
+	(TodoStatus)(0),                  // 7: reeve.run.v1.TodoStatus
+	(*RunEvent)(nil),                 // 8: reeve.run.v1.RunEvent
+	(*Text)(nil),                     // 9: reeve.run.v1.Text
+	(*Reasoning)(nil),                // 10: reeve.run.v1.Reasoning
+	(*ToolResultEvent)(nil),          // 11: reeve.run.v1.ToolResultEvent
+	(*Usage)(nil),                    // 12: reeve.run.v1.Usage
+	(*StatusChanged)(nil),            // 13: reeve.run.v1.StatusChanged
+	(*StepChanged)(nil),              // 14: reeve.run.v1.StepChanged
+	(*ContextChanged)(nil),           // 15: reeve.run.v1.ContextChanged
+	(*MessageInjected)(nil),          // 16: reeve.run.v1.MessageInjected
+	(*Plan)(nil),                     // 17: reeve.run.v1.Plan
+	(*ApprovalChanged)(nil),          // 18: reeve.run.v1.ApprovalChanged
+	(*SubtaskChanged)(nil),           // 19: reeve.run.v1.SubtaskChanged
+	(*BudgetExceeded)(nil),           // 20: reeve.run.v1.BudgetExceeded
+	(*CostSummary)(nil),              // 21: reeve.run.v1.CostSummary
+	(*RunError)(nil),                 // 22: reeve.run.v1.RunError
+	(*TextVoided)(nil),               // 23: reeve.run.v1.TextVoided
+	(*RunCreated)(nil),               // 24: reeve.run.v1.RunCreated
+	(*RunOrigin)(nil),                // 25: reeve.run.v1.RunOrigin
 	(*ChatContext)(nil),              // 26: reeve.run.v1.ChatContext
 	(*RunClaimed)(nil),               // 27: reeve.run.v1.RunClaimed
 	(*RunParked)(nil),                // 28: reeve.run.v1.RunParked
@@ -3957,24 +3899,24 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	44, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	10, // 2: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
-	11, // 3: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
+	9,  // 2: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
+	10, // 3: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
 	45, // 4: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
 	46, // 5: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
-	12, // 6: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
-	13, // 7: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
-	14, // 8: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
-	15, // 9: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
-	16, // 10: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
-	17, // 11: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
-	18, // 12: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
-	19, // 13: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
-	20, // 14: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
-	21, // 15: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
-	22, // 16: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
-	23, // 17: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
-	24, // 18: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
-	25, // 19: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
+	11, // 6: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
+	12, // 7: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
+	13, // 8: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
+	14, // 9: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
+	15, // 10: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
+	16, // 11: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
+	17, // 12: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
+	18, // 13: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
+	19, // 14: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
+	20, // 15: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
+	21, // 16: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
+	22, // 17: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
+	23, // 18: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
+	24, // 19: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
 	27, // 20: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
 	28, // 21: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
 	29, // 22: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
@@ -4000,8 +3942,8 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	51, // 42: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
 	43, // 43: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
 	26, // 44: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	5,  // 45: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 46: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	25, // 45: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	5,  // 46: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
 	52, // 47: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
 	53, // 48: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
 	54, // 49: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
@@ -4009,13 +3951,13 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	55, // 51: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
 	56, // 52: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
 	53, // 53: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 54: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	6,  // 54: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
 	35, // 55: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 56: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	7,  // 56: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
 	57, // 57: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
 	58, // 58: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
 	48, // 59: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 60: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	8,  // 60: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
 	61, // [61:61] is the sub-list for method output_type
 	61, // [61:61] is the sub-list for method input_type
 	61, // [61:61] is the sub-list for extension type_name
@@ -4063,14 +4005,14 @@ func file_reeve_run_v1_run_event_proto_init() {
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
-	file_reeve_run_v1_run_event_proto_msgTypes[21].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
-			NumEnums:      9,
-			NumMessages:   35,
+			NumEnums:      8,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

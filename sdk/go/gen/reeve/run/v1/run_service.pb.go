@@ -118,7 +118,9 @@ type Run struct {
 	// Why the last answer is incomplete. Unset if it is complete, or if there is none.
 	IncompleteReason IncompleteReason `protobuf:"varint,17,opt,name=incomplete_reason,json=incompleteReason,proto3,enum=reeve.run.v1.IncompleteReason" json:"incomplete_reason,omitempty"`
 	// Steps of the plan, in order. Empty if there is no plan. Returned only by `GetRun`.
-	Plan          []string `protobuf:"bytes,18,rep,name=plan,proto3" json:"plan,omitempty"`
+	Plan []string `protobuf:"bytes,18,rep,name=plan,proto3" json:"plan,omitempty"`
+	// Where the run was derived from. Unset for a run that was started on its own.
+	Origin        *RunOrigin `protobuf:"bytes,19,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -268,6 +270,13 @@ func (x *Run) GetIncompleteReason() IncompleteReason {
 func (x *Run) GetPlan() []string {
 	if x != nil {
 		return x.Plan
+	}
+	return nil
+}
+
+func (x *Run) GetOrigin() *RunOrigin {
+	if x != nil {
+		return x.Origin
 	}
 	return nil
 }
@@ -1470,7 +1479,7 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\x8a\x06\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xbb\x06\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -1490,7 +1499,8 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\tthread_id\x18\x0e \x01(\tR\bthreadId\x124\n" +
 	"\x16unknown_event_sequence\x18\x10 \x01(\rR\x14unknownEventSequence\x12K\n" +
 	"\x11incomplete_reason\x18\x11 \x01(\x0e2\x1e.reeve.run.v1.IncompleteReasonR\x10incompleteReason\x12\x12\n" +
-	"\x04plan\x18\x12 \x03(\tR\x04plan\x1a9\n" +
+	"\x04plan\x18\x12 \x03(\tR\x04plan\x12/\n" +
+	"\x06origin\x18\x13 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xdf\x04\n" +
@@ -1635,12 +1645,13 @@ var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(*RunError)(nil),                 // 24: reeve.run.v1.RunError
 	(*CostSummary)(nil),              // 25: reeve.run.v1.CostSummary
 	(IncompleteReason)(0),            // 26: reeve.run.v1.IncompleteReason
-	(*v1.Message)(nil),               // 27: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 28: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 29: reeve.run.v1.ChatContext
-	(EventFamily)(0),                 // 30: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 31: reeve.run.v1.RunEvent
-	(*v1.ExecutionTree)(nil),         // 32: reeve.thread.v1.ExecutionTree
+	(*RunOrigin)(nil),                // 27: reeve.run.v1.RunOrigin
+	(*v1.Message)(nil),               // 28: reeve.thread.v1.Message
+	(*v11.WorkspaceFile)(nil),        // 29: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 30: reeve.run.v1.ChatContext
+	(EventFamily)(0),                 // 31: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 32: reeve.run.v1.RunEvent
+	(*v1.ExecutionTree)(nil),         // 33: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
 	22, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
@@ -1650,44 +1661,45 @@ var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
 	25, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
 	20, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
 	26, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	27, // 7: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	28, // 8: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	21, // 9: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
-	0,  // 10: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	29, // 11: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
-	1,  // 12: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
-	5,  // 13: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	30, // 14: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	31, // 15: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	22, // 16: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
-	1,  // 17: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	22, // 18: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
-	1,  // 19: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	32, // 20: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
-	1,  // 21: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	19, // 22: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
-	1,  // 23: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
-	2,  // 24: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	4,  // 25: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	7,  // 26: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	9,  // 27: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	13, // 28: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	11, // 29: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	15, // 30: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	17, // 31: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
-	3,  // 32: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	6,  // 33: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	8,  // 34: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	10, // 35: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	14, // 36: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	12, // 37: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	16, // 38: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	18, // 39: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
-	32, // [32:40] is the sub-list for method output_type
-	24, // [24:32] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	27, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
+	28, // 8: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	29, // 9: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	21, // 10: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	0,  // 11: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
+	30, // 12: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	1,  // 13: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
+	5,  // 14: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
+	31, // 15: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	32, // 16: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	22, // 17: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	1,  // 18: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
+	22, // 19: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	1,  // 20: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
+	33, // 21: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	1,  // 22: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
+	19, // 23: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	1,  // 24: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
+	2,  // 25: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	4,  // 26: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	7,  // 27: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	9,  // 28: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	13, // 29: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	11, // 30: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	15, // 31: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	17, // 32: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	3,  // 33: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	6,  // 34: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	8,  // 35: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	10, // 36: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	14, // 37: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	12, // 38: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	16, // 39: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	18, // 40: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	33, // [33:41] is the sub-list for method output_type
+	25, // [25:33] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }

@@ -12,6 +12,19 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class GateKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GATE_KIND_UNSPECIFIED: _ClassVar[GateKind]
+    GATE_KIND_TOOL: _ClassVar[GateKind]
+    GATE_KIND_TOOL_SOURCE: _ClassVar[GateKind]
+    GATE_KIND_QUESTION: _ClassVar[GateKind]
+
+class ApprovalSource(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    APPROVAL_SOURCE_UNSPECIFIED: _ClassVar[ApprovalSource]
+    APPROVAL_SOURCE_RUN: _ClassVar[ApprovalSource]
+    APPROVAL_SOURCE_WORKFLOW_RUN: _ClassVar[ApprovalSource]
+
 class ApprovalState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     APPROVAL_STATE_UNSPECIFIED: _ClassVar[ApprovalState]
@@ -20,6 +33,13 @@ class ApprovalState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     APPROVAL_STATE_REJECTED: _ClassVar[ApprovalState]
     APPROVAL_STATE_TIMED_OUT: _ClassVar[ApprovalState]
     APPROVAL_STATE_WITHDRAWN: _ClassVar[ApprovalState]
+GATE_KIND_UNSPECIFIED: GateKind
+GATE_KIND_TOOL: GateKind
+GATE_KIND_TOOL_SOURCE: GateKind
+GATE_KIND_QUESTION: GateKind
+APPROVAL_SOURCE_UNSPECIFIED: ApprovalSource
+APPROVAL_SOURCE_RUN: ApprovalSource
+APPROVAL_SOURCE_WORKFLOW_RUN: ApprovalSource
 APPROVAL_STATE_UNSPECIFIED: ApprovalState
 APPROVAL_STATE_PENDING: ApprovalState
 APPROVAL_STATE_APPROVED: ApprovalState
@@ -28,7 +48,7 @@ APPROVAL_STATE_TIMED_OUT: ApprovalState
 APPROVAL_STATE_WITHDRAWN: ApprovalState
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -42,6 +62,9 @@ class Approval(_message.Message):
     ALLOW_EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     PARENT_ID_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
+    GATES_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    CALL_DIGEST_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     run_id: str
     agent_id: str
@@ -55,7 +78,10 @@ class Approval(_message.Message):
     allow_edited_arguments: bool
     parent_id: str
     question: _tool_pb2.Question
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ...) -> None: ...
+    gates: _containers.RepeatedScalarFieldContainer[GateKind]
+    source: ApprovalSource
+    call_digest: str
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ...) -> None: ...
 
 class Decision(_message.Message):
     __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer")
@@ -108,20 +134,22 @@ class GetApprovalResponse(_message.Message):
     def __init__(self, approval: _Optional[_Union[Approval, _Mapping]] = ...) -> None: ...
 
 class DecideApprovalRequest(_message.Message):
-    __slots__ = ("approval_id", "approved", "reason", "decision_id", "edited_arguments", "answer")
+    __slots__ = ("approval_id", "approved", "reason", "decision_id", "edited_arguments", "answer", "call_digest")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     APPROVED_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     DECISION_ID_FIELD_NUMBER: _ClassVar[int]
     EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
+    CALL_DIGEST_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     approved: bool
     reason: str
     decision_id: str
     edited_arguments: _struct_pb2.Struct
     answer: _struct_pb2.Struct
-    def __init__(self, approval_id: _Optional[str] = ..., approved: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    call_digest: str
+    def __init__(self, approval_id: _Optional[str] = ..., approved: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., call_digest: _Optional[str] = ...) -> None: ...
 
 class DecideApprovalResponse(_message.Message):
     __slots__ = ("approval",)

@@ -37,6 +37,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_MEMORY_NOT_FOUND: _ClassVar[ErrorReason]
     ERROR_REASON_INBOX_FULL: _ClassVar[ErrorReason]
     ERROR_REASON_HISTORY_LOST: _ClassVar[ErrorReason]
+    ERROR_REASON_APPROVAL_MISMATCH: _ClassVar[ErrorReason]
     ERROR_REASON_FILE_NOT_FOUND: _ClassVar[ErrorReason]
     ERROR_REASON_NEWER_VERSION: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
@@ -70,5 +71,6 @@ ERROR_REASON_THREAD_QUEUE_FULL: ErrorReason
 ERROR_REASON_MEMORY_NOT_FOUND: ErrorReason
 ERROR_REASON_INBOX_FULL: ErrorReason
 ERROR_REASON_HISTORY_LOST: ErrorReason
+ERROR_REASON_APPROVAL_MISMATCH: ErrorReason
 ERROR_REASON_FILE_NOT_FOUND: ErrorReason
 ERROR_REASON_NEWER_VERSION: ErrorReason

@@ -386,7 +386,7 @@ class TextVoided(_message.Message):
     def __init__(self, first_sequence: _Optional[int] = ...) -> None: ...
 
 class RunCreated(_message.Message):
-    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect")
+    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -410,6 +410,7 @@ class RunCreated(_message.Message):
     CHAT_CONTEXT_FIELD_NUMBER: _ClassVar[int]
     MEMORY_ENABLED_FIELD_NUMBER: _ClassVar[int]
     CANCEL_ON_DISCONNECT_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     agent_id: str
     agent_revision: int
@@ -426,7 +427,16 @@ class RunCreated(_message.Message):
     chat_context: ChatContext
     memory_enabled: bool
     cancel_on_disconnect: bool
-    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ...) -> None: ...
+    origin: RunOrigin
+    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ...) -> None: ...
+
+class RunOrigin(_message.Message):
+    __slots__ = ("run_id", "sequence")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    sequence: int
+    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ...) -> None: ...
 
 class ChatContext(_message.Message):
     __slots__ = ("kind", "workflow_id")
