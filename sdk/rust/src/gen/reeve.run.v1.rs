@@ -506,7 +506,7 @@ pub struct RunPrepared {
 }
 /// A model is about to be called. Recorded before the call, so that the call is counted even if its
 /// answer is lost.
-#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ModelCallStarted {
     /// Number of the attempt in this step. Starts at 1 and increases by one with each attempt.
     #[prost(uint32, tag = "1")]
@@ -526,6 +526,16 @@ pub struct ModelCallStarted {
     /// Unset: the default of the provider.
     #[prost(uint32, optional, tag = "5")]
     pub max_output_tokens: ::core::option::Option<u32>,
+    /// SHA-256 of the request before it is written in the format of the provider: over the canonical
+    /// JSON (RFC 8785) of the provider, model, instructions, digests of the messages, digest of the
+    /// tools, and settings. Equal requests have equal digests. Empty in logs of versions that did not
+    /// record it.
+    #[prost(bytes = "vec", tag = "6")]
+    pub request_digest: ::prost::alloc::vec::Vec<u8>,
+    /// SHA-256 over the canonical JSON of the list of tools in the request, as `ToolDescriptor` in
+    /// JSON. Empty in logs of versions that did not record it.
+    #[prost(bytes = "vec", tag = "7")]
+    pub tools_digest: ::prost::alloc::vec::Vec<u8>,
 }
 /// The delay before the next attempt to call a model has elapsed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

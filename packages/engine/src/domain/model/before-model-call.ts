@@ -8,6 +8,7 @@ import type { Frame } from "../state/frame.ts";
 import { rootId, scopeOf } from "../state/frame.ts";
 import { answerSize } from "./call-size.ts";
 import { compactConversation } from "./compact-conversation.ts";
+import { answerRequest } from "./render-request.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import { startedFact } from "./started-fact.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -37,7 +38,8 @@ export function startAnswer(
   const size = answerSize(state, frame);
   const exceeded = exceededBy(state, frame, size, nowMs);
   if (exceeded !== undefined) return overBudget(state, exceeded);
-  return [startedFact(state, frame, size, { attempt, purpose: ModelCallPurpose.ANSWER })];
+  const call = { ...size, attempt, purpose: ModelCallPurpose.ANSWER };
+  return [startedFact(state, frame, call, answerRequest(state, frame, size.maxOutputTokens))];
 }
 
 /**

@@ -10,7 +10,7 @@ import { fact } from "../state/fact.ts";
 import type { Frame } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
-import { minSummaryTokens, summarySize } from "./call-size.ts";
+import { minSummaryTokens, requestSummary, summarySize } from "./call-size.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import { startedFact } from "./started-fact.ts";
 
@@ -41,7 +41,9 @@ export function startSummary(
   const size = { inputTokens, maxOutputTokens };
   const exceeded = exceededBy(state, frame, size, nowMs);
   if (exceeded !== undefined) return overBudget(state, exceeded);
-  return [startedFact(state, frame, size, { attempt, purpose: ModelCallPurpose.SUMMARY })];
+  const call = { ...size, attempt, purpose: ModelCallPurpose.SUMMARY };
+  const request = requestSummary(state, frame, planned, maxOutputTokens);
+  return [startedFact(state, frame, call, request)];
 }
 
 /** Returns the compaction with the summary that a model gave. An empty one, and one that failed, is replaced by an excerpt. */

@@ -435,6 +435,63 @@ func (ChatContextKind) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{5}
 }
 
+// What became of the owner of a run, as the next owner found.
+type OwnerFate int32
+
+const (
+	// Unknown. Counts as a crash.
+	OwnerFate_OWNER_FATE_UNSPECIFIED OwnerFate = 0
+	// The worker is connected: it stood still, or it handed the run over and has not ended yet.
+	OwnerFate_OWNER_FATE_ALIVE OwnerFate = 1
+	// The worker ended in order, and handed the run over.
+	OwnerFate_OWNER_FATE_ENDED OwnerFate = 2
+	// The worker is gone and did not end in order.
+	OwnerFate_OWNER_FATE_CRASHED OwnerFate = 3
+)
+
+// Enum value maps for OwnerFate.
+var (
+	OwnerFate_name = map[int32]string{
+		0: "OWNER_FATE_UNSPECIFIED",
+		1: "OWNER_FATE_ALIVE",
+		2: "OWNER_FATE_ENDED",
+		3: "OWNER_FATE_CRASHED",
+	}
+	OwnerFate_value = map[string]int32{
+		"OWNER_FATE_UNSPECIFIED": 0,
+		"OWNER_FATE_ALIVE":       1,
+		"OWNER_FATE_ENDED":       2,
+		"OWNER_FATE_CRASHED":     3,
+	}
+)
+
+func (x OwnerFate) Enum() *OwnerFate {
+	p := new(OwnerFate)
+	*p = x
+	return p
+}
+
+func (x OwnerFate) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (OwnerFate) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_run_v1_run_event_proto_enumTypes[6].Descriptor()
+}
+
+func (OwnerFate) Type() protoreflect.EnumType {
+	return &file_reeve_run_v1_run_event_proto_enumTypes[6]
+}
+
+func (x OwnerFate) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use OwnerFate.Descriptor instead.
+func (OwnerFate) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{6}
+}
+
 // Purpose of a model call.
 type ModelCallPurpose int32
 
@@ -472,11 +529,11 @@ func (x ModelCallPurpose) String() string {
 }
 
 func (ModelCallPurpose) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[6].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[7].Descriptor()
 }
 
 func (ModelCallPurpose) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[6]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[7]
 }
 
 func (x ModelCallPurpose) Number() protoreflect.EnumNumber {
@@ -485,7 +542,7 @@ func (x ModelCallPurpose) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelCallPurpose.Descriptor instead.
 func (ModelCallPurpose) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{6}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{7}
 }
 
 // Status of a todo.
@@ -529,11 +586,11 @@ func (x TodoStatus) String() string {
 }
 
 func (TodoStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[7].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[8].Descriptor()
 }
 
 func (TodoStatus) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[7]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[8]
 }
 
 func (x TodoStatus) Number() protoreflect.EnumNumber {
@@ -542,7 +599,7 @@ func (x TodoStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TodoStatus.Descriptor instead.
 func (TodoStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{7}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{8}
 }
 
 // A fact in the log of a run.
@@ -1371,9 +1428,11 @@ type Usage struct {
 	// Whether the counts are estimates because the provider did not report them.
 	Estimated bool `protobuf:"varint,6,opt,name=estimated,proto3" json:"estimated,omitempty"`
 	// Cost of the call in US dollars. Unset if the model has no price.
-	CostUsd       *float64 `protobuf:"fixed64,7,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	CostUsd *float64 `protobuf:"fixed64,7,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	// Number of `input_tokens` that were written to the provider's cache.
+	CacheWriteInputTokens uint32 `protobuf:"varint,8,opt,name=cache_write_input_tokens,json=cacheWriteInputTokens,proto3" json:"cache_write_input_tokens,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *Usage) Reset() {
@@ -1451,6 +1510,13 @@ func (x *Usage) GetEstimated() bool {
 func (x *Usage) GetCostUsd() float64 {
 	if x != nil && x.CostUsd != nil {
 		return *x.CostUsd
+	}
+	return 0
+}
+
+func (x *Usage) GetCacheWriteInputTokens() uint32 {
+	if x != nil {
+		return x.CacheWriteInputTokens
 	}
 	return 0
 }
@@ -1996,9 +2062,13 @@ type CostSummary struct {
 	// Cost in US dollars. Unset if a model without a price was called.
 	CostUsd *float64 `protobuf:"fixed64,5,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
 	// Number of subtasks that were started.
-	Subtasks      uint32 `protobuf:"varint,6,opt,name=subtasks,proto3" json:"subtasks,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Subtasks uint32 `protobuf:"varint,6,opt,name=subtasks,proto3" json:"subtasks,omitempty"`
+	// Number of `input_tokens` that were read from a provider's cache.
+	CachedInputTokens uint32 `protobuf:"varint,7,opt,name=cached_input_tokens,json=cachedInputTokens,proto3" json:"cached_input_tokens,omitempty"`
+	// Number of `input_tokens` that were written to a provider's cache.
+	CacheWriteInputTokens uint32 `protobuf:"varint,8,opt,name=cache_write_input_tokens,json=cacheWriteInputTokens,proto3" json:"cache_write_input_tokens,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *CostSummary) Reset() {
@@ -2069,6 +2139,20 @@ func (x *CostSummary) GetCostUsd() float64 {
 func (x *CostSummary) GetSubtasks() uint32 {
 	if x != nil {
 		return x.Subtasks
+	}
+	return 0
+}
+
+func (x *CostSummary) GetCachedInputTokens() uint32 {
+	if x != nil {
+		return x.CachedInputTokens
+	}
+	return 0
+}
+
+func (x *CostSummary) GetCacheWriteInputTokens() uint32 {
+	if x != nil {
+		return x.CacheWriteInputTokens
 	}
 	return 0
 }
@@ -2490,7 +2574,10 @@ type RunClaimed struct {
 	Attempt uint32 `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// W3C trace context of the claim. Empty if the worker does not trace. Spans of work under this
 	// claim are children of this context, and the span of the next claim links to it.
-	Traceparent   string `protobuf:"bytes,5,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
+	Traceparent string `protobuf:"bytes,5,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
+	// What became of the previous owner. Unspecified if there was none, or it had parked the run, or
+	// it is unknown.
+	PreviousOwner OwnerFate `protobuf:"varint,6,opt,name=previous_owner,json=previousOwner,proto3,enum=reeve.run.v1.OwnerFate" json:"previous_owner,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2558,6 +2645,13 @@ func (x *RunClaimed) GetTraceparent() string {
 		return x.Traceparent
 	}
 	return ""
+}
+
+func (x *RunClaimed) GetPreviousOwner() OwnerFate {
+	if x != nil {
+		return x.PreviousOwner
+	}
+	return OwnerFate_OWNER_FATE_UNSPECIFIED
 }
 
 // The run can only wait; the worker released it.
@@ -2754,7 +2848,21 @@ type ModelCallStarted struct {
 	Purpose ModelCallPurpose `protobuf:"varint,2,opt,name=purpose,proto3,enum=reeve.run.v1.ModelCallPurpose" json:"purpose,omitempty"`
 	// Worst-case cost of the call in US dollars. Unset if nothing is reserved because the run has no
 	// cost limit or the model has no price.
-	ReservedUsd   *float64 `protobuf:"fixed64,3,opt,name=reserved_usd,json=reservedUsd,proto3,oneof" json:"reserved_usd,omitempty"`
+	ReservedUsd *float64 `protobuf:"fixed64,3,opt,name=reserved_usd,json=reservedUsd,proto3,oneof" json:"reserved_usd,omitempty"`
+	// Upper bound of the input tokens of the request, as counted before the call. 0 in logs of
+	// versions that did not record it.
+	InputTokens uint32 `protobuf:"varint,4,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	// Maximum number of output tokens that the request asks for. `reserved_usd` includes all of them.
+	// Unset: the default of the provider.
+	MaxOutputTokens *uint32 `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3,oneof" json:"max_output_tokens,omitempty"`
+	// SHA-256 of the request before it is written in the format of the provider: over the canonical
+	// JSON (RFC 8785) of the provider, model, instructions, digests of the messages, digest of the
+	// tools, and settings. Equal requests have equal digests. Empty in logs of versions that did not
+	// record it.
+	RequestDigest []byte `protobuf:"bytes,6,opt,name=request_digest,json=requestDigest,proto3" json:"request_digest,omitempty"`
+	// SHA-256 over the canonical JSON of the list of tools in the request, as `ToolDescriptor` in
+	// JSON. Empty in logs of versions that did not record it.
+	ToolsDigest   []byte `protobuf:"bytes,7,opt,name=tools_digest,json=toolsDigest,proto3" json:"tools_digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2808,6 +2916,34 @@ func (x *ModelCallStarted) GetReservedUsd() float64 {
 		return *x.ReservedUsd
 	}
 	return 0
+}
+
+func (x *ModelCallStarted) GetInputTokens() uint32 {
+	if x != nil {
+		return x.InputTokens
+	}
+	return 0
+}
+
+func (x *ModelCallStarted) GetMaxOutputTokens() uint32 {
+	if x != nil && x.MaxOutputTokens != nil {
+		return *x.MaxOutputTokens
+	}
+	return 0
+}
+
+func (x *ModelCallStarted) GetRequestDigest() []byte {
+	if x != nil {
+		return x.RequestDigest
+	}
+	return nil
+}
+
+func (x *ModelCallStarted) GetToolsDigest() []byte {
+	if x != nil {
+		return x.ToolsDigest
+	}
+	return nil
 }
 
 // The delay before the next attempt to call a model has elapsed.
@@ -3596,7 +3732,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\asuccess\x18\x02 \x01(\bR\asuccess\x12\x14\n" +
 	"\x05error\x18\x03 \x01(\tR\x05error\x12\x1f\n" +
 	"\vduration_ms\x18\x04 \x01(\x01R\n" +
-	"durationMs\"\x8b\x02\n" +
+	"durationMs\"\xc4\x02\n" +
 	"\x05Usage\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12!\n" +
 	"\finput_tokens\x18\x02 \x01(\rR\vinputTokens\x12#\n" +
@@ -3604,7 +3740,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x13cached_input_tokens\x18\x04 \x01(\rR\x11cachedInputTokens\x12)\n" +
 	"\x10reasoning_tokens\x18\x05 \x01(\rR\x0freasoningTokens\x12\x1c\n" +
 	"\testimated\x18\x06 \x01(\bR\testimated\x12\x1e\n" +
-	"\bcost_usd\x18\a \x01(\x01H\x00R\acostUsd\x88\x01\x01B\v\n" +
+	"\bcost_usd\x18\a \x01(\x01H\x00R\acostUsd\x88\x01\x01\x127\n" +
+	"\x18cache_write_input_tokens\x18\b \x01(\rR\x15cacheWriteInputTokensB\v\n" +
 	"\t_cost_usd\"\xa7\x01\n" +
 	"\rStatusChanged\x12/\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\x06status\x12\x18\n" +
@@ -3641,7 +3778,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0eBudgetExceeded\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x01R\x05limit\x12\x1a\n" +
-	"\bobserved\x18\x03 \x01(\x01R\bobserved\"\xda\x01\n" +
+	"\bobserved\x18\x03 \x01(\x01R\bobserved\"\xc3\x02\n" +
 	"\vCostSummary\x12\x1b\n" +
 	"\tllm_calls\x18\x01 \x01(\rR\bllmCalls\x12\x1d\n" +
 	"\n" +
@@ -3649,7 +3786,9 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\finput_tokens\x18\x03 \x01(\rR\vinputTokens\x12#\n" +
 	"\routput_tokens\x18\x04 \x01(\rR\foutputTokens\x12\x1e\n" +
 	"\bcost_usd\x18\x05 \x01(\x01H\x00R\acostUsd\x88\x01\x01\x12\x1a\n" +
-	"\bsubtasks\x18\x06 \x01(\rR\bsubtasksB\v\n" +
+	"\bsubtasks\x18\x06 \x01(\rR\bsubtasks\x12.\n" +
+	"\x13cached_input_tokens\x18\a \x01(\rR\x11cachedInputTokens\x127\n" +
+	"\x18cache_write_input_tokens\x18\b \x01(\rR\x15cacheWriteInputTokensB\v\n" +
 	"\t_cost_usd\"<\n" +
 	"\bRunError\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x18\n" +
@@ -3688,14 +3827,15 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\vChatContext\x121\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1d.reeve.run.v1.ChatContextKindR\x04kind\x12\x1f\n" +
 	"\vworkflow_id\x18\x02 \x01(\tR\n" +
-	"workflowId\"\xa3\x01\n" +
+	"workflowId\"\xe3\x01\n" +
 	"\n" +
 	"RunClaimed\x12\x16\n" +
 	"\x06worker\x18\x01 \x01(\tR\x06worker\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12+\n" +
 	"\x11dispatch_sequence\x18\x03 \x01(\x04R\x10dispatchSequence\x12\x18\n" +
 	"\aattempt\x18\x04 \x01(\rR\aattempt\x12 \n" +
-	"\vtraceparent\x18\x05 \x01(\tR\vtraceparent\",\n" +
+	"\vtraceparent\x18\x05 \x01(\tR\vtraceparent\x12>\n" +
+	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
 	"waitingFor\"\xba\x04\n" +
@@ -3712,12 +3852,17 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x15planning_capabilities\x18\n" +
 	" \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\x14planningCapabilities\x12\x1f\n" +
 	"\vgated_tools\x18\v \x03(\tR\n" +
-	"gatedTools\"\x9f\x01\n" +
+	"gatedTools\"\xd3\x02\n" +
 	"\x10ModelCallStarted\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x128\n" +
 	"\apurpose\x18\x02 \x01(\x0e2\x1e.reeve.run.v1.ModelCallPurposeR\apurpose\x12&\n" +
-	"\freserved_usd\x18\x03 \x01(\x01H\x00R\vreservedUsd\x88\x01\x01B\x0f\n" +
-	"\r_reserved_usd\")\n" +
+	"\freserved_usd\x18\x03 \x01(\x01H\x00R\vreservedUsd\x88\x01\x01\x12!\n" +
+	"\finput_tokens\x18\x04 \x01(\rR\vinputTokens\x12/\n" +
+	"\x11max_output_tokens\x18\x05 \x01(\rH\x01R\x0fmaxOutputTokens\x88\x01\x01\x12%\n" +
+	"\x0erequest_digest\x18\x06 \x01(\fR\rrequestDigest\x12!\n" +
+	"\ftools_digest\x18\a \x01(\fR\vtoolsDigestB\x0f\n" +
+	"\r_reserved_usdB\x14\n" +
+	"\x12_max_output_tokens\")\n" +
 	"\rModelRetryDue\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\"*\n" +
 	"\x0fToolCallStarted\x12\x17\n" +
@@ -3808,7 +3953,12 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0fChatContextKind\x12!\n" +
 	"\x1dCHAT_CONTEXT_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18CHAT_CONTEXT_KIND_THREAD\x10\x01\x12\x1c\n" +
-	"\x18CHAT_CONTEXT_KIND_EDITOR\x10\x02*u\n" +
+	"\x18CHAT_CONTEXT_KIND_EDITOR\x10\x02*k\n" +
+	"\tOwnerFate\x12\x1a\n" +
+	"\x16OWNER_FATE_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10OWNER_FATE_ALIVE\x10\x01\x12\x14\n" +
+	"\x10OWNER_FATE_ENDED\x10\x02\x12\x16\n" +
+	"\x12OWNER_FATE_CRASHED\x10\x03*u\n" +
 	"\x10ModelCallPurpose\x12\"\n" +
 	"\x1eMODEL_CALL_PURPOSE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19MODEL_CALL_PURPOSE_ANSWER\x10\x01\x12\x1e\n" +
@@ -3833,7 +3983,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 	return file_reeve_run_v1_run_event_proto_rawDescData
 }
 
-var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
+var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
 var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
@@ -3842,127 +3992,129 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(IncompleteReason)(0),            // 3: reeve.run.v1.IncompleteReason
 	(StepState)(0),                   // 4: reeve.run.v1.StepState
 	(ChatContextKind)(0),             // 5: reeve.run.v1.ChatContextKind
-	(ModelCallPurpose)(0),            // 6: reeve.run.v1.ModelCallPurpose
-	(TodoStatus)(0),                  // 7: reeve.run.v1.TodoStatus
-	(*RunEvent)(nil),                 // 8: reeve.run.v1.RunEvent
-	(*Text)(nil),                     // 9: reeve.run.v1.Text
-	(*Reasoning)(nil),                // 10: reeve.run.v1.Reasoning
-	(*ToolResultEvent)(nil),          // 11: reeve.run.v1.ToolResultEvent
-	(*Usage)(nil),                    // 12: reeve.run.v1.Usage
-	(*StatusChanged)(nil),            // 13: reeve.run.v1.StatusChanged
-	(*StepChanged)(nil),              // 14: reeve.run.v1.StepChanged
-	(*ContextChanged)(nil),           // 15: reeve.run.v1.ContextChanged
-	(*MessageInjected)(nil),          // 16: reeve.run.v1.MessageInjected
-	(*Plan)(nil),                     // 17: reeve.run.v1.Plan
-	(*ApprovalChanged)(nil),          // 18: reeve.run.v1.ApprovalChanged
-	(*SubtaskChanged)(nil),           // 19: reeve.run.v1.SubtaskChanged
-	(*BudgetExceeded)(nil),           // 20: reeve.run.v1.BudgetExceeded
-	(*CostSummary)(nil),              // 21: reeve.run.v1.CostSummary
-	(*RunError)(nil),                 // 22: reeve.run.v1.RunError
-	(*TextVoided)(nil),               // 23: reeve.run.v1.TextVoided
-	(*RunCreated)(nil),               // 24: reeve.run.v1.RunCreated
-	(*RunOrigin)(nil),                // 25: reeve.run.v1.RunOrigin
-	(*ChatContext)(nil),              // 26: reeve.run.v1.ChatContext
-	(*RunClaimed)(nil),               // 27: reeve.run.v1.RunClaimed
-	(*RunParked)(nil),                // 28: reeve.run.v1.RunParked
-	(*RunPrepared)(nil),              // 29: reeve.run.v1.RunPrepared
-	(*ModelCallStarted)(nil),         // 30: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 31: reeve.run.v1.ModelRetryDue
-	(*ToolCallStarted)(nil),          // 32: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 33: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 34: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 35: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 36: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 37: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 38: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 39: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 40: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 41: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 42: reeve.run.v1.Dispatch
-	nil,                              // 43: reeve.run.v1.RunCreated.LabelsEntry
-	(*timestamppb.Timestamp)(nil),    // 44: google.protobuf.Timestamp
-	(*v1.ToolCall)(nil),              // 45: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 46: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 47: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 48: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 49: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 50: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 51: reeve.tool.v1.WorkspaceFile
-	(*v13.ModelSpec)(nil),            // 52: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 53: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 54: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 55: reeve.agent.v1.Limits
-	(*v11.HistoryMessage)(nil),       // 56: reeve.thread.v1.HistoryMessage
-	(*v11.ExecutionTree)(nil),        // 57: reeve.thread.v1.ExecutionTree
-	(*durationpb.Duration)(nil),      // 58: google.protobuf.Duration
+	(OwnerFate)(0),                   // 6: reeve.run.v1.OwnerFate
+	(ModelCallPurpose)(0),            // 7: reeve.run.v1.ModelCallPurpose
+	(TodoStatus)(0),                  // 8: reeve.run.v1.TodoStatus
+	(*RunEvent)(nil),                 // 9: reeve.run.v1.RunEvent
+	(*Text)(nil),                     // 10: reeve.run.v1.Text
+	(*Reasoning)(nil),                // 11: reeve.run.v1.Reasoning
+	(*ToolResultEvent)(nil),          // 12: reeve.run.v1.ToolResultEvent
+	(*Usage)(nil),                    // 13: reeve.run.v1.Usage
+	(*StatusChanged)(nil),            // 14: reeve.run.v1.StatusChanged
+	(*StepChanged)(nil),              // 15: reeve.run.v1.StepChanged
+	(*ContextChanged)(nil),           // 16: reeve.run.v1.ContextChanged
+	(*MessageInjected)(nil),          // 17: reeve.run.v1.MessageInjected
+	(*Plan)(nil),                     // 18: reeve.run.v1.Plan
+	(*ApprovalChanged)(nil),          // 19: reeve.run.v1.ApprovalChanged
+	(*SubtaskChanged)(nil),           // 20: reeve.run.v1.SubtaskChanged
+	(*BudgetExceeded)(nil),           // 21: reeve.run.v1.BudgetExceeded
+	(*CostSummary)(nil),              // 22: reeve.run.v1.CostSummary
+	(*RunError)(nil),                 // 23: reeve.run.v1.RunError
+	(*TextVoided)(nil),               // 24: reeve.run.v1.TextVoided
+	(*RunCreated)(nil),               // 25: reeve.run.v1.RunCreated
+	(*RunOrigin)(nil),                // 26: reeve.run.v1.RunOrigin
+	(*ChatContext)(nil),              // 27: reeve.run.v1.ChatContext
+	(*RunClaimed)(nil),               // 28: reeve.run.v1.RunClaimed
+	(*RunParked)(nil),                // 29: reeve.run.v1.RunParked
+	(*RunPrepared)(nil),              // 30: reeve.run.v1.RunPrepared
+	(*ModelCallStarted)(nil),         // 31: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 32: reeve.run.v1.ModelRetryDue
+	(*ToolCallStarted)(nil),          // 33: reeve.run.v1.ToolCallStarted
+	(*MemoryWritten)(nil),            // 34: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 35: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 36: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 37: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 38: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 39: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 40: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 41: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 42: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 43: reeve.run.v1.Dispatch
+	nil,                              // 44: reeve.run.v1.RunCreated.LabelsEntry
+	(*timestamppb.Timestamp)(nil),    // 45: google.protobuf.Timestamp
+	(*v1.ToolCall)(nil),              // 46: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 47: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 48: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 49: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 50: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 51: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 52: reeve.tool.v1.WorkspaceFile
+	(*v13.ModelSpec)(nil),            // 53: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 54: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 55: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 56: reeve.agent.v1.Limits
+	(*v11.HistoryMessage)(nil),       // 57: reeve.thread.v1.HistoryMessage
+	(*v11.ExecutionTree)(nil),        // 58: reeve.thread.v1.ExecutionTree
+	(*durationpb.Duration)(nil),      // 59: google.protobuf.Duration
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	44, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	45, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	9,  // 2: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
-	10, // 3: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	45, // 4: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	46, // 5: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
-	11, // 6: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
-	12, // 7: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
-	13, // 8: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
-	14, // 9: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
-	15, // 10: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
-	16, // 11: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
-	17, // 12: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
-	18, // 13: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
-	19, // 14: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
-	20, // 15: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
-	21, // 16: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
-	22, // 17: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
-	23, // 18: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
-	24, // 19: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
-	27, // 20: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
-	28, // 21: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
-	29, // 22: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	30, // 23: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	37, // 24: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	38, // 25: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	39, // 26: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	40, // 27: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	32, // 28: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	33, // 29: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	34, // 30: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	36, // 31: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	31, // 32: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	47, // 33: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	10, // 2: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
+	11, // 3: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
+	46, // 4: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	47, // 5: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	12, // 6: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
+	13, // 7: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
+	14, // 8: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
+	15, // 9: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
+	16, // 10: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
+	17, // 11: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
+	18, // 12: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
+	19, // 13: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
+	20, // 14: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
+	21, // 15: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
+	22, // 16: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
+	23, // 17: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
+	24, // 18: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
+	25, // 19: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
+	28, // 20: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
+	29, // 21: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
+	30, // 22: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
+	31, // 23: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	38, // 24: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	39, // 25: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	40, // 26: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	41, // 27: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	33, // 28: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	34, // 29: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	35, // 30: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	37, // 31: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	32, // 32: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	48, // 33: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
 	2,  // 34: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
 	3,  // 35: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
 	4,  // 36: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	48, // 37: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	49, // 38: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	49, // 37: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	50, // 38: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
 	3,  // 39: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	50, // 40: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	48, // 41: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	51, // 42: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	43, // 43: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	26, // 44: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	25, // 45: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	51, // 40: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	49, // 41: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	52, // 42: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	44, // 43: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	27, // 44: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	26, // 45: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
 	5,  // 46: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	52, // 47: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	53, // 48: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	54, // 49: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	52, // 50: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	55, // 51: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	56, // 52: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	53, // 53: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	6,  // 54: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	35, // 55: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	7,  // 56: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	57, // 57: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	58, // 58: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	48, // 59: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	8,  // 60: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	61, // [61:61] is the sub-list for method output_type
-	61, // [61:61] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	6,  // 47: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	53, // 48: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	54, // 49: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	55, // 50: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	53, // 51: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	56, // 52: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	57, // 53: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	54, // 54: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 55: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	36, // 56: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 57: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	58, // 58: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	59, // 59: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	49, // 60: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 61: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	62, // [62:62] is the sub-list for method output_type
+	62, // [62:62] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -4011,7 +4163,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
-			NumEnums:      8,
+			NumEnums:      9,
 			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,

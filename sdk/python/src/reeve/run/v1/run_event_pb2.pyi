@@ -495,18 +495,22 @@ class RunPrepared(_message.Message):
     def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelCallStarted(_message.Message):
-    __slots__ = ("attempt", "purpose", "reserved_usd", "input_tokens", "max_output_tokens")
+    __slots__ = ("attempt", "purpose", "reserved_usd", "input_tokens", "max_output_tokens", "request_digest", "tools_digest")
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     PURPOSE_FIELD_NUMBER: _ClassVar[int]
     RESERVED_USD_FIELD_NUMBER: _ClassVar[int]
     INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     MAX_OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_DIGEST_FIELD_NUMBER: _ClassVar[int]
     attempt: int
     purpose: ModelCallPurpose
     reserved_usd: float
     input_tokens: int
     max_output_tokens: int
-    def __init__(self, attempt: _Optional[int] = ..., purpose: _Optional[_Union[ModelCallPurpose, str]] = ..., reserved_usd: _Optional[float] = ..., input_tokens: _Optional[int] = ..., max_output_tokens: _Optional[int] = ...) -> None: ...
+    request_digest: bytes
+    tools_digest: bytes
+    def __init__(self, attempt: _Optional[int] = ..., purpose: _Optional[_Union[ModelCallPurpose, str]] = ..., reserved_usd: _Optional[float] = ..., input_tokens: _Optional[int] = ..., max_output_tokens: _Optional[int] = ..., request_digest: _Optional[bytes] = ..., tools_digest: _Optional[bytes] = ...) -> None: ...
 
 class ModelRetryDue(_message.Message):
     __slots__ = ("attempt",)

@@ -1,0 +1,56 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { toJson } from "@bufbuild/protobuf";
+import { digestText } from "@reeve/contracts/batch-digest";
+import type { ModelSpec } from "@reeve/contracts/agent";
+import { jsonDigest } from "@reeve/contracts/json-digest";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import type { PromptMessage, RenderedRequest } from "./model.ts";
+
+/** The digests that `model_call_started` records. */
+export interface RequestDigests {
+  readonly requestDigest: Uint8Array<ArrayBuffer>;
+  readonly toolsDigest: Uint8Array<ArrayBuffer>;
+}
+
+/** Returns the digests of a request to a model and of its tools. */
+export function requestDigests(
+  model: Pick<ModelSpec, "provider" | "upstreamName"> | undefined,
+  request: RenderedRequest,
+): RequestDigests {
+  const { instructions, messages, tools, parallelToolCalls, temperature, maxTokens } = request;
+  const toolsDigest = digestOfTools(tools);
+  const requestDigest = jsonDigest({
+    provider: model?.provider ?? "",
+    model: model?.upstreamName ?? "",
+    instructions,
+    messages: messages.map(digestOfMessage),
+    tools: digestText(toolsDigest),
+    parallelToolCalls,
+    temperature: temperature ?? null,
+    maxTokens: maxTokens ?? null,
+  });
+  return { requestDigest, toolsDigest };
+}
+
+/** A conversation is digested once per turn, and its messages and tools never change. */
+const messageDigests = new WeakMap<PromptMessage, string>();
+const toolsDigests = new WeakMap<readonly ToolDescriptor[], Uint8Array<ArrayBuffer>>();
+
+function digestOfMessage(message: PromptMessage): string {
+  const before = messageDigests.get(message);
+  if (before !== undefined) return before;
+  // Leaves out the members that are undefined.
+  const json = JSON.parse(JSON.stringify(message)) as JsonValue;
+  const digest = digestText(jsonDigest(json));
+  messageDigests.set(message, digest);
+  return digest;
+}
+
+function digestOfTools(tools: readonly ToolDescriptor[]): Uint8Array<ArrayBuffer> {
+  const before = toolsDigests.get(tools);
+  if (before !== undefined) return before;
+  const digest = jsonDigest(tools.map((tool) => toJson(ToolDescriptorSchema, tool)));
+  toolsDigests.set(tools, digest);
+  return digest;
+}
