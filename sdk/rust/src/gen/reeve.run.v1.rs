@@ -24,6 +24,10 @@ pub struct RunEvent {
     /// Phase in which the fact occurred.
     #[prost(enumeration = "Phase", tag = "7")]
     pub phase: i32,
+    /// How long the owner stood still since its previous event: its process was stopped, or its machine
+    /// suspended. This time does not count as worked. Unset: it did not stand still.
+    #[prost(message, optional, tag = "9")]
+    pub standstill: ::core::option::Option<::prost_types::Duration>,
     /// What happened. A reader that folds state must refuse a member that it does not know; a reader
     /// that only displays events ignores it.
     #[prost(

@@ -620,6 +620,9 @@ type RunEvent struct {
 	StepNumber uint32 `protobuf:"varint,6,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
 	// Phase in which the fact occurred.
 	Phase Phase `protobuf:"varint,7,opt,name=phase,proto3,enum=reeve.run.v1.Phase" json:"phase,omitempty"`
+	// How long the owner stood still since its previous event: its process was stopped, or its machine
+	// suspended. This time does not count as worked. Unset: it did not stand still.
+	Standstill *durationpb.Duration `protobuf:"bytes,9,opt,name=standstill,proto3" json:"standstill,omitempty"`
 	// What happened. A reader that folds state must refuse a member that it does not know; a reader
 	// that only displays events ignores it.
 	//
@@ -738,6 +741,13 @@ func (x *RunEvent) GetPhase() Phase {
 		return x.Phase
 	}
 	return Phase_PHASE_UNSPECIFIED
+}
+
+func (x *RunEvent) GetStandstill() *durationpb.Duration {
+	if x != nil {
+		return x.Standstill
+	}
+	return nil
 }
 
 func (x *RunEvent) GetEvent() isRunEvent_Event {
@@ -3673,7 +3683,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa8\x11\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xe3\x11\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -3682,7 +3692,10 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05depth\x18\x05 \x01(\rR\x05depth\x12\x1f\n" +
 	"\vstep_number\x18\x06 \x01(\rR\n" +
 	"stepNumber\x12)\n" +
-	"\x05phase\x18\a \x01(\x0e2\x13.reeve.run.v1.PhaseR\x05phase\x12*\n" +
+	"\x05phase\x18\a \x01(\x0e2\x13.reeve.run.v1.PhaseR\x05phase\x129\n" +
+	"\n" +
+	"standstill\x18\t \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"standstill\x12*\n" +
 	"\x04text\x18\n" +
 	" \x01(\v2\x12.reeve.run.v1.TextB\x00H\x00R\x04text\x129\n" +
 	"\treasoning\x18\v \x01(\v2\x17.reeve.run.v1.ReasoningB\x00H\x00R\treasoning\x128\n" +
@@ -4032,89 +4045,90 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*Dispatch)(nil),                 // 43: reeve.run.v1.Dispatch
 	nil,                              // 44: reeve.run.v1.RunCreated.LabelsEntry
 	(*timestamppb.Timestamp)(nil),    // 45: google.protobuf.Timestamp
-	(*v1.ToolCall)(nil),              // 46: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 47: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 48: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 49: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 50: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 51: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 52: reeve.tool.v1.WorkspaceFile
-	(*v13.ModelSpec)(nil),            // 53: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 54: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 55: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 56: reeve.agent.v1.Limits
-	(*v11.HistoryMessage)(nil),       // 57: reeve.thread.v1.HistoryMessage
-	(*v11.ExecutionTree)(nil),        // 58: reeve.thread.v1.ExecutionTree
-	(*durationpb.Duration)(nil),      // 59: google.protobuf.Duration
+	(*durationpb.Duration)(nil),      // 46: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 47: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 48: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 49: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 50: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 51: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 52: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 53: reeve.tool.v1.WorkspaceFile
+	(*v13.ModelSpec)(nil),            // 54: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 55: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 56: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 57: reeve.agent.v1.Limits
+	(*v11.HistoryMessage)(nil),       // 58: reeve.thread.v1.HistoryMessage
+	(*v11.ExecutionTree)(nil),        // 59: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	45, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	10, // 2: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
-	11, // 3: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	46, // 4: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	47, // 5: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
-	12, // 6: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
-	13, // 7: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
-	14, // 8: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
-	15, // 9: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
-	16, // 10: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
-	17, // 11: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
-	18, // 12: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
-	19, // 13: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
-	20, // 14: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
-	21, // 15: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
-	22, // 16: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
-	23, // 17: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
-	24, // 18: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
-	25, // 19: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
-	28, // 20: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
-	29, // 21: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
-	30, // 22: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	31, // 23: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	38, // 24: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	39, // 25: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	40, // 26: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	41, // 27: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	33, // 28: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	34, // 29: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	35, // 30: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	37, // 31: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	32, // 32: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	48, // 33: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
-	2,  // 34: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
-	3,  // 35: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	4,  // 36: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	49, // 37: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	50, // 38: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
-	3,  // 39: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	51, // 40: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	49, // 41: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	52, // 42: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	44, // 43: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	27, // 44: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	26, // 45: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	5,  // 46: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 47: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	53, // 48: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	54, // 49: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	55, // 50: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	53, // 51: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	56, // 52: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	57, // 53: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	54, // 54: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 55: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	36, // 56: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 57: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	58, // 58: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	59, // 59: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	49, // 60: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 61: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	62, // [62:62] is the sub-list for method output_type
-	62, // [62:62] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	46, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	10, // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
+	11, // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
+	47, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	48, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	12, // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
+	13, // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
+	14, // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
+	15, // 10: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
+	16, // 11: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
+	17, // 12: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
+	18, // 13: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
+	19, // 14: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
+	20, // 15: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
+	21, // 16: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
+	22, // 17: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
+	23, // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
+	24, // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
+	25, // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
+	28, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
+	29, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
+	30, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
+	31, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	38, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	39, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	40, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	41, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	33, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	34, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	35, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	37, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	32, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	49, // 34: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	2,  // 35: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
+	3,  // 36: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	4,  // 37: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
+	50, // 38: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	51, // 39: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	3,  // 40: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	52, // 41: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	50, // 42: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	53, // 43: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	44, // 44: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	27, // 45: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	26, // 46: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	5,  // 47: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,  // 48: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	54, // 49: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	55, // 50: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	56, // 51: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	54, // 52: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	57, // 53: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	58, // 54: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	55, // 55: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 56: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	36, // 57: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 58: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	59, // 59: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	46, // 60: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	50, // 61: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 62: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	63, // [63:63] is the sub-list for method output_type
+	63, // [63:63] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }

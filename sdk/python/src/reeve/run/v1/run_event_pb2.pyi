@@ -146,7 +146,7 @@ TODO_STATUS_IN_PROGRESS: TodoStatus
 TODO_STATUS_COMPLETED: TodoStatus
 
 class RunEvent(_message.Message):
-    __slots__ = ("run_id", "sequence", "time", "parent_id", "depth", "step_number", "phase", "text", "reasoning", "tool_call", "mcp_progress", "tool_result", "usage", "status", "step", "context", "message_injected", "plan", "approval", "subtask", "budget_exceeded", "cost_summary", "error", "text_voided", "run_created", "run_claimed", "run_parked", "run_prepared", "model_call_started", "model_turn", "model_call_failed", "message_submitted", "cancel_requested", "tool_call_started", "memory_written", "todos_changed", "tree_stored", "model_retry_due")
+    __slots__ = ("run_id", "sequence", "time", "parent_id", "depth", "step_number", "phase", "standstill", "text", "reasoning", "tool_call", "mcp_progress", "tool_result", "usage", "status", "step", "context", "message_injected", "plan", "approval", "subtask", "budget_exceeded", "cost_summary", "error", "text_voided", "run_created", "run_claimed", "run_parked", "run_prepared", "model_call_started", "model_turn", "model_call_failed", "message_submitted", "cancel_requested", "tool_call_started", "memory_written", "todos_changed", "tree_stored", "model_retry_due")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
@@ -154,6 +154,7 @@ class RunEvent(_message.Message):
     DEPTH_FIELD_NUMBER: _ClassVar[int]
     STEP_NUMBER_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
+    STANDSTILL_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     REASONING_FIELD_NUMBER: _ClassVar[int]
     TOOL_CALL_FIELD_NUMBER: _ClassVar[int]
@@ -192,6 +193,7 @@ class RunEvent(_message.Message):
     depth: int
     step_number: int
     phase: Phase
+    standstill: _duration_pb2.Duration
     text: Text
     reasoning: Reasoning
     tool_call: _tool_pb2.ToolCall
@@ -223,7 +225,7 @@ class RunEvent(_message.Message):
     todos_changed: TodosChanged
     tree_stored: TreeStored
     model_retry_due: ModelRetryDue
-    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., depth: _Optional[int] = ..., step_number: _Optional[int] = ..., phase: _Optional[_Union[Phase, str]] = ..., text: _Optional[_Union[Text, _Mapping]] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., tool_call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., mcp_progress: _Optional[_Union[_tool_pb2.ToolProgress, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResultEvent, _Mapping]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., status: _Optional[_Union[StatusChanged, _Mapping]] = ..., step: _Optional[_Union[StepChanged, _Mapping]] = ..., context: _Optional[_Union[ContextChanged, _Mapping]] = ..., message_injected: _Optional[_Union[MessageInjected, _Mapping]] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., approval: _Optional[_Union[ApprovalChanged, _Mapping]] = ..., subtask: _Optional[_Union[SubtaskChanged, _Mapping]] = ..., budget_exceeded: _Optional[_Union[BudgetExceeded, _Mapping]] = ..., cost_summary: _Optional[_Union[CostSummary, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., text_voided: _Optional[_Union[TextVoided, _Mapping]] = ..., run_created: _Optional[_Union[RunCreated, _Mapping]] = ..., run_claimed: _Optional[_Union[RunClaimed, _Mapping]] = ..., run_parked: _Optional[_Union[RunParked, _Mapping]] = ..., run_prepared: _Optional[_Union[RunPrepared, _Mapping]] = ..., model_call_started: _Optional[_Union[ModelCallStarted, _Mapping]] = ..., model_turn: _Optional[_Union[ModelTurn, _Mapping]] = ..., model_call_failed: _Optional[_Union[ModelCallFailed, _Mapping]] = ..., message_submitted: _Optional[_Union[MessageSubmitted, _Mapping]] = ..., cancel_requested: _Optional[_Union[CancelRequested, _Mapping]] = ..., tool_call_started: _Optional[_Union[ToolCallStarted, _Mapping]] = ..., memory_written: _Optional[_Union[MemoryWritten, _Mapping]] = ..., todos_changed: _Optional[_Union[TodosChanged, _Mapping]] = ..., tree_stored: _Optional[_Union[TreeStored, _Mapping]] = ..., model_retry_due: _Optional[_Union[ModelRetryDue, _Mapping]] = ...) -> None: ...
+    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., depth: _Optional[int] = ..., step_number: _Optional[int] = ..., phase: _Optional[_Union[Phase, str]] = ..., standstill: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., text: _Optional[_Union[Text, _Mapping]] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., tool_call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., mcp_progress: _Optional[_Union[_tool_pb2.ToolProgress, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResultEvent, _Mapping]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., status: _Optional[_Union[StatusChanged, _Mapping]] = ..., step: _Optional[_Union[StepChanged, _Mapping]] = ..., context: _Optional[_Union[ContextChanged, _Mapping]] = ..., message_injected: _Optional[_Union[MessageInjected, _Mapping]] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., approval: _Optional[_Union[ApprovalChanged, _Mapping]] = ..., subtask: _Optional[_Union[SubtaskChanged, _Mapping]] = ..., budget_exceeded: _Optional[_Union[BudgetExceeded, _Mapping]] = ..., cost_summary: _Optional[_Union[CostSummary, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., text_voided: _Optional[_Union[TextVoided, _Mapping]] = ..., run_created: _Optional[_Union[RunCreated, _Mapping]] = ..., run_claimed: _Optional[_Union[RunClaimed, _Mapping]] = ..., run_parked: _Optional[_Union[RunParked, _Mapping]] = ..., run_prepared: _Optional[_Union[RunPrepared, _Mapping]] = ..., model_call_started: _Optional[_Union[ModelCallStarted, _Mapping]] = ..., model_turn: _Optional[_Union[ModelTurn, _Mapping]] = ..., model_call_failed: _Optional[_Union[ModelCallFailed, _Mapping]] = ..., message_submitted: _Optional[_Union[MessageSubmitted, _Mapping]] = ..., cancel_requested: _Optional[_Union[CancelRequested, _Mapping]] = ..., tool_call_started: _Optional[_Union[ToolCallStarted, _Mapping]] = ..., memory_written: _Optional[_Union[MemoryWritten, _Mapping]] = ..., todos_changed: _Optional[_Union[TodosChanged, _Mapping]] = ..., tree_stored: _Optional[_Union[TreeStored, _Mapping]] = ..., model_retry_due: _Optional[_Union[ModelRetryDue, _Mapping]] = ...) -> None: ...
 
 class Text(_message.Message):
     __slots__ = ("text",)

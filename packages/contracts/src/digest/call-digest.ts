@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ToolCall } from "../gen/reeve/tool/v1/tool_pb.ts";
-import type { RunCreated } from "../gen/reeve/run/v1/run_event_pb.ts";
+import type { ToolCall } from "../../gen/reeve/tool/v1/tool_pb.ts";
+import type { RunCreated } from "../../gen/reeve/run/v1/run_event_pb.ts";
 import { canonicalJson } from "./canonical-json.ts";
 
 /** Returns the digest of a call, to which an approval is bound: see `Approval.call_digest`. */
