@@ -1,5 +1,5 @@
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
-import { callDigest } from "@reeve/contracts/call-digest";
+import { callDigest } from "@reeve/contracts/digest/call-digest";
 import { ApprovalStatus, ToolStatus } from "@reeve/contracts/tool";
 import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { treeOf } from "@reeve/run/tree/execution-tree";

@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { batchDigest, digestText } from "@reeve/contracts/batch-digest";
+import { batchDigest, digestText } from "@reeve/contracts/digest/batch-digest";
 import { storedReadOptions } from "@reeve/contracts/nesting";
 import type { RunBatch, RunEvent, StoredRunBatch } from "@reeve/contracts/run";
 import { RunBatchSchema } from "@reeve/contracts/run";

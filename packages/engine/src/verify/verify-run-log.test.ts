@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { create, fromBinary, fromJson, toBinary } from "@bufbuild/protobuf";
-import { batchDigest } from "@reeve/contracts/batch-digest";
+import { batchDigest } from "@reeve/contracts/digest/batch-digest";
 import type { Run, RunEvent, StoredRunBatch } from "@reeve/contracts/run";
 import { RunBatchSchema, RunEventSchema, StoredRunBatchSchema } from "@reeve/contracts/run";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";

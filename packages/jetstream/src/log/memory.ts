@@ -1,6 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { toBinary } from "@bufbuild/protobuf";
-import { batchDigest, digestBytes } from "@reeve/contracts/batch-digest";
+import { batchDigest, digestBytes } from "@reeve/contracts/digest/batch-digest";
 import { channelOf } from "@reeve/contracts/channel";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ThreadEvent } from "@reeve/contracts/thread";

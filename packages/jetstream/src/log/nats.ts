@@ -5,7 +5,7 @@ import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
-import { batchDigest, digestBytes } from "@reeve/contracts/batch-digest";
+import { batchDigest, digestBytes } from "@reeve/contracts/digest/batch-digest";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { sleep } from "@reeve/platform/async/sleep";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";

@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { digestText } from "@reeve/contracts/batch-digest";
+import { digestText } from "@reeve/contracts/digest/batch-digest";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { counter } from "@reeve/platform/telemetry/metrics";

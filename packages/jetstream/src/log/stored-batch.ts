@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { storedReadOptions } from "@reeve/contracts/nesting";
-import { batchDigest } from "@reeve/contracts/batch-digest";
+import { batchDigest } from "@reeve/contracts/digest/batch-digest";
 import type { BatchContent, LogDefinition } from "./definitions.ts";
 import type { RawBatch, Tail } from "./port.ts";
 import type { StoredMessage } from "../streams/stream-messages.ts";

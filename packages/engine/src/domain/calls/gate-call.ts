@@ -2,7 +2,7 @@ import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
-import { callDigest } from "@reeve/contracts/call-digest";
+import { callDigest } from "@reeve/contracts/digest/call-digest";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { approvedCall } from "./approved-call.ts";

@@ -1,8 +1,8 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { toJson } from "@bufbuild/protobuf";
-import { digestText } from "@reeve/contracts/batch-digest";
+import { digestText } from "@reeve/contracts/digest/batch-digest";
 import type { ModelSpec } from "@reeve/contracts/agent";
-import { jsonDigest } from "@reeve/contracts/json-digest";
+import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { PromptMessage, RenderedRequest } from "./model.ts";
