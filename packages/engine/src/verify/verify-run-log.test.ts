@@ -168,6 +168,19 @@ test("a log whose first batches have no digests is accepted, and says from where
   ).toContainEqual(expect.objectContaining({ kind: "missing_digest" }));
 });
 
+test("a log whose tenant was altered so that no subject can have it is refused", async () => {
+  const log = await stored(eventsIn(files[0] ?? ""), [1]);
+  const [batch] = log.batches;
+  if (batch === undefined) throw new Error("the log is empty");
+  const content = fromBinary(RunBatchSchema, batch.payload);
+  const [created] = content.events;
+  if (created?.event.case === "runCreated") created.event.value.tenant = "`cme";
+  const altered = { ...batch, payload: toBinary(RunBatchSchema, content) };
+  expect(problemsOf(log, log.batches.with(0, altered))).toContainEqual(
+    expect.objectContaining({ kind: "foreign_event" }),
+  );
+});
+
 test("a log that lost its end is refused because the index has seen it", async () => {
   const events = eventsIn(files[0] ?? "");
   const log = await stored(events, [2]);

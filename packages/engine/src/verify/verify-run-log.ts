@@ -99,10 +99,11 @@ function* identityProblems(
   events: readonly RunEvent[],
 ): Iterable<LogProblem> {
   const first = events[0];
+  const { tenant, run } = logSubject.tokensOf(subject) ?? {};
   const created = first?.event.case === "runCreated" ? first.event.value : undefined;
   if (created === undefined) {
     yield { kind: "gap", sequence: 0, message: "the log does not start with run_created" };
-  } else if (logSubject.subject({ tenant: created.tenant, run: runId }) !== subject) {
+  } else if (tenant !== created.tenant || run !== runId) {
     const message = `run ${runId} of tenant ${created.tenant} is stored on ${subject}`;
     yield { kind: "foreign_event", sequence: 1, message };
   }
