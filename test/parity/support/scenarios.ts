@@ -47,7 +47,9 @@ const planning = (asked: Asked): Played => {
 const growing = (asked: Asked): Played => {
   if (asked.system.includes("older part of a conversation")) return { text: "It was long." };
   if (asked.messages.some(({ text }) => text.includes("It was long."))) return { text: "Done." };
-  return { ...call("add_todo", { text: `todo ${turnsOf(asked)}` }), inputTokens: 9_000 };
+  const turns = turnsOf(asked);
+  const text = `todo ${turns} ${"of many ".repeat(100)}`;
+  return { ...call("add_todo", { text }), inputTokens: 3_000 + 3_000 * turns };
 };
 
 const cancelAt =
@@ -99,7 +101,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "compaction",
-    spec: { contextPolicy: { compactAtTokens: 8_000 } },
+    spec: { contextPolicy: { compactAtTokens: 5_000 } },
     play: growing,
   },
   {
@@ -185,7 +187,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "cancelled while its conversation is summed up",
-    spec: { contextPolicy: { compactAtTokens: 8_000 } },
+    spec: { contextPolicy: { compactAtTokens: 5_000 } },
     play: (asked) =>
       asked.system.includes("older part of a conversation")
         ? { text: "It was", hangs: true }

@@ -1,7 +1,7 @@
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
 import { modelOf } from "../model/model-of.ts";
-import { wholePromptTokens } from "../model/prompt-tokens.ts";
+import { countedTokens, tokenRatio } from "../model/prompt-tokens.ts";
 import type { RunState } from "../state/run-state.ts";
 
 /** The maximum size of a frame's conversation, in tokens. */
@@ -32,7 +32,7 @@ export function contextLimit(state: RunState, frame: Frame): ContextLimit {
     ...(endAt === undefined ? [] : [endAt]),
     ...(policy === undefined ? [] : [policy.compactAtTokens ?? Math.floor(window * defaultShare)]),
     // The provider refused the prompt, so the window is smaller than known: the prompt has to shrink.
-    ...(frame.hasOverflowed ? [wholePromptTokens(state, frame)] : []),
+    ...(frame.hasOverflowed ? [tokenRatio(state, frame) * countedTokens(state, frame)] : []),
   ];
   return {
     window,

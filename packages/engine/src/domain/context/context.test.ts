@@ -4,7 +4,7 @@ import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { nextEffects } from "../next-effects.ts";
-import { promptTokens } from "../model/prompt-tokens.ts";
+import { promptTokens, countedTokens } from "../model/prompt-tokens.ts";
 import type { Setting } from "../../../test/support/run-player.ts";
 import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
 import { expectOrder } from "../../../test/support/event-order.ts";
@@ -268,6 +268,40 @@ describe("history_tokens", () => {
       { prepared: { ...small.prepared, history } },
     );
     expect(run.prompt().map((message) => "text" in message && message.text)).toEqual(["go"]);
+  });
+});
+
+describe("with compact_at_tokens, and tools whose bound is above it", () => {
+  const tool = create(ToolDescriptorSchema, { name: "search", description: words(800) });
+  const spec = { contextPolicy: { compactAtTokens: 1_500 } };
+  const run = () => new PlayedRun(spec, { prepared: { model: { id: "m" }, tools: [tool] } });
+  /** Answers with a call, and the provider counts a part of what the runtime does. */
+  const round = (played: PlayedRun, share: number) => {
+    const inputTokens = Math.floor(share * countedTokens(played.state, played.frame()));
+    return played.turnIn("", [{ name: "search" }], { inputTokens }).result(0, words(300));
+  };
+
+  // Requirement: BUD-5
+  test("a conversation that the provider counts above it is compacted", () => {
+    const played = round(run(), 0.5);
+    expect(purposes(played)).toEqual([ANSWER, SUMMARY]);
+    played.turn();
+    const [context] = played.all("context");
+    expect(context?.beforeTokens).toBeGreaterThan(1_500);
+    expect(context?.afterTokens).toBeLessThan(1_500);
+  });
+
+  test("nothing is compacted while the provider counts the tools alone above it", () => {
+    const played = run();
+    for (let turn = 0; turn < 3; turn++) round(played, 1);
+    expect(purposes(played)).toEqual([ANSWER, ANSWER, ANSWER, ANSWER]);
+  });
+
+  test("a later count shows that the tools are not what made the first count high", () => {
+    const played = round(run(), 4);
+    expect(purposes(played)).toEqual([ANSWER, ANSWER]);
+    played.turnIn("", [{ name: "search" }], { inputTokens: 2_000 }).result(0, words(300));
+    expect(purposes(played)).toEqual([ANSWER, ANSWER, SUMMARY]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { firstTokens } from "@reeve/agent/text/count-tokens";
 import type { Frame, Unit } from "../state/frame.ts";
 import { unitsOf } from "../state/units.ts";
-import { wholePromptTokens } from "../model/prompt-tokens.ts";
+import { countedTokens, tokenRatio } from "../model/prompt-tokens.ts";
 import type { RunState } from "../state/run-state.ts";
 import type { ContextLimit } from "./context-limit.ts";
 import { contextLimit } from "./context-limit.ts";
@@ -24,8 +24,10 @@ const maxSummaryTokens = 1_000;
  * stay exceeds the limit.
  */
 export function planCompaction(state: RunState, frame: Frame): Compaction | undefined {
-  for (const limit of limitsIn(contextLimit(state, frame))) {
-    const planned = compactionBelow(state, frame, limit);
+  const limits = contextLimit(state, frame);
+  const roomBelow = roomAfter(state, frame, limits);
+  for (const limit of limitsIn(limits)) {
+    const planned = compactionBelow(frame, limit, roomBelow);
     if (planned !== undefined) return planned;
   }
   return undefined;
@@ -36,19 +38,33 @@ function limitsIn({ compactAt, endAt }: ContextLimit): readonly number[] {
   return endAt === undefined || endAt === compactAt ? [compactAt] : [compactAt, endAt];
 }
 
-function compactionBelow(state: RunState, frame: Frame, limit: number): Compaction | undefined {
+/** Returns the tokens that are left below a limit once the oldest `removed` units are gone. */
+type RoomBelow = (limit: number, removed: number) => number;
+
+/** The size is an estimate by the provider's last count. Its upper bound has to stay below the end of the run in any case. */
+function roomAfter(state: RunState, frame: Frame, { endAt = Infinity }: ContextLimit): RoomBelow {
+  const ratio = tokenRatio(state, frame);
+  return (limit, removed) => {
+    const counted = countedAfter(state, frame, removed, "");
+    return Math.floor(Math.min(limit - ratio * counted, endAt - frame.scale * counted));
+  };
+}
+
+function compactionBelow(
+  frame: Frame,
+  limit: number,
+  roomBelow: RoomBelow,
+): Compaction | undefined {
   const units = unitsOf(frame);
   const already = frame.compaction?.removed ?? 0;
-  const sizeOf = (removed: number) => tokensAfter(state, frame, removed, "");
-  const bare = sizeOf(units.length);
-  if (bare > limit) return undefined;
+  if (roomBelow(limit, units.length) < 0) return undefined;
   const reserved = Math.min(maxSummaryTokens, Math.floor(limit * summaryShare));
-  const fits = (removed: number, room: number) => sizeOf(removed) + reserved <= room;
+  const fits = (removed: number, size: number) => roomBelow(size, removed) >= reserved;
   let removed = fewest(already + 1, units.length, (count) => fits(count, Math.floor(limit / 2)));
   // The newest unit is what the model has just learned; it stays if it fits at all.
   if (removed === units.length && removed > already + 1 && fits(removed - 1, limit)) removed--;
   if (!removesAny(frame, units, removed)) return undefined;
-  const summaryTokens = Math.max(0, Math.min(2 * reserved, limit - sizeOf(removed)));
+  const summaryTokens = Math.max(0, Math.min(2 * reserved, roomBelow(limit, removed)));
   return { removed, summaryTokens };
 }
 
@@ -72,16 +88,20 @@ function removesAny(frame: Frame, units: readonly Unit[], removed: number): bool
   return taken > (user !== undefined && user >= already && user < removed ? 1 : 0);
 }
 
-/** Returns the tokens of the conversation when a summary replaces `removed` of its units. */
+/** Returns an estimate of the tokens of the conversation when a summary replaces `removed` of its units. */
 export function tokensAfter(
   state: RunState,
   frame: Frame,
   removed: number,
   summary: string,
 ): number {
+  return Math.ceil(tokenRatio(state, frame) * countedAfter(state, frame, removed, summary));
+}
+
+function countedAfter(state: RunState, frame: Frame, removed: number, summary: string): number {
   const user = frame.units.latestUser;
   const kept = user !== undefined && user < removed ? user : undefined;
-  return wholePromptTokens(state, { ...frame, compaction: { removed, kept, summary } });
+  return countedTokens(state, { ...frame, compaction: { removed, kept, summary } });
 }
 
 /** Returns the part of a summary that the planned compaction has room for. */

@@ -9,13 +9,24 @@ import { answerRequest } from "./render-request.ts";
  * it. Without a count of the provider since the last compaction, the whole request is counted.
  */
 export function promptTokens(state: RunState, frame: Frame): number {
-  const { measured } = frame;
-  if (measured === undefined) return wholePromptTokens(state, frame);
+  const { measured, scale } = frame;
+  if (measured === undefined) return Math.ceil(scale * countedTokens(state, frame));
   const after = messagesTokens(promptSince(state, frame, measured.units));
-  return measured.tokens + Math.ceil(frame.scale * after);
+  return measured.tokens + Math.ceil(scale * after);
 }
 
-/** Returns the same without any count of the provider. */
-export function wholePromptTokens(state: RunState, frame: Frame): number {
-  return Math.ceil(frame.scale * requestTokens(answerRequest(state, frame, undefined)));
+/** Returns the runtime's own count of the frame's next request. Times the scale of the frame, it is an upper bound. */
+export function countedTokens(state: RunState, frame: Frame): number {
+  return requestTokens(answerRequest(state, frame, undefined));
+}
+
+/**
+ * Returns how many tokens the provider counts for one that the runtime counts, by its last count of the conversation.
+ * Without such a count, and at most, the scale of the frame.
+ */
+export function tokenRatio(state: RunState, frame: Frame): number {
+  const { measured, scale } = frame;
+  if (measured === undefined) return scale;
+  const after = messagesTokens(promptSince(state, frame, measured.units));
+  return Math.min(scale, measured.tokens / (countedTokens(state, frame) - after));
 }
