@@ -2,23 +2,31 @@ import type { Violation } from "./failure.ts";
 
 /** How many violations an error reports. */
 export const maxViolations = 50;
-/** The maximum length of the texts of all of them. With gRPC, they are headers, of which some clients accept few KiB. */
+/** The maximum length of the texts of all of them. */
 const maxCharacters = 12 * 1024;
 /** The maximum length of one path or description. */
 const maxText = 500;
 
-/** Returns the violations that an error reports: the first ones, with texts of bounded length. */
-export function reportedViolations(violations: readonly Violation[]): readonly Violation[] {
+/**
+ * Returns the violations that an error reports: the first ones, with texts of bounded length. With `part`, a part of the
+ * maximum number and lengths, but at least one violation.
+ */
+export function reportedViolations(
+  violations: readonly Violation[],
+  part = 1,
+): readonly Violation[] {
   const reported: Violation[] = [];
+  const count = Math.max(1, Math.floor(maxViolations * part));
+  const length = Math.floor(maxText * Math.min(1, part * 4));
   let left = maxCharacters;
   for (const { field, description, reason } of violations) {
     const short = {
-      field: shortened(field, maxText),
-      description: shortened(description, maxText),
-      reason: shortened(reason, maxText),
+      field: shortened(field, length),
+      description: shortened(description, length),
+      reason: shortened(reason, length),
     };
     left -= short.field.length + short.description.length + short.reason.length;
-    if (reported.length === maxViolations || left < 0) break;
+    if (reported.length === count || left < 0) break;
     reported.push(short);
   }
   return reported;
@@ -32,7 +40,8 @@ export function listViolations(violations: readonly Violation[]): string {
   return [...(more > 0 ? [`${more} more violations than are listed`] : []), ...list].join("; ");
 }
 
-/** Cuts a text to `maxLength` characters. */
+/** Cuts a text to `maxLength` characters. Halves of surrogate pairs, which no protocol can transfer, are replaced. */
 export function shortened(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+  const short = text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+  return short.toWellFormed();
 }

@@ -5,10 +5,13 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "@reeve/contr
 import type { FailureKind } from "../failure.ts";
 import { Failure } from "../failure.ts";
 import { reportedViolations, shortened } from "../list-violations.ts";
+import { fitsBody } from "./error-size.ts";
 
-/** The maximum length of a message. With its details, an error has at most 64 KiB. */
+/** The maximum length of a message, and of a value of the metadata. */
 const maxMessage = 4 * 1024;
 const maxMetadata = 512;
+/** The part of the maximum lengths that an error keeps however large its texts are. */
+const smallestPart = 1 / 64;
 
 /** The domain of Reeve's reasons in `google.rpc.ErrorInfo`. */
 export const errorDomain = "reeve.dev";
@@ -31,10 +34,27 @@ const codes = {
 
 /**
  * Converts a Failure into the status that a client receives: the code, ErrorInfo, BadRequest if it has violations, and
- * RetryInfo if it has a delay.
+ * RetryInfo if it has a delay. It has fewer violations and shorter texts than the Failure if it would not fit otherwise.
  */
-export function connectErrorOf(failure: Failure): ConnectError {
-  const error = new ConnectError(shortened(failure.message, maxMessage), codes[failure.kind]);
+export function connectErrorOf(
+  failure: Failure,
+  fits: (error: ConnectError) => boolean = fitsBody,
+): ConnectError {
+  let part = 1;
+  let error = errorWith(failure, part);
+  while (part > smallestPart && !fits(error)) {
+    part /= 2;
+    error = errorWith(failure, part);
+  }
+  return error;
+}
+
+/** Builds the status of a Failure with a part of the maximum number of violations and of the maximum lengths. */
+function errorWith(failure: Failure, part: number): ConnectError {
+  const error = new ConnectError(
+    shortened(failure.message, maxMessage * part),
+    codes[failure.kind],
+  );
   error.details.push({
     desc: ErrorInfoSchema,
     value: {
@@ -43,13 +63,14 @@ export function connectErrorOf(failure: Failure): ConnectError {
       metadata: Object.fromEntries(
         Object.entries(failure.metadata).map(([key, value]) => [
           key,
-          shortened(value, maxMetadata),
+          shortened(value, maxMetadata * part),
         ]),
       ),
     },
   });
-  if (failure.violations.length > 0) {
-    const fieldViolations = reportedViolations(failure.violations).map((each) => ({ ...each }));
+  const violations = reportedViolations(failure.violations, part);
+  if (violations.length > 0) {
+    const fieldViolations = violations.map((each) => ({ ...each }));
     error.details.push({ desc: BadRequestSchema, value: { fieldViolations } });
   }
   if (failure.retryAfterMs !== undefined) {

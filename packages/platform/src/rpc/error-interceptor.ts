@@ -2,6 +2,7 @@ import type { Interceptor, StreamResponse, UnaryResponse } from "@connectrpc/con
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { connectErrorOf } from "./connect-failure.ts";
+import { fitsBody, fitsTrailers } from "./error-size.ts";
 import { Failure } from "../failure.ts";
 import { serverDraining } from "./server-draining.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -41,39 +42,50 @@ function mapStream(
 interface Context {
   readonly log: Logger;
   readonly method: string;
-  readonly request: { readonly signal: AbortSignal };
+  readonly request: { readonly signal: AbortSignal; readonly header: Headers };
   readonly draining: AbortSignal;
 }
 
-function statusOf(error: unknown, { log, method, request, draining }: Context): ConnectError {
-  if (error instanceof Failure) return connectErrorOf(error);
-  if (draining.aborted) return connectErrorOf(serverDraining());
+function statusOf(error: unknown, context: Context): ConnectError {
+  const fits = hasTrailers(context.request) ? fitsTrailers : fitsBody;
+  const failure = failureOf(error, context);
+  return failure instanceof Failure ? connectErrorOf(failure, fits) : failure;
+}
+
+/** The error of the client: a Failure, or an error of the protocol without a reason of Reeve. */
+function failureOf(
+  error: unknown,
+  { log, method, request, draining }: Context,
+): Failure | ConnectError {
+  if (error instanceof Failure) return error;
+  if (draining.aborted) return serverDraining();
   if (error instanceof ConnectError && error.code !== Code.Unknown) return withReason(error);
   if (request.signal.aborted) {
     return new ConnectError("the client closed the connection", Code.Canceled);
   }
   log.error({ err: error, method }, "request failed with an internal error");
-  return connectErrorOf(
-    new Failure(
-      "internal",
-      ErrorReason.INTERNAL,
-      `${method} caused an internal error; see the log of the server for details`,
-    ),
+  return new Failure(
+    "internal",
+    ErrorReason.INTERNAL,
+    `${method} caused an internal error; see the log of the server for details`,
   );
 }
 
+/** Whether an answer has its error in trailers, which have less space than a body. */
+function hasTrailers({ header }: Context["request"]): boolean {
+  return /^application\/grpc(?!-web)/i.test(header.get("content-type") ?? "");
+}
+
 /** Adds a reason to an error of the protocol, so that clients can switch on it. */
-function withReason(error: ConnectError): ConnectError {
+function withReason(error: ConnectError): Failure | ConnectError {
   if (error.details.length > 0) return error;
   switch (error.code) {
     case Code.ResourceExhausted:
-      return connectErrorOf(
-        new Failure("exhausted", ErrorReason.TOO_LARGE, error.rawMessage, { cause: error }),
-      );
+      return new Failure("exhausted", ErrorReason.TOO_LARGE, error.rawMessage, { cause: error });
     case Code.InvalidArgument:
-      return connectErrorOf(
-        new Failure("invalid", ErrorReason.INVALID_REQUEST, error.rawMessage, { cause: error }),
-      );
+      return new Failure("invalid", ErrorReason.INVALID_REQUEST, error.rawMessage, {
+        cause: error,
+      });
     default:
       return error;
   }
