@@ -2,7 +2,7 @@
 export interface ServerLimits {
   /** Open connections. Further ones are closed at once. */
   readonly maxConnections: number;
-  /** Open connections from one address. A proxy is one address. */
+  /** Open connections from one address, or from one IPv6 network of 64 bits. A proxy is one address. */
   readonly maxConnectionsPerAddress: number;
   /** Open requests of one HTTP/2 connection. */
   readonly maxStreams: number;

@@ -1,6 +1,7 @@
 import type { Server, Socket } from "node:net";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ServerLimits } from "../server-limits.ts";
+import { addressGroup } from "./address-group.ts";
 
 /** The shortest time between two log lines about refused connections. */
 const logIntervalMs = 10_000;
@@ -24,7 +25,7 @@ export class ConnectionLimits {
 
   /** Returns whether a new connection is within the limits. One that is not is closed. */
   accepts(socket: Socket): boolean {
-    const address = socket.remoteAddress ?? "";
+    const address = addressGroup(socket.remoteAddress ?? "");
     const open = this.#ofAddress.get(address) ?? 0;
     if (open >= this.#limits.maxConnectionsPerAddress) {
       socket.destroy();
