@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -16,6 +16,14 @@ test("keeps one token, which only its owner can read and clients find", () => {
   expect(second.token).toBe(first.token);
   expect(statSync(join(folder, "token")).mode & 0o777).toBe(0o600);
   expect(serverAddress({ dataDir: folder }, {}).token).toBe(first.token);
+});
+
+test("takes the rights of other users from a folder that exists", () => {
+  const folder = newFolder();
+  mkdirSync(folder);
+  chmodSync(folder, 0o755);
+  using held = openDataDir(folder);
+  expect(statSync(held.path).mode & 0o777).toBe(0o700);
 });
 
 test("one process at a time holds a data folder", () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -18,6 +18,7 @@ export function openDataDir(given: string): DataDir {
   const path = resolve(given);
   // It has the token, the memories, and the instructions of all agents.
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  closeToOthers(path);
   const lock = join(path, "lock");
   const owner = `${process.pid} ${startOf(process.pid) ?? ""}`;
   const holder = holderOf(lock);
@@ -34,6 +35,12 @@ export function openDataDir(given: string): DataDir {
     token: tokenOf(path),
     [Symbol.dispose]: () => rmSync(lock, { force: true }),
   };
+}
+
+/** Takes all rights of other users from a folder that existed already. Only its owner can do this. */
+function closeToOthers(path: string): void {
+  const { mode, uid } = statSync(path);
+  if (uid === process.geteuid?.()) chmodSync(path, mode & 0o700);
 }
 
 function tokenOf(path: string): string {

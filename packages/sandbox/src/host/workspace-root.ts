@@ -12,7 +12,7 @@ import type { Identity } from "./identity.ts";
  */
 export function workspaceRoot(dataDir: string, identity: Identity): string {
   const data = resolve(dataDir);
-  mkdirSync(data, { recursive: true });
+  mkdirSync(data, { recursive: true, mode: 0o700 });
   if (!identity.isDedicated) return privateFolder(join(data, "workspaces"), identity);
   if (ancestors(data).every((folder) => isPassable(folder, identity))) {
     if (!isPassable(data, identity)) letPass(data, identity);
