@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CostSummarySchema, RunEvent, Usage } from "@reeve/contracts/run";
+import { asUint32 } from "./as-uint32.ts";
 
 /** What all frames of a run together have used so far. Never changed in place. */
 export interface Ledger {
@@ -98,9 +99,15 @@ function more(tokens = 0, added: number): number | undefined {
 export function costSummaryOf(
   spent: Costs,
 ): Omit<MessageInitShape<typeof CostSummarySchema>, "$typeName"> {
-  const { llmCalls, toolCalls, subtasks, inputTokens, outputTokens, costUsd } = spent;
-  const { cachedInputTokens = 0, cacheWriteInputTokens = 0 } = spent;
-  const cached = { cachedInputTokens, cacheWriteInputTokens };
-  const counts = { llmCalls, toolCalls, subtasks, inputTokens, outputTokens, ...cached };
-  return { ...counts, ...(costUsd !== undefined && { costUsd }) };
+  const { llmCalls, toolCalls, subtasks, costUsd } = spent;
+  return {
+    llmCalls,
+    toolCalls,
+    subtasks,
+    inputTokens: asUint32(spent.inputTokens),
+    outputTokens: asUint32(spent.outputTokens),
+    cachedInputTokens: asUint32(spent.cachedInputTokens ?? 0),
+    cacheWriteInputTokens: asUint32(spent.cacheWriteInputTokens ?? 0),
+    ...(costUsd !== undefined && { costUsd }),
+  };
 }

@@ -95,7 +95,7 @@ export function tokensAfter(
   removed: number,
   summary: string,
 ): number {
-  return Math.ceil(tokenRatio(state, frame) * countedAfter(state, frame, removed, summary));
+  return tokenRatio(state, frame) * countedAfter(state, frame, removed, summary);
 }
 
 function countedAfter(state: RunState, frame: Frame, removed: number, summary: string): number {

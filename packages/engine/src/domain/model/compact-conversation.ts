@@ -1,4 +1,5 @@
 import { ModelCallPurpose } from "@reeve/contracts/run";
+import { asUint32 } from "@reeve/run/head/as-uint32";
 import { exceededBy, overBudget } from "../budget/over-budget.ts";
 import { affordableOutput } from "../budget/reserve-cost.ts";
 import { contextLimit } from "../context/context-limit.ts";
@@ -79,8 +80,8 @@ function compactionFact(
   return fact(scopeOf(frame), {
     case: "context",
     value: {
-      beforeTokens: promptTokens(state, frame),
-      afterTokens: tokensAfter(state, frame, removed, summary),
+      beforeTokens: asUint32(promptTokens(state, frame)),
+      afterTokens: asUint32(tokensAfter(state, frame, removed, summary)),
       summary,
       removedMessages: removed,
     },

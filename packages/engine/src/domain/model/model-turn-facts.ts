@@ -1,4 +1,5 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
+import { asUint32 } from "@reeve/run/head/as-uint32";
 import { tokensIn } from "@reeve/agent/text/count-tokens";
 import { splitInjected } from "@reeve/agent/tools/injected-args";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
@@ -31,7 +32,7 @@ export function modelTurnFacts(
   const { call, turn } = taken;
   const scope = scopeOf(frame);
   const usage = usageOf(taken);
-  const context = usage.inputTokens + usage.outputTokens;
+  const context = asUint32(usage.inputTokens + usage.outputTokens);
   const injectedKeys = Object.keys(state.head.created?.spec?.injectedToolArgs ?? {});
   const callIds = turn.calls.map((_, index) => `${state.head.runId}-${call.sequence}-${index}`);
   const calls = turn.calls.map((toolCall, index) =>
@@ -46,7 +47,7 @@ export function modelTurnFacts(
       callIds,
       format: taken.format,
       advisory: advisoryFor(state, frame, context),
-      contextTokens: turn.usage === undefined ? 0 : context,
+      contextTokens: reportedUsage(turn) === undefined ? 0 : context,
     },
   };
   return [
@@ -73,7 +74,7 @@ function usageFact(scope: Scope, { turn, model }: ReceivedTurn, usage: ModelUsag
     value: {
       ...usage,
       model: turn.model,
-      estimated: turn.usage === undefined,
+      estimated: reportedUsage(turn) === undefined,
       ...(pricing !== undefined && { costUsd: costOf(usage, pricing) }),
     },
   });
@@ -82,7 +83,7 @@ function usageFact(scope: Scope, { turn, model }: ReceivedTurn, usage: ModelUsag
 /** Returns the usage that the provider reported, or else what the call has used at most. */
 function usageOf({ turn, call }: ReceivedTurn): ModelUsage {
   return (
-    turn.usage ?? {
+    reportedUsage(turn) ?? {
       inputTokens: call.inputTokens,
       outputTokens: Math.min(tokensIn(turn.messageJson), call.maxOutputTokens ?? Infinity),
       cachedInputTokens: 0,
@@ -90,6 +91,21 @@ function usageOf({ turn, call }: ReceivedTurn): ModelUsage {
       reasoningTokens: 0,
     }
   );
+}
+
+/** No model reads or writes more in one call. A larger number is an error of the provider. */
+const maxTokens = 1e9;
+
+/**
+ * Returns the usage that the provider reported, unless it is no usage: then the runtime's own count applies. Tokens of the
+ * cache are a part of the input, so that their lower price never reduces the cost of other tokens.
+ */
+function reportedUsage({ usage }: ModelTurn): ModelUsage | undefined {
+  if (usage === undefined) return undefined;
+  const isCount = (count: number) => Number.isInteger(count) && count >= 0 && count <= maxTokens;
+  if (!Object.values(usage).every(isCount)) return undefined;
+  const ofCache = usage.cachedInputTokens + usage.cacheWriteInputTokens;
+  return { ...usage, inputTokens: Math.max(usage.inputTokens, ofCache) };
 }
 
 function toolCallEvent(

@@ -1,4 +1,5 @@
 import type { ModelCallPurpose } from "@reeve/contracts/run";
+import { asUint32 } from "@reeve/run/head/as-uint32";
 import type { CallSize } from "../budget/reserve-cost.ts";
 import { worstCaseUsd } from "../budget/reserve-cost.ts";
 import type { Fact } from "../state/fact.ts";
@@ -25,7 +26,7 @@ export function startedFact(
   const reservedUsd = worstCaseUsd(state, frame, { inputTokens, maxOutputTokens });
   const value = {
     ...call,
-    inputTokens,
+    inputTokens: asUint32(inputTokens),
     ...requestDigests(modelOf(state, frame), request),
     ...(reservedUsd !== undefined && { reservedUsd }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),

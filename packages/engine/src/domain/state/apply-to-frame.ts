@@ -189,12 +189,12 @@ function compact(frame: Frame, changed: ContextChanged): Frame {
   };
 }
 
-/** Releases the reservation, and remembers how far the provider's count of the request was above the runtime's. */
+/** Releases the reservation, and raises the scale as far as the provider's count of the request was above the scaled one. */
 function charged(frame: Frame, { inputTokens, estimated }: Usage): Frame {
   const counted = frame.modelCall?.inputTokens ?? 0;
   const ratio = estimated || counted === 0 ? 1 : inputTokens / counted;
   const released = amendModelCall(frame, (call) => ({ ...call, reservedUsd: 0 }));
-  return ratio > frame.scale ? { ...released, scale: ratio } : released;
+  return ratio > 1 ? { ...released, scale: frame.scale * ratio } : released;
 }
 
 function amendModelCall(frame: Frame, amend: (call: ModelCall) => ModelCall): Frame {

@@ -36,7 +36,7 @@ export interface Frame {
   readonly hasOverflowed: boolean;
   /** The size of the conversation when a provider last reported it. */
   readonly measured: Measure | undefined;
-  /** The largest ratio of the provider's count of a request to the runtime's; at least 1. */
+  /** What the runtime's count of a request is multiplied by to be an upper bound of the provider's; at least 1. */
   readonly scale: number;
   /** The model call of the open step. */
   readonly modelCall: ModelCall | undefined;
