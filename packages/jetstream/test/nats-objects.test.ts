@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { openObjects } from "../src/objects/nats.ts";
+import { openBytes } from "../src/objects/nats-bytes.ts";
 import type { Objects } from "../src/objects/port.ts";
-import { chunks, maxBytes } from "./support/artifact-contract.ts";
+import { chunks, maxBytes, textOf } from "./support/artifact-contract.ts";
 import type { NatsUnderTest } from "./nats-under-test.ts";
 import { startNatsUnderTest } from "./nats-under-test.ts";
 import { objectsContract } from "./support/objects-contract.ts";
@@ -18,19 +19,37 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 objectsContract("NATS", () => objects);
 
-test("a removed object leaves no message behind", async () => {
+test("neither removed objects nor content that is stored again leave messages behind", async () => {
   const { signal } = new AbortController();
   const manager = await jetstreamManager(server.nats.connection);
-  const before = await manager.streams.info("OBJ_test");
+  const messages = async () => (await manager.streams.info("OBJ_test")).state.messages;
+  const before = await messages();
+  const { name } = await objects.write("acme/w/+?>/~~", chunks("a"), signal);
+  expect(await messages()).toBe(before + 2);
   await objects.write("acme/w/+?>/~~", chunks("a"), signal);
-  await objects.remove("acme/w/+?>/~~", signal);
-  const after = await manager.streams.info("OBJ_test");
-  expect(after.state.messages).toBe(before.state.messages);
+  expect(await messages()).toBe(before + 2);
+  await objects.remove(name, signal);
+  expect(await messages()).toBe(before);
+  await objects.write("acme/w/+?>/~~", chunks("a"), signal);
+  const listed = (await objects.list(signal)).find((object) => object.name === name);
+  expect(listed && (await objects.removeUnchanged(listed, signal))).toBe(true);
+  expect(await messages()).toBe(before);
+});
+
+test("an object with any name can be read and removed", async () => {
+  const { signal } = new AbortController();
+  const name = "acme/run_1/0011223344556677";
+  const bytes = await openBytes(server.nats.connection, "test");
+  await bytes.write(name, {}, chunks("old"));
+  const content = await objects.read(name, signal);
+  expect(content && (await textOf(content))).toBe("old");
+  await objects.remove(name, signal);
+  expect(await objects.read(name, signal)).toBeUndefined();
 });
 
 test("a clean-up removes the bytes of a dead writer, but no object with a name", async () => {
   const { signal } = new AbortController();
-  await objects.write("acme/w/kept", chunks("kept"), signal);
+  const { name } = await objects.write("acme/w", chunks("kept"), signal);
   server.nats.connection.publish("$O.test.C.UNUSEDNUID", Buffer.from("half"));
   await server.nats.connection.flush();
   const manager = await jetstreamManager(server.nats.connection);
@@ -41,7 +60,7 @@ test("a clean-up removes the bytes of a dead writer, but no object with a name",
   expect(await orphan()).not.toBeNull();
   await objects.cleanUp(0, signal);
   expect(await orphan()).toBeNull();
-  expect(await objects.read("acme/w/kept", signal)).toBeDefined();
+  expect(await objects.read(name, signal)).toBeDefined();
 });
 
 /** The bytes of one chunk of an object. */
@@ -51,7 +70,7 @@ const chunkBytes = 128 * 1024;
 async function largeObject(bucket: string) {
   const { signal } = new AbortController();
   const store = await openObjects(server.nats, { bucket, maxBytes: 2 ** 30 });
-  const size = await store.write(
+  const { name, sizeBytes: size } = await store.write(
     "large",
     chunks(
       ..."x"
@@ -62,11 +81,11 @@ async function largeObject(bucket: string) {
     signal,
   );
   const read = async () => {
-    const content = await store.read("large", signal);
+    const content = await store.read(name, signal);
     if (content === undefined) throw new Error("the object is missing");
     return content[Symbol.asyncIterator]();
   };
-  return { size, read };
+  return { name, size, read };
 }
 
 test("the connection receives a chunk only when its reader has consumed the one before", async () => {
@@ -88,13 +107,13 @@ test("the connection receives a chunk only when its reader has consumed the one 
 });
 
 test("a read fails when chunks are lost meanwhile", async () => {
-  const { read } = await largeObject("losing");
+  const { name, read } = await largeObject("losing");
   const reader = await read();
   await reader.next();
   const { streams } = await jetstreamManager(server.nats.connection);
   await streams.purge("OBJ_losing", { filter: "$O.losing.C.>" });
   await expect(reader.next()).rejects.toMatchObject({
     kind: "internal",
-    message: "the stored object large is damaged: chunk 2 of 64 is missing; store it again",
+    message: `the stored object ${name} is damaged: chunk 2 of 64 is missing; store it again`,
   });
 });

@@ -73,7 +73,9 @@ export const toolhostConfig = z.object({
   REEVE_WORKSPACE_SAVE_MS: z.coerce.number().int().min(0).max(3_600_000).default(2_000),
   /** How long an idle workspace stays on its host after it was saved, while its run is open. */
   REEVE_WORKSPACE_KEEP_MS: z.coerce.number().int().min(1_000).default(3_600_000),
-  /** How many days the snapshot of a workspace is retained after its last use. */
+  /** How many snapshots of one workspace are kept for the results that name their revisions. 0: only the last one. */
+  REEVE_WORKSPACE_SNAPSHOTS: z.coerce.number().int().min(0).max(1_000).default(1_000),
+  /** How many days a snapshot is retained: after the last use of its workspace, or once it is replaced, after it was made. */
   REEVE_WORKSPACE_DAYS: z.coerce.number().min(0.001).max(10_000).default(7),
   /** Maximum size of a published file, in bytes. */
   REEVE_MAX_ARTIFACT_BYTES: z.coerce.number().int().min(1).default(104_857_600),

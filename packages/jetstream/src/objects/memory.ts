@@ -1,6 +1,6 @@
-import { storeFailure } from "../streams/errors.ts";
+import { createHash } from "node:crypto";
 import { limitedContent } from "./limited-content.ts";
-import type { Objects } from "./port.ts";
+import type { Objects, StoredObject, WrittenObject } from "./port.ts";
 
 /** Objects in memory, which end with the process. An object has at most `maxBytes`. */
 export class MemoryObjects implements Objects {
@@ -12,17 +12,17 @@ export class MemoryObjects implements Objects {
   }
 
   async write(
-    name: string,
+    folder: string,
     content: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
-  ): Promise<number> {
+  ): Promise<WrittenObject> {
     const chunks = await Array.fromAsync(limitedContent(content, this.#maxBytes, signal));
-    if (this.#objects.has(name)) {
-      throw storeFailure(new Error(`the object ${name} already exists`));
-    }
     const bytes = Buffer.concat(chunks);
-    this.#objects.set(name, { bytes, storedAt: new Date() });
-    return bytes.length;
+    const name = `${folder}/${createHash("sha256").update(bytes).digest("hex")}`;
+    // Later than before, so that each listing differs from the one before the write.
+    const before = this.#objects.get(name)?.storedAt.getTime() ?? 0;
+    this.#objects.set(name, { bytes, storedAt: new Date(Math.max(Date.now(), before + 1)) });
+    return { name, sizeBytes: bytes.length };
   }
 
   async read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
@@ -36,6 +36,14 @@ export class MemoryObjects implements Objects {
     signal.throwIfAborted();
     await Promise.resolve();
     this.#objects.delete(name);
+  }
+
+  async removeUnchanged(object: StoredObject, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    await Promise.resolve();
+    const found = this.#objects.get(object.name);
+    if (found?.storedAt.getTime() !== object.storedAt.getTime()) return false;
+    return this.#objects.delete(object.name);
   }
 
   cleanUp(): Promise<void> {

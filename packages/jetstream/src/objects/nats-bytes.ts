@@ -1,21 +1,27 @@
 import { ReadableStream } from "node:stream/web";
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { ObjectInfo, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { headers } from "@nats-io/transport-node";
 import { retryRead } from "../table/retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { readChunks } from "./read-chunks.ts";
-
-/** Timeout for the acknowledgement of one chunk. */
-const chunkTimeoutMs = 10_000;
+import type { WrittenChunks } from "./write-chunks.ts";
+import { chunkBytes, chunkTimeoutMs, removeChunks, writeChunks } from "./write-chunks.ts";
 
 /** Opens the object store `bucket`, and creates it if it is missing. */
 export async function openBytes(connection: NatsConnection, bucket: string): Promise<NatsBytes> {
   const objects = await callStore(() => new Objm(connection).create(bucket));
   return new NatsBytes(connection, bucket, objects);
 }
+
+/** How many times others may change a name before a write to it fails. */
+const maxAttempts = 20;
+
+/** What the stored message of a name says, besides the name. */
+type Description = Pick<ObjectInfo, "nuid" | "size" | "chunks" | "digest" | "deleted">;
 
 /** Stores bytes by name in the object store of one bucket. Each name is written once. */
 export class NatsBytes {
@@ -70,6 +76,80 @@ export class NatsBytes {
     }
   }
 
+  /**
+   * Stores bytes under `folder` followed by their SHA-256 in hexadecimal. Bytes that are stored there already are kept, with the
+   * current time. Rethrows what `content` throws, and then stores nothing.
+   */
+  async writeByDigest(
+    folder: string,
+    content: AsyncIterable<Uint8Array>,
+  ): Promise<{ readonly name: string; readonly size: number }> {
+    const written = await writeChunks(this.#connection, this.#bucket, content);
+    const name = `${folder}/${written.digest.toString("hex")}`;
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      if (await this.#nameChunks(name, written)) return { name, size: written.size };
+    }
+    await removeChunks(this.#connection, this.#bucket, written.nuid).catch(() => undefined);
+    throw storeFailure(new Error(`others changed the object ${name} ${maxAttempts} times`));
+  }
+
+  /** Returns false when the name has changed meanwhile. */
+  async #nameChunks(name: string, written: WrittenChunks): Promise<boolean> {
+    const existing = await callStore(() => this.#objects.info(name));
+    const isStored = existing !== null && (await this.#isComplete(existing));
+    const { digest, ...chunks } = written;
+    const description = isStored
+      ? existing
+      : { ...chunks, digest: `SHA-256=${inBase64Url(digest)}`, deleted: false };
+    const isNamed = await this.#describe(name, description, existing?.revision ?? 0);
+    if (isNamed === undefined) return false;
+    const unused = isStored ? written.nuid : existing?.nuid;
+    // If this fails, a clean-up removes the chunks.
+    if (unused !== undefined && unused !== description.nuid) {
+      await removeChunks(this.#connection, this.#bucket, unused).catch(() => undefined);
+    }
+    return true;
+  }
+
+  /** Writes the message of a name with the current time. Returns undefined when it has another revision. */
+  async #describe(
+    name: string,
+    { nuid, size, chunks, digest, deleted }: Description,
+    revision: number,
+  ): Promise<number | undefined> {
+    const options = { max_chunk_size: chunkBytes };
+    const mtime = new Date().toISOString();
+    const stored = { name, options, bucket: this.#bucket, nuid, size, chunks, mtime };
+    const given = headers();
+    given.set("Nats-Expected-Last-Subject-Sequence", `${revision}`);
+    given.set("Nats-Rollup", "sub");
+    const data = JSON.stringify({ ...stored, digest, deleted });
+    const publish = () =>
+      jetstream(this.#connection).publish(this.#subjectOf(name), data, {
+        headers: given,
+        timeout: chunkTimeoutMs,
+      });
+    return (await callStore(publish, "undefined_on_conflict"))?.seq;
+  }
+
+  /** Removes an object that was stored at the given time. Returns false when it was stored again since, or is gone. */
+  async removeUnchanged(name: string, storedAt: Date): Promise<boolean> {
+    const info = await callStore(() => this.#objects.info(name));
+    if (info === null || info.deleted) return false;
+    if (new Date(info.mtime).getTime() !== storedAt.getTime()) return false;
+    const { nuid, size, chunks, digest } = info;
+    const gone = { nuid, size, chunks, digest, deleted: true };
+    const revision = await this.#describe(name, gone, info.revision);
+    if (revision === undefined) return false;
+    await removeChunks(this.#connection, this.#bucket, nuid);
+    const purged = { filter: this.#subjectOf(name), seq: revision + 1 };
+    await callStore(async () => {
+      const { streams } = await jetstreamManager(this.#connection);
+      await streams.purge(`OBJ_${this.#bucket}`, purged);
+    });
+    return true;
+  }
+
   /** Returns the bytes in chunks, or undefined when no complete object has the name. */
   async read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
     const info = await this.find(name, signal);
@@ -86,9 +166,7 @@ export class NatsBytes {
       const { streams } = await jetstreamManager(this.#connection);
       // The name last, so that an object which was only half removed is still listed.
       await streams.purge(stream, { filter: `$O.${this.#bucket}.C.${info.nuid}` });
-      const encoded = Buffer.from(name, "latin1").toString("base64").replaceAll("+", "-");
-      const subject = `$O.${this.#bucket}.M.${encoded.replaceAll("/", "_")}`;
-      await streams.purge(stream, { filter: subject });
+      await streams.purge(stream, { filter: this.#subjectOf(name) });
     });
   }
 
@@ -115,6 +193,10 @@ export class NatsBytes {
     return found.filter(({ deleted }) => !deleted);
   }
 
+  #subjectOf(name: string): string {
+    return `$O.${this.#bucket}.M.${inBase64Url(Buffer.from(name, "latin1"))}`;
+  }
+
   async #isComplete({ nuid, chunks, deleted }: ObjectInfo): Promise<boolean> {
     if (deleted) return false;
     const subject = `$O.${this.#bucket}.C.${nuid}`;
@@ -123,4 +205,9 @@ export class NatsBytes {
     );
     return (streamInfo.state.subjects?.[subject] ?? 0) === chunks;
   }
+}
+
+/** Returns bytes in the encoding of object stores, which has padding. */
+function inBase64Url(bytes: Buffer): string {
+  return bytes.toString("base64").replaceAll("+", "-").replaceAll("/", "_");
 }

@@ -1,5 +1,4 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { storeFailure } from "../streams/errors.ts";
 import { limitedContent } from "./limited-content.ts";
 import { openBytes } from "./nats-bytes.ts";
 import type { Objects } from "./port.ts";
@@ -11,18 +10,20 @@ export async function openObjects(
 ): Promise<Objects> {
   const bytes = await openBytes(connection, bucket);
   return {
-    async write(name, content, signal) {
+    async write(folder, content, signal) {
       signal.throwIfAborted();
-      const stored = await bytes.write(name, {}, limitedContent(content, maxBytes, signal));
-      if (stored === undefined) {
-        throw storeFailure(new Error(`the object ${name} already exists`));
-      }
-      return stored.size;
+      const chunks = limitedContent(content, maxBytes, signal);
+      const { name, size } = await bytes.writeByDigest(folder, chunks);
+      return { name, sizeBytes: size };
     },
     read: (name, signal) => bytes.read(name, signal),
     async remove(name, signal) {
       signal.throwIfAborted();
       await bytes.remove(name);
+    },
+    async removeUnchanged({ name, storedAt }, signal) {
+      signal.throwIfAborted();
+      return await bytes.removeUnchanged(name, storedAt);
     },
     cleanUp: (olderThanMs, signal) => bytes.cleanUp(olderThanMs, signal),
     async list(signal) {

@@ -2,6 +2,7 @@ import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Objects } from "@reeve/jetstream/objects/port";
+import { snapshotNames } from "@reeve/jetstream/objects/workspace-store";
 import type { Table } from "@reeve/jetstream/table/port";
 
 /** The stored parts of workspaces: their records and snapshots. */
@@ -11,7 +12,7 @@ export interface StoredWorkspaces {
 }
 
 /**
- * Deletes the record and the snapshot of a workspace. Its toolhost sweeps the directory later, because no record refers to it
+ * Deletes the record and all snapshots of a workspace. Its toolhost sweeps the directory later, because no record refers to it
  * any longer. A missing workspace is not an error.
  */
 export async function deleteWorkspace(
@@ -23,5 +24,5 @@ export async function deleteWorkspace(
   const row = await records.get(key, signal);
   if (row === undefined) return;
   await records.delete(key, signal);
-  if (row.record.snapshot !== "") await snapshots.remove(row.record.snapshot, signal);
+  for (const name of snapshotNames(row.record)) await snapshots.remove(name, signal);
 }

@@ -65,6 +65,7 @@ export async function openWorkspaces(
     files: config.REEVE_WORKSPACE_FILES,
     saveAfterMs: config.REEVE_WORKSPACE_SAVE_MS,
     keepMs: Math.min(config.REEVE_WORKSPACE_KEEP_MS, storage.idleMs ?? Number.POSITIVE_INFINITY),
+    snapshots: config.REEVE_WORKSPACE_SNAPSHOTS,
     retentionMs: config.REEVE_WORKSPACE_DAYS * dayMs,
   };
   const runs = await openTable(nats, RunSchema);

@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import type { FileChange } from "@reeve/contracts/tool";
+import { snapshotFolder } from "@reeve/jetstream/objects/workspace-store";
 import { snapshotWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
@@ -7,31 +7,27 @@ import type { WorkspacePorts } from "./workspace-ports.ts";
 import { withSnapshot } from "./workspace-record.ts";
 
 /**
- * Saves a workspace that no call of this host uses. Deletes the previous snapshot after the record names the new one. Changes of
- * a call that starts meanwhile stay unsaved, although the snapshot may contain some of them. Returns false when the files are
- * gone from their storage: the record is then unchanged, and the host that takes the workspace reports the losses.
+ * Saves a workspace that no call of this host uses. Changes of a call that starts meanwhile stay unsaved, although the snapshot
+ * may contain some of them. Returns false when the files are gone from their storage: the record is then unchanged, and the host
+ * that takes the workspace reports the losses. A snapshot to which the record does not refer, because it was replaced or because
+ * this host died before it wrote the record, is deleted by a sweep: only that knows whether another host has stored it again.
  */
 export async function saveWorkspace(
   held: HeldWorkspace,
   ports: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { snapshots } = ports;
+  const { limits, now } = ports;
   const { revision, unsaved, unsavedMore } = held.record;
   const covered = await endedChanges(held, unsaved, ports, signal);
   const stored = await storeSnapshot(held, ports, signal);
   if (stored === undefined || !hasFiles(held, ports)) return false;
-  const { name, bytes } = stored;
-  let before = "";
-  // If this change fails, no record names the snapshot, and a sweep deletes it.
+  const savedMs = now();
   await held.change((record) => {
-    before = record.snapshot;
-    return withSnapshot(record, { name, bytes, revision, covered, unsavedMore });
+    const isDisturbed = held.users > 0 || record.revision !== revision;
+    const snapshot = { ...stored, revision, covered, unsavedMore, savedMs, isDisturbed };
+    return withSnapshot(record, snapshot, limits.snapshots);
   }, signal);
-  // A previous snapshot that is not deleted here is deleted by a sweep as well.
-  if (before !== "" && before !== name) {
-    await snapshots.remove(before, signal).catch(() => undefined);
-  }
   return true;
 }
 
@@ -50,14 +46,14 @@ async function storeSnapshot(
 ): Promise<{ readonly name: string; readonly bytes: number } | undefined> {
   const { snapshots, storage, limits } = ports;
   const { key, record } = held;
-  const { tenant, id } = key;
+  const { tenant } = key;
   const isEmpty = await storage.isEmpty(tenant, record.folder);
   if (!hasFiles(held, ports)) return undefined;
   if (isEmpty) return { name: "", bytes: 0 };
-  const name = `${tenant}/${id}/${randomBytes(8).toString("hex")}`;
   const sandbox = workspaceSandbox(storage.sandbox(tenant, record.folder), { quota: limits });
   const archive = snapshotWorkspace(sandbox, limits, signal);
-  return { name, bytes: await snapshots.write(name, archive, signal) };
+  const { name, sizeBytes: bytes } = await snapshots.write(snapshotFolder(key), archive, signal);
+  return { name, bytes };
 }
 
 /** Returns the changes whose calls have ended: those of this host, and those of hosts on this storage that run no call. */

@@ -1,10 +1,11 @@
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import type { Row } from "@reeve/jetstream/table/port";
+import { snapshotNames } from "@reeve/jetstream/objects/workspace-store";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { StoredWorkspace } from "@reeve/sandbox/storage/workspace-storage";
 import type { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
-import { isUnsaved, lastUsedMs } from "./workspace-record.ts";
+import { isUnsaved, lastUsedMs, withoutSnapshotsBefore } from "./workspace-record.ts";
 
 /** How long a snapshot or a folder may exist before a record names it. */
 const graceMs = 3_600_000;
@@ -12,8 +13,8 @@ const graceMs = 3_600_000;
 const maxAdopted = 20;
 
 /**
- * Every `intervalMs`, until `signal` aborts: deletes records that were unused for the retention time, snapshots that no record
- * names, and folders on this storage of workspaces that are elsewhere. Adopts workspaces on this storage whose host is gone.
+ * Every `intervalMs`, until `signal` aborts: deletes records that were unused for the retention time, snapshots to which no record
+ * refers, and folders on this storage of workspaces that are elsewhere. Adopts workspaces on this storage whose host is gone.
  */
 export async function sweepWorkspaces(
   keeper: WorkspaceKeeper,
@@ -43,12 +44,12 @@ export async function sweepOnce(
     const isOver = await isExpired(row, keeper, ports, signal);
     const isDeleted = isOver && (await deleteRecord(row, ports, signal));
     if (isDeleted) keeper.drop(row.record);
-    else kept.set(row.key, row.record);
+    else kept.set(row.key, await dropOldSnapshots(row, ports, signal));
   }
-  const named = new Set([...kept.values()].map(({ snapshot }) => snapshot));
-  for (const { name, storedAt } of objects) {
-    if (named.has(name) || ports.now() - storedAt.getTime() < graceMs) continue;
-    await ports.snapshots.remove(name, signal);
+  const named = new Set([...kept.values()].flatMap((record) => [...snapshotNames(record)]));
+  for (const object of objects) {
+    if (named.has(object.name) || ports.now() - object.storedAt.getTime() < graceMs) continue;
+    await ports.snapshots.removeUnchanged(object, signal);
   }
   await ports.snapshots.cleanUp(graceMs, signal);
   for (const folder of folders) {
@@ -84,9 +85,25 @@ async function deleteRecord(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!(await records.deleteVersion(key, revision, signal))) return false;
-  if (record.snapshot !== "") await snapshots.remove(record.snapshot, signal);
+  for (const name of snapshotNames(record)) await snapshots.remove(name, signal);
   log.info({ tenant: record.tenant, id: record.id }, "workspace deleted after its retention time");
   return true;
+}
+
+/**
+ * Drops the replaced snapshots that are older than the retention time from a record, unless a run needs the files. The workspace
+ * of a thread may be in use for much longer. Returns the record to which objects have to be kept.
+ */
+async function dropOldSnapshots(
+  { key, revision, record }: Row<WorkspaceRecord>,
+  { records, limits, now, hasOpenRun }: WorkspacePorts,
+  signal: AbortSignal,
+): Promise<WorkspaceRecord> {
+  const next = withoutSnapshotsBefore(record, now() - limits.retentionMs);
+  if (next.snapshots.length === record.snapshots.length) return record;
+  if (await hasOpenRun(record, signal)) return record;
+  // When the record has changed meanwhile, the next sweep drops them.
+  return (await records.update(key, next, revision, signal))?.record ?? record;
 }
 
 async function sweepFolder(

@@ -61,7 +61,7 @@ describe("a workspace", () => {
       else {
         hosts.snapshots.write = () => {
           a.storage.folders.clear();
-          return Promise.resolve(1);
+          return Promise.resolve({ name: "acme/run_1/00", sizeBytes: 1 });
         };
       }
       await a.keeper[Symbol.asyncDispose]();

@@ -49,7 +49,9 @@ export interface WorkspaceLimits {
   readonly saveAfterMs: number;
   /** How long an idle workspace stays on its host after it was saved. */
   readonly keepMs: number;
-  /** How long a snapshot outlives the last use of its workspace. */
+  /** How many snapshots of one workspace are kept for the results that name their revisions. */
+  readonly snapshots: number;
+  /** How long a snapshot outlives the last use of its workspace, or its replacement in the workspace of a thread. */
   readonly retentionMs: number;
 }
 

@@ -1,8 +1,14 @@
 import { clone, create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Losses, WorkspaceKey } from "@reeve/calls/ports/workspaces";
-import type { FileChange, WorkspaceRecord } from "@reeve/contracts/tool";
-import { FileChangeSchema, LaidRunSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import type { FileChange, WorkspaceRecord, WorkspaceSnapshot } from "@reeve/contracts/tool";
+import {
+  FileChangeSchema,
+  LaidRunSchema,
+  WorkspaceRecordSchema,
+  WorkspaceSnapshotSchema,
+} from "@reeve/contracts/tool";
+import { snapshotName } from "@reeve/jetstream/objects/workspace-store";
 
 /** How many calls with unsaved changes, and how many with lost ones, a record names. It only counts the others. */
 const maxNamed = 64;
@@ -64,8 +70,12 @@ export function isUnsaved(record: WorkspaceRecord): boolean {
 
 /** A snapshot that was made, and the changes that it is known to contain. */
 export interface Snapshot {
+  /** Its name in the object store, which ends with its digest. Empty: the workspace had no files. */
   readonly name: string;
   readonly bytes: number;
+  readonly savedMs: number;
+  /** Whether a call of this host may have changed files while the snapshot was made. */
+  readonly isDisturbed: boolean;
   /** The revision of the record when the snapshot was started. */
   readonly revision: number;
   /** The changes of that record that the snapshot contains completely. */
@@ -74,8 +84,15 @@ export interface Snapshot {
   readonly unsavedMore: number;
 }
 
-/** Returns the record with a new snapshot. Changes that started later, or that it does not cover, stay unsaved. */
-export function withSnapshot(record: WorkspaceRecord, snapshot: Snapshot): WorkspaceRecord {
+/**
+ * Returns the record with a new snapshot. Changes that started later, or that it does not cover, stay unsaved. Of the snapshots
+ * with the exact files of a revision that a result names, the record keeps the last `maxKept`.
+ */
+export function withSnapshot(
+  record: WorkspaceRecord,
+  snapshot: Snapshot,
+  maxKept: number,
+): WorkspaceRecord {
   const next = clone(WorkspaceRecordSchema, record);
   const covered = new Set(snapshot.covered.map(idOf));
   next.unsaved = next.unsaved.filter((change) => !covered.has(idOf(change)));
@@ -88,6 +105,30 @@ export function withSnapshot(record: WorkspaceRecord, snapshot: Snapshot): Works
   for (const staged of next.laid) staged.isSaved ||= staged.revision <= snapshot.revision;
   next.snapshot = snapshot.name;
   next.snapshotSize = BigInt(snapshot.bytes);
+  const isExact = !snapshot.isDisturbed && next.savedRevision === record.revision;
+  if (isExact && isNamedByResult(record)) next.snapshots.push(entryOf(snapshot));
+  next.snapshots = maxKept === 0 ? [] : next.snapshots.slice(-maxKept);
+  return next;
+}
+
+/** Whether a call made the last revision, so that its result names the revision. Clients and input files make revisions too. */
+function isNamedByResult({ revision, unsaved, unsavedMore }: WorkspaceRecord): boolean {
+  const change = unsaved.find((known) => known.revision === revision);
+  return change === undefined ? unsavedMore > 0 : change.callId !== "";
+}
+
+function entryOf({ name, bytes, revision, savedMs }: Snapshot): WorkspaceSnapshot {
+  const digest = new Uint8Array(Buffer.from(name.slice(name.lastIndexOf("/") + 1), "hex"));
+  const savedAt = timestampFromMs(savedMs);
+  return create(WorkspaceSnapshotSchema, { revision, digest, sizeBytes: BigInt(bytes), savedAt });
+}
+
+/** Returns the record without the snapshots of revisions that were made before a time. It keeps the last snapshot. */
+export function withoutSnapshotsBefore(record: WorkspaceRecord, timeMs: number): WorkspaceRecord {
+  const next = clone(WorkspaceRecordSchema, record);
+  next.snapshots = next.snapshots.filter(({ savedAt }) => {
+    return savedAt !== undefined && timestampMs(savedAt) >= timeMs;
+  });
   return next;
 }
 
@@ -105,6 +146,9 @@ export function withTakeover(
   next.unsaved = [];
   next.unsavedMore = 0;
   if (isSnapshotLost) {
+    next.snapshots = next.snapshots.filter(
+      (kept) => snapshotName(record, kept) !== record.snapshot,
+    );
     Object.assign(next, { lostSnapshot: true, snapshot: "", snapshotSize: 0n, laid: [] });
   }
   next.laid = next.laid.filter(

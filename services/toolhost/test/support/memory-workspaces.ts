@@ -176,6 +176,7 @@ export class MemoryHosts {
         files: 100,
         saveAfterMs: 3_600_000,
         keepMs: 3_600_000,
+        snapshots: 100,
         retentionMs: 7 * 86_400_000,
         ...limits,
       },

@@ -339,7 +339,8 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
   lostChanges: FileChange[];
 
   /**
-   * Revision of the workspace after the call. 0 if the call cannot have changed files.
+   * Revision of the workspace after the call. 0 if the call cannot have changed files. The record of
+   * the workspace has the digest of the files at this revision, if they were stored then.
    *
    * @generated from field: uint32 workspace_revision = 12;
    */

@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/tool/v1/workspace.proto.
  */
 export const file_reeve_tool_v1_workspace: GenFile = /*@__PURE__*/
-  fileDesc("Ch1yZWV2ZS90b29sL3YxL3dvcmtzcGFjZS5wcm90bxINcmVldmUudG9vbC52MSLBAwoPV29ya3NwYWNlUmVjb3JkEg4KBnRlbmFudBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZob2xkZXIYAyABKAkSDQoFcGxhY2UYBCABKAkSDgoGZm9sZGVyGAUgASgJEhAKCHJldmlzaW9uGAYgASgNEhYKDnNhdmVkX3JldmlzaW9uGAcgASgNEhAKCHNuYXBzaG90GAggASgJEhUKDXNuYXBzaG90X3NpemUYCSABKAQSKgoHdW5zYXZlZBgKIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIUCgx1bnNhdmVkX21vcmUYCyABKA0SJwoEbG9zdBgMIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIRCglsb3N0X21vcmUYDSABKA0SFQoNbG9zdF9zbmFwc2hvdBgOIAEoCBItCglsYXN0X3VzZWQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiQKBGxhaWQYECADKAsyFi5yZWV2ZS50b29sLnYxLkxhaWRSdW46JsrfGCIKCndvcmtzcGFjZXMSFHt0ZW5hbnR9Lnt3b3Jrc3BhY2V9Ij0KB0xhaWRSdW4SDgoGcnVuX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgNEhAKCGlzX3NhdmVkGAMgASgIImAKEFdvcmtzcGFjZVJlbGVhc2USDgoGdGVuYW50GAEgASgJEgoKAmlkGAIgASgJEhAKCG9ubHlfYXNrGAMgASgIOh7C3xgaChh3b3Jrc3BhY2UucmVsZWFzZS57aG9zdH0iKAoRV29ya3NwYWNlUmVsZWFzZWQSEwoLaXNfcmVsZWFzZWQYASABKAgimwIKFVdvcmtzcGFjZUZpbGVzUmVxdWVzdBIOCgZ0ZW5hbnQYASABKAkSDgoGcnVuX2lkGAIgASgJEisKCXdvcmtzcGFjZRgDIAEoCzIYLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlEiwKBGxpc3QYCiABKAsyHC5yZWV2ZS50b29sLnYxLkxpc3RPcGVyYXRpb25IABIsCgRyZWFkGAsgASgLMhwucmVldmUudG9vbC52MS5SZWFkT3BlcmF0aW9uSAASLgoFd3JpdGUYDCABKAsyHS5yZWV2ZS50b29sLnYxLldyaXRlT3BlcmF0aW9uSAA6HMLfGBgKFndvcmtzcGFjZS5maWxlcy57aG9zdH1CCwoJb3BlcmF0aW9uIk0KDUxpc3RPcGVyYXRpb24SDAoEcGF0aBgBIAEoCRIRCglyZWN1cnNpdmUYAiABKAgSDAoEbW9zdBgDIAEoDRINCgVhZnRlchgEIAEoCSJSCg1SZWFkT3BlcmF0aW9uEgwKBHBhdGgYASABKAkSDgoGb2Zmc2V0GAIgASgEEhIKCm1vc3RfYnl0ZXMYAyABKA0SDwoHdmVyc2lvbhgEIAEoCSJSCg5Xcml0ZU9wZXJhdGlvbhIMCgRwYXRoGAEgASgJEhEKB2NvbnRlbnQYAiABKAxIABIVCgthcnRpZmFjdF9pZBgDIAEoCUgAQggKBnNvdXJjZSK+AQoWV29ya3NwYWNlRmlsZXNSZXNwb25zZRInCgRsaXN0GAEgASgLMhcucmVldmUudG9vbC52MS5GaWxlTGlzdEgAEicKBHBhcnQYAiABKAsyFy5yZWV2ZS50b29sLnYxLkZpbGVQYXJ0SAASFwoNd3JpdHRlbl9ieXRlcxgDIAEoBEgAEi4KB3JlZnVzZWQYBCABKAsyGy5yZWV2ZS50b29sLnYxLkZpbGVzUmVmdXNlZEgAQgkKB291dGNvbWUiQwoIRmlsZUxpc3QSKQoHZW50cmllcxgBIAMoCzIYLnJlZXZlLnRvb2wudjEuRmlsZUVudHJ5EgwKBG5leHQYAiABKAkiQAoIRmlsZVBhcnQSDwoHY29udGVudBgBIAEoDBISCgpzaXplX2J5dGVzGAIgASgEEg8KB3ZlcnNpb24YAyABKAkiWgoMRmlsZXNSZWZ1c2VkEgwKBGtpbmQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIrCgZyZWFzb24YAyABKA4yGy5yZWV2ZS5lcnJvci52MS5FcnJvclJlYXNvbiJUCglGaWxlRW50cnkSDAoEcGF0aBgBIAEoCRIlCgRraW5kGAIgASgOMhcucmVldmUudG9vbC52MS5GaWxlS2luZBISCgpzaXplX2J5dGVzGAMgASgEKngKCEZpbGVLaW5kEhkKFUZJTEVfS0lORF9VTlNQRUNJRklFRBAAEhIKDkZJTEVfS0lORF9GSUxFEAESFAoQRklMRV9LSU5EX0ZPTERFUhACEhIKDkZJTEVfS0lORF9MSU5LEAMSEwoPRklMRV9LSU5EX09USEVSEARiBnByb3RvMw", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_error_v1_error, file_reeve_tool_v1_tool]);
+  fileDesc("Ch1yZWV2ZS90b29sL3YxL3dvcmtzcGFjZS5wcm90bxINcmVldmUudG9vbC52MSL2AwoPV29ya3NwYWNlUmVjb3JkEg4KBnRlbmFudBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZob2xkZXIYAyABKAkSDQoFcGxhY2UYBCABKAkSDgoGZm9sZGVyGAUgASgJEhAKCHJldmlzaW9uGAYgASgNEhYKDnNhdmVkX3JldmlzaW9uGAcgASgNEhAKCHNuYXBzaG90GAggASgJEhUKDXNuYXBzaG90X3NpemUYCSABKAQSKgoHdW5zYXZlZBgKIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIUCgx1bnNhdmVkX21vcmUYCyABKA0SJwoEbG9zdBgMIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIRCglsb3N0X21vcmUYDSABKA0SFQoNbG9zdF9zbmFwc2hvdBgOIAEoCBItCglsYXN0X3VzZWQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiQKBGxhaWQYECADKAsyFi5yZWV2ZS50b29sLnYxLkxhaWRSdW4SMwoJc25hcHNob3RzGBEgAygLMiAucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VTbmFwc2hvdDomyt8YIgoKd29ya3NwYWNlcxIUe3RlbmFudH0ue3dvcmtzcGFjZX0idwoRV29ya3NwYWNlU25hcHNob3QSEAoIcmV2aXNpb24YASABKA0SDgoGZGlnZXN0GAIgASgMEhIKCnNpemVfYnl0ZXMYAyABKAQSLAoIc2F2ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIj0KB0xhaWRSdW4SDgoGcnVuX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgNEhAKCGlzX3NhdmVkGAMgASgIImAKEFdvcmtzcGFjZVJlbGVhc2USDgoGdGVuYW50GAEgASgJEgoKAmlkGAIgASgJEhAKCG9ubHlfYXNrGAMgASgIOh7C3xgaChh3b3Jrc3BhY2UucmVsZWFzZS57aG9zdH0iKAoRV29ya3NwYWNlUmVsZWFzZWQSEwoLaXNfcmVsZWFzZWQYASABKAgimwIKFVdvcmtzcGFjZUZpbGVzUmVxdWVzdBIOCgZ0ZW5hbnQYASABKAkSDgoGcnVuX2lkGAIgASgJEisKCXdvcmtzcGFjZRgDIAEoCzIYLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlEiwKBGxpc3QYCiABKAsyHC5yZWV2ZS50b29sLnYxLkxpc3RPcGVyYXRpb25IABIsCgRyZWFkGAsgASgLMhwucmVldmUudG9vbC52MS5SZWFkT3BlcmF0aW9uSAASLgoFd3JpdGUYDCABKAsyHS5yZWV2ZS50b29sLnYxLldyaXRlT3BlcmF0aW9uSAA6HMLfGBgKFndvcmtzcGFjZS5maWxlcy57aG9zdH1CCwoJb3BlcmF0aW9uIk0KDUxpc3RPcGVyYXRpb24SDAoEcGF0aBgBIAEoCRIRCglyZWN1cnNpdmUYAiABKAgSDAoEbW9zdBgDIAEoDRINCgVhZnRlchgEIAEoCSJSCg1SZWFkT3BlcmF0aW9uEgwKBHBhdGgYASABKAkSDgoGb2Zmc2V0GAIgASgEEhIKCm1vc3RfYnl0ZXMYAyABKA0SDwoHdmVyc2lvbhgEIAEoCSJSCg5Xcml0ZU9wZXJhdGlvbhIMCgRwYXRoGAEgASgJEhEKB2NvbnRlbnQYAiABKAxIABIVCgthcnRpZmFjdF9pZBgDIAEoCUgAQggKBnNvdXJjZSK+AQoWV29ya3NwYWNlRmlsZXNSZXNwb25zZRInCgRsaXN0GAEgASgLMhcucmVldmUudG9vbC52MS5GaWxlTGlzdEgAEicKBHBhcnQYAiABKAsyFy5yZWV2ZS50b29sLnYxLkZpbGVQYXJ0SAASFwoNd3JpdHRlbl9ieXRlcxgDIAEoBEgAEi4KB3JlZnVzZWQYBCABKAsyGy5yZWV2ZS50b29sLnYxLkZpbGVzUmVmdXNlZEgAQgkKB291dGNvbWUiQwoIRmlsZUxpc3QSKQoHZW50cmllcxgBIAMoCzIYLnJlZXZlLnRvb2wudjEuRmlsZUVudHJ5EgwKBG5leHQYAiABKAkiQAoIRmlsZVBhcnQSDwoHY29udGVudBgBIAEoDBISCgpzaXplX2J5dGVzGAIgASgEEg8KB3ZlcnNpb24YAyABKAkiWgoMRmlsZXNSZWZ1c2VkEgwKBGtpbmQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIrCgZyZWFzb24YAyABKA4yGy5yZWV2ZS5lcnJvci52MS5FcnJvclJlYXNvbiJUCglGaWxlRW50cnkSDAoEcGF0aBgBIAEoCRIlCgRraW5kGAIgASgOMhcucmVldmUudG9vbC52MS5GaWxlS2luZBISCgpzaXplX2J5dGVzGAMgASgEKngKCEZpbGVLaW5kEhkKFUZJTEVfS0lORF9VTlNQRUNJRklFRBAAEhIKDkZJTEVfS0lORF9GSUxFEAESFAoQRklMRV9LSU5EX0ZPTERFUhACEhIKDkZJTEVfS0lORF9MSU5LEAMSEwoPRklMRV9LSU5EX09USEVSEARiBnByb3RvMw", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_error_v1_error, file_reeve_tool_v1_tool]);
 
 /**
  * Location of a workspace, and which of its changes are in its snapshot. The record is changed only
@@ -81,7 +81,9 @@ export type WorkspaceRecord = Message<"reeve.tool.v1.WorkspaceRecord"> & {
   savedRevision: number;
 
   /**
-   * Name of the snapshot in the object store. Empty if there is none.
+   * Name of the last snapshot in the object store: `{tenant}/{id}/` followed by the SHA-256 of its
+   * content in hexadecimal, or by any other text if an older version of Reeve stored it. Empty if
+   * there is none, or if the workspace had no files.
    *
    * @generated from field: string snapshot = 8;
    */
@@ -142,6 +144,14 @@ export type WorkspaceRecord = Message<"reeve.tool.v1.WorkspaceRecord"> & {
    * @generated from field: repeated reeve.tool.v1.LaidRun laid = 16;
    */
   laid: LaidRun[];
+
+  /**
+   * Stored states of the workspace, one per revision, oldest first: what the files were after the
+   * call whose result has this `workspace_revision`. A later snapshot does not delete them.
+   *
+   * @generated from field: repeated reeve.tool.v1.WorkspaceSnapshot snapshots = 17;
+   */
+  snapshots: WorkspaceSnapshot[];
 };
 
 /**
@@ -150,6 +160,50 @@ export type WorkspaceRecord = Message<"reeve.tool.v1.WorkspaceRecord"> & {
  */
 export const WorkspaceRecordSchema: GenMessage<WorkspaceRecord> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace, 0);
+
+/**
+ * The files of a workspace after a call. Exact: no other call ran while they were stored.
+ *
+ * @generated from message reeve.tool.v1.WorkspaceSnapshot
+ */
+export type WorkspaceSnapshot = Message<"reeve.tool.v1.WorkspaceSnapshot"> & {
+  /**
+   * Revision of the workspace that the call created.
+   *
+   * @generated from field: uint32 revision = 1;
+   */
+  revision: number;
+
+  /**
+   * SHA-256 of the snapshot, a tar archive. Equal files have equal digests, and are stored once per
+   * workspace, under the name `{tenant}/{id}/` followed by the digest in hexadecimal. Empty if the
+   * workspace had no files.
+   *
+   * @generated from field: bytes digest = 2;
+   */
+  digest: Uint8Array;
+
+  /**
+   * Size of the snapshot in bytes.
+   *
+   * @generated from field: uint64 size_bytes = 3;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * Time at which the snapshot was stored.
+   *
+   * @generated from field: google.protobuf.Timestamp saved_at = 4;
+   */
+  savedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reeve.tool.v1.WorkspaceSnapshot.
+ * Use `create(WorkspaceSnapshotSchema)` to create a new message.
+ */
+export const WorkspaceSnapshotSchema: GenMessage<WorkspaceSnapshot> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 1);
 
 /**
  * A run whose input files have been staged in a workspace.
@@ -184,7 +238,7 @@ export type LaidRun = Message<"reeve.tool.v1.LaidRun"> & {
  * Use `create(LaidRunSchema)` to create a new message.
  */
 export const LaidRunSchema: GenMessage<LaidRun> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 1);
+  messageDesc(file_reeve_tool_v1_workspace, 2);
 
 /**
  * Asks the toolhost that holds a workspace to save and release it. The response is a
@@ -221,7 +275,7 @@ export type WorkspaceRelease = Message<"reeve.tool.v1.WorkspaceRelease"> & {
  * Use `create(WorkspaceReleaseSchema)` to create a new message.
  */
 export const WorkspaceReleaseSchema: GenMessage<WorkspaceRelease> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 2);
+  messageDesc(file_reeve_tool_v1_workspace, 3);
 
 /**
  * Response to a WorkspaceRelease.
@@ -243,7 +297,7 @@ export type WorkspaceReleased = Message<"reeve.tool.v1.WorkspaceReleased"> & {
  * Use `create(WorkspaceReleasedSchema)` to create a new message.
  */
 export const WorkspaceReleasedSchema: GenMessage<WorkspaceReleased> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 3);
+  messageDesc(file_reeve_tool_v1_workspace, 4);
 
 /**
  * Requests an operation on the files of a workspace from a toolhost. The response is a
@@ -310,7 +364,7 @@ export type WorkspaceFilesRequest = Message<"reeve.tool.v1.WorkspaceFilesRequest
  * Use `create(WorkspaceFilesRequestSchema)` to create a new message.
  */
 export const WorkspaceFilesRequestSchema: GenMessage<WorkspaceFilesRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 4);
+  messageDesc(file_reeve_tool_v1_workspace, 5);
 
 /**
  * Lists the files in a folder.
@@ -353,7 +407,7 @@ export type ListOperation = Message<"reeve.tool.v1.ListOperation"> & {
  * Use `create(ListOperationSchema)` to create a new message.
  */
 export const ListOperationSchema: GenMessage<ListOperation> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 5);
+  messageDesc(file_reeve_tool_v1_workspace, 6);
 
 /**
  * Reads a part of a file.
@@ -396,7 +450,7 @@ export type ReadOperation = Message<"reeve.tool.v1.ReadOperation"> & {
  * Use `create(ReadOperationSchema)` to create a new message.
  */
 export const ReadOperationSchema: GenMessage<ReadOperation> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 6);
+  messageDesc(file_reeve_tool_v1_workspace, 7);
 
 /**
  * Writes a file.
@@ -440,7 +494,7 @@ export type WriteOperation = Message<"reeve.tool.v1.WriteOperation"> & {
  * Use `create(WriteOperationSchema)` to create a new message.
  */
 export const WriteOperationSchema: GenMessage<WriteOperation> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 7);
+  messageDesc(file_reeve_tool_v1_workspace, 8);
 
 /**
  * Response to a WorkspaceFilesRequest.
@@ -493,7 +547,7 @@ export type WorkspaceFilesResponse = Message<"reeve.tool.v1.WorkspaceFilesRespon
  * Use `create(WorkspaceFilesResponseSchema)` to create a new message.
  */
 export const WorkspaceFilesResponseSchema: GenMessage<WorkspaceFilesResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 8);
+  messageDesc(file_reeve_tool_v1_workspace, 9);
 
 /**
  * A list of files in a workspace.
@@ -521,7 +575,7 @@ export type FileList = Message<"reeve.tool.v1.FileList"> & {
  * Use `create(FileListSchema)` to create a new message.
  */
 export const FileListSchema: GenMessage<FileList> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 9);
+  messageDesc(file_reeve_tool_v1_workspace, 10);
 
 /**
  * A part of a file.
@@ -556,7 +610,7 @@ export type FilePart = Message<"reeve.tool.v1.FilePart"> & {
  * Use `create(FilePartSchema)` to create a new message.
  */
 export const FilePartSchema: GenMessage<FilePart> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 10);
+  messageDesc(file_reeve_tool_v1_workspace, 11);
 
 /**
  * Reason why an operation on files was refused.
@@ -592,7 +646,7 @@ export type FilesRefused = Message<"reeve.tool.v1.FilesRefused"> & {
  * Use `create(FilesRefusedSchema)` to create a new message.
  */
 export const FilesRefusedSchema: GenMessage<FilesRefused> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 11);
+  messageDesc(file_reeve_tool_v1_workspace, 12);
 
 /**
  * An entry of a workspace.
@@ -628,7 +682,7 @@ export type FileEntry = Message<"reeve.tool.v1.FileEntry"> & {
  * Use `create(FileEntrySchema)` to create a new message.
  */
 export const FileEntrySchema: GenMessage<FileEntry> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_workspace, 12);
+  messageDesc(file_reeve_tool_v1_workspace, 13);
 
 /**
  * Kind of an entry of a workspace.
