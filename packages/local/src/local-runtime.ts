@@ -114,6 +114,7 @@ export class LocalRuntime {
       host: "local",
       heartbeatMs: ackWaitMs / 3,
       clock: steadyClock,
+      wallClock: systemClock,
       log: this.ports.logger,
     };
     const calls = workCalls(this.#calls, toolhost, slots, {

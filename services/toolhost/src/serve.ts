@@ -10,7 +10,7 @@ import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { abortLater } from "@reeve/platform/async/abort-later";
-import { steadyClock } from "@reeve/platform/async/clock";
+import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import { Background } from "@reeve/platform/async/background";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import type { Environment } from "@reeve/platform/config";
@@ -94,6 +94,7 @@ export async function startToolhost(
     host,
     heartbeatMs: extendIntervalMs(ackWaitMs),
     clock: steadyClock,
+    wallClock: systemClock,
     log,
   };
   await announcer.announce();

@@ -51,6 +51,8 @@ export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
     host: actor.name,
     heartbeatMs,
     clock: steadyClock,
+    // The time at which the simulated runtimes start their calls.
+    wallClock: { now: () => 0 },
     log,
   };
   const broken = breakage.toolhost?.(ports) ?? ports;

@@ -10,7 +10,9 @@
 //     returned when its host cannot be asked now", "by another message is left to its host ..."; breakages.test.ts: "a
 //     toolhost asks no host" finds a protocol without this.)
 // C4. A call that is not idempotent is started at most once. When its execution is lost, the next claimant records that the
-//     outcome is unknown. (claim-call.test.ts: "after its host fell silent has an unknown outcome")
+//     outcome is unknown. So does a claimant without a journal, when one may have expired. (claim-call.test.ts: "after its host
+//     fell silent has an unknown outcome"; journal-may-have-expired.test.ts: "is not executed again, because its outcome is
+//     unknown")
 // C5. An idempotent call is started at most three times. (claim-call.test.ts: "that took down every host is not executed
 //     forever")
 // C6. A host that finds the CallStarted of another host after its own ends its execution and records nothing more.
@@ -28,6 +30,7 @@ import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable"
 import { Failure } from "@reeve/platform/failure";
 import type { CallPorts } from "../ports/call-ports.ts";
 import { resultFact, startedFact, unknownOutcome } from "./journal-facts.ts";
+import { journalMayHaveExpired } from "./journal-may-have-expired.ts";
 
 /**
  * What to do with a delivery: execute the call; acknowledge it, because the call has ended or another message leads to it; leave
@@ -49,10 +52,10 @@ export async function claimCall(
   { message, sequence }: Delivery<ToolCallRequest>,
   key: CallKey,
   call: ToolCall,
-  ports: Pick<CallPorts, "journal" | "requests" | "executions" | "host" | "clock">,
+  ports: Pick<CallPorts, "journal" | "requests" | "executions" | "host" | "clock" | "wallClock">,
   signal: AbortSignal,
 ): Promise<CallClaim> {
-  const { journal, host } = ports;
+  const { journal, host, wallClock } = ports;
   let tail = emptyTail;
   let facts: readonly ToolCallFact[] = [];
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -60,8 +63,9 @@ export async function claimCall(
     if (facts.some(endsCall)) return { kind: "settled" };
     const left = facts.length === 0 ? undefined : await leave(key, starts, sequence, ports, signal);
     if (left !== undefined) return left;
-    const mayStart = facts.length === 0 || (message.idempotent && starts.length < maxStarts);
-    const next = mayStart ? startedFact(host, sequence) : unknownResult(call, starts);
+    const isFirst = facts.length === 0 && !journalMayHaveExpired(message, wallClock.now());
+    const mayStart = isFirst || (message.idempotent && starts.length < maxStarts);
+    const next = mayStart ? startedFact(host, sequence) : unknownResult(call, starts, message);
     const appended = await appendKnown(key, tail, next, ports, signal);
     if (appended.kind === "appended") {
       return mayStart ? { kind: "claimed", tail: appended.tail } : { kind: "settled" };
@@ -129,10 +133,18 @@ async function appendKnown(
   }
 }
 
-function unknownResult(call: ToolCall, starts: readonly ToolCallFact[]): ToolCallFact {
-  const why =
-    starts.length < maxStarts
-      ? "the toolhost that ran it is gone"
-      : `${starts.length} toolhosts that ran it are gone`;
-  return resultFact(call, unknownOutcome(why), { startedAt: starts[0]?.time ?? timestampNow() });
+function unknownResult(
+  call: ToolCall,
+  starts: readonly ToolCallFact[],
+  { requestedAt }: ToolCallRequest,
+): ToolCallFact {
+  const startedAt = starts[0]?.time ?? requestedAt ?? timestampNow();
+  return resultFact(call, unknownOutcome(whyUnknown(starts.length)), { startedAt });
+}
+
+function whyUnknown(starts: number): string {
+  if (starts === 0) return "it is so old that the record of its execution may have been deleted";
+  return starts < maxStarts
+    ? "the toolhost that ran it is gone"
+    : `${starts} toolhosts that ran it are gone`;
 }

@@ -30,5 +30,7 @@ export interface CallPorts {
   readonly heartbeatMs: number;
   /** Measures the delays before the store is tried again. */
   readonly clock: Clock;
+  /** The time of day, to which stored times are compared. */
+  readonly wallClock: Pick<Clock, "now">;
   readonly log: Logger;
 }

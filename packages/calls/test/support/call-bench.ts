@@ -13,7 +13,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
-import { steadyClock } from "@reeve/platform/async/clock";
+import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import { expect } from "vitest";
 import type { ExecutionState } from "../../src/ports/executions.ts";
 import type { Tool } from "../../src/ports/tool.ts";
@@ -63,6 +63,7 @@ export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()
     host: "toolhost-a",
     heartbeatMs: 50,
     clock: steadyClock,
+    wallClock: systemClock,
     log: createLogger("test", "silent"),
   };
 }

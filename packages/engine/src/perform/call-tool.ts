@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ToolCallRequestSchema, ToolStatus } from "@reeve/contracts/tool";
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import { workspaceIdOf } from "@reeve/contracts/workspace-id";
@@ -89,6 +90,7 @@ function requestFor(state: RunState, { call, tool, frame }: CallTool): ToolCallR
     },
     idempotent: tool.idempotent,
     traceparent: traceparentOf() || (created?.traceparent ?? ""),
+    ...(call.startedAtMs !== undefined && { requestedAt: timestampFromMs(call.startedAtMs) }),
   });
 }
 

@@ -132,7 +132,8 @@ pub struct ToolResultMetadata {
     /// start of `content`.
     #[prost(message, repeated, tag = "11")]
     pub lost_changes: ::prost::alloc::vec::Vec<FileChange>,
-    /// Revision of the workspace after the call. 0 if the call cannot have changed files.
+    /// Revision of the workspace after the call. 0 if the call cannot have changed files. The record of
+    /// the workspace has the digest of the files at this revision, if they were stored then.
     #[prost(uint32, tag = "12")]
     pub workspace_revision: u32,
     /// Start of the arguments with which a person replaced those of the model, as JSON, at most 4,000
@@ -224,6 +225,11 @@ pub struct ToolCallRequest {
     /// W3C trace context of the run. Empty if the run is not traced.
     #[prost(string, tag = "7")]
     pub traceparent: ::prost::alloc::string::String,
+    /// Time at which the run started the call, according to its log. The same in each repetition of the
+    /// request. A call that is not idempotent, that has no journal, and that is as old as a journal can
+    /// be is not executed: its outcome is unknown. If unset, the age of the call is not checked.
+    #[prost(message, optional, tag = "8")]
+    pub requested_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Files that the tools of a run, or of all runs of a thread, share.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1116,7 +1122,9 @@ pub struct WorkspaceRecord {
     /// Last revision whose changes are in the snapshot.
     #[prost(uint32, tag = "7")]
     pub saved_revision: u32,
-    /// Name of the snapshot in the object store. Empty if there is none.
+    /// Name of the last snapshot in the object store: `{tenant}/{id}/` followed by the SHA-256 of its
+    /// content in hexadecimal, or by any other text if an older version of Reeve stored it. Empty if
+    /// there is none, or if the workspace had no files.
     #[prost(string, tag = "8")]
     pub snapshot: ::prost::alloc::string::String,
     /// Size of the snapshot in bytes.
@@ -1143,6 +1151,28 @@ pub struct WorkspaceRecord {
     /// Runs whose input files have been staged in the workspace, oldest first. At most 64.
     #[prost(message, repeated, tag = "16")]
     pub laid: ::prost::alloc::vec::Vec<LaidRun>,
+    /// Stored states of the workspace, one per revision, oldest first: what the files were after the
+    /// call whose result has this `workspace_revision`. A later snapshot does not delete them.
+    #[prost(message, repeated, tag = "17")]
+    pub snapshots: ::prost::alloc::vec::Vec<WorkspaceSnapshot>,
+}
+/// The files of a workspace after a call. Exact: no other call ran while they were stored.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkspaceSnapshot {
+    /// Revision of the workspace that the call created.
+    #[prost(uint32, tag = "1")]
+    pub revision: u32,
+    /// SHA-256 of the snapshot, a tar archive. Equal files have equal digests, and are stored once per
+    /// workspace, under the name `{tenant}/{id}/` followed by the digest in hexadecimal. Empty if the
+    /// workspace had no files.
+    #[prost(bytes = "vec", tag = "2")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    /// Size of the snapshot in bytes.
+    #[prost(uint64, tag = "3")]
+    pub size_bytes: u64,
+    /// Time at which the snapshot was stored.
+    #[prost(message, optional, tag = "4")]
+    pub saved_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A run whose input files have been staged in a workspace.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -773,7 +773,8 @@ type ToolResultMetadata struct {
 	// Reported once, in the next result of a call that uses the workspace, and to the model at the
 	// start of `content`.
 	LostChanges []*FileChange `protobuf:"bytes,11,rep,name=lost_changes,json=lostChanges,proto3" json:"lost_changes,omitempty"`
-	// Revision of the workspace after the call. 0 if the call cannot have changed files.
+	// Revision of the workspace after the call. 0 if the call cannot have changed files. The record of
+	// the workspace has the digest of the files at this revision, if they were stored then.
 	WorkspaceRevision uint32 `protobuf:"varint,12,opt,name=workspace_revision,json=workspaceRevision,proto3" json:"workspace_revision,omitempty"`
 	// Start of the arguments with which a person replaced those of the model, as JSON, at most 4,000
 	// bytes. The approval has all of them. The model reads them in a note with the result. Empty if
@@ -1162,7 +1163,11 @@ type ToolCallRequest struct {
 	// Whether the call may be executed again if its outcome is unknown.
 	Idempotent bool `protobuf:"varint,6,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
 	// W3C trace context of the run. Empty if the run is not traced.
-	Traceparent   string `protobuf:"bytes,7,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
+	Traceparent string `protobuf:"bytes,7,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
+	// Time at which the run started the call, according to its log. The same in each repetition of the
+	// request. A call that is not idempotent, that has no journal, and that is as old as a journal can
+	// be is not executed: its outcome is unknown. If unset, the age of the call is not checked.
+	RequestedAt   *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=requested_at,json=requestedAt,proto3" json:"requested_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1244,6 +1249,13 @@ func (x *ToolCallRequest) GetTraceparent() string {
 		return x.Traceparent
 	}
 	return ""
+}
+
+func (x *ToolCallRequest) GetRequestedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RequestedAt
+	}
+	return nil
 }
 
 // Files that the tools of a run, or of all runs of a thread, share.
@@ -2013,7 +2025,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x05tools\x18\x02 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\x12\x1c\n" +
 	"\tisolation\x18\x03 \x01(\tR\tisolation\x12\x12\n" +
 	"\x04host\x18\x04 \x01(\tR\x04host\x12=\n" +
-	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt:\x00\"\xa2\x02\n" +
+	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt:\x00\"\xe1\x02\n" +
 	"\x0fToolCallRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12+\n" +
@@ -2023,7 +2035,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
 	"idempotent\x18\x06 \x01(\bR\n" +
 	"idempotent\x12 \n" +
-	"\vtraceparent\x18\a \x01(\tR\vtraceparent:\x00\"O\n" +
+	"\vtraceparent\x18\a \x01(\tR\vtraceparent\x12=\n" +
+	"\frequested_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt:\x00\"O\n" +
 	"\tWorkspace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x122\n" +
 	"\x05files\x18\x02 \x03(\v2\x1c.reeve.tool.v1.WorkspaceFileR\x05files\"H\n" +
@@ -2173,29 +2186,30 @@ var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	8,  // 16: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
 	15, // 17: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
 	17, // 18: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	16, // 19: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	26, // 20: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	26, // 21: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	27, // 22: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	27, // 23: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	19, // 24: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	25, // 25: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	22, // 26: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	12, // 27: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	9,  // 28: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	23, // 29: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	20, // 30: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	21, // 31: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	24, // 32: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	4,  // 33: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	24, // 34: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	5,  // 35: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	6,  // 36: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	36, // [36:37] is the sub-list for method output_type
-	35, // [35:36] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	25, // 19: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	16, // 20: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	26, // 21: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	26, // 22: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	27, // 23: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	27, // 24: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	19, // 25: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	25, // 26: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	22, // 27: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	12, // 28: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	9,  // 29: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	23, // 30: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	20, // 31: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	21, // 32: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	24, // 33: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	4,  // 34: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	24, // 35: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	5,  // 36: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	6,  // 37: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	37, // [37:38] is the sub-list for method output_type
+	36, // [36:37] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }

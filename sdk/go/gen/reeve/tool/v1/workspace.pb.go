@@ -107,7 +107,9 @@ type WorkspaceRecord struct {
 	Revision uint32 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Last revision whose changes are in the snapshot.
 	SavedRevision uint32 `protobuf:"varint,7,opt,name=saved_revision,json=savedRevision,proto3" json:"saved_revision,omitempty"`
-	// Name of the snapshot in the object store. Empty if there is none.
+	// Name of the last snapshot in the object store: `{tenant}/{id}/` followed by the SHA-256 of its
+	// content in hexadecimal, or by any other text if an older version of Reeve stored it. Empty if
+	// there is none, or if the workspace had no files.
 	Snapshot string `protobuf:"bytes,8,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
 	// Size of the snapshot in bytes.
 	SnapshotSize uint64 `protobuf:"varint,9,opt,name=snapshot_size,json=snapshotSize,proto3" json:"snapshot_size,omitempty"`
@@ -124,7 +126,10 @@ type WorkspaceRecord struct {
 	// Time of the last use, accurate to one hour.
 	LastUsed *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=last_used,json=lastUsed,proto3" json:"last_used,omitempty"`
 	// Runs whose input files have been staged in the workspace, oldest first. At most 64.
-	Laid          []*LaidRun `protobuf:"bytes,16,rep,name=laid,proto3" json:"laid,omitempty"`
+	Laid []*LaidRun `protobuf:"bytes,16,rep,name=laid,proto3" json:"laid,omitempty"`
+	// Stored states of the workspace, one per revision, oldest first: what the files were after the
+	// call whose result has this `workspace_revision`. A later snapshot does not delete them.
+	Snapshots     []*WorkspaceSnapshot `protobuf:"bytes,17,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -271,6 +276,88 @@ func (x *WorkspaceRecord) GetLaid() []*LaidRun {
 	return nil
 }
 
+func (x *WorkspaceRecord) GetSnapshots() []*WorkspaceSnapshot {
+	if x != nil {
+		return x.Snapshots
+	}
+	return nil
+}
+
+// The files of a workspace after a call. Exact: no other call ran while they were stored.
+type WorkspaceSnapshot struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Revision of the workspace that the call created.
+	Revision uint32 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// SHA-256 of the snapshot, a tar archive. Equal files have equal digests, and are stored once per
+	// workspace, under the name `{tenant}/{id}/` followed by the digest in hexadecimal. Empty if the
+	// workspace had no files.
+	Digest []byte `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Size of the snapshot in bytes.
+	SizeBytes uint64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	// Time at which the snapshot was stored.
+	SavedAt       *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=saved_at,json=savedAt,proto3" json:"saved_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkspaceSnapshot) Reset() {
+	*x = WorkspaceSnapshot{}
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspaceSnapshot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspaceSnapshot) ProtoMessage() {}
+
+func (x *WorkspaceSnapshot) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspaceSnapshot.ProtoReflect.Descriptor instead.
+func (*WorkspaceSnapshot) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *WorkspaceSnapshot) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *WorkspaceSnapshot) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
+func (x *WorkspaceSnapshot) GetSizeBytes() uint64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+func (x *WorkspaceSnapshot) GetSavedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SavedAt
+	}
+	return nil
+}
+
 // A run whose input files have been staged in a workspace.
 type LaidRun struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -286,7 +373,7 @@ type LaidRun struct {
 
 func (x *LaidRun) Reset() {
 	*x = LaidRun{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[1]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -298,7 +385,7 @@ func (x *LaidRun) String() string {
 func (*LaidRun) ProtoMessage() {}
 
 func (x *LaidRun) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[1]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -311,7 +398,7 @@ func (x *LaidRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaidRun.ProtoReflect.Descriptor instead.
 func (*LaidRun) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{1}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *LaidRun) GetRunId() string {
@@ -352,7 +439,7 @@ type WorkspaceRelease struct {
 
 func (x *WorkspaceRelease) Reset() {
 	*x = WorkspaceRelease{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[2]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -364,7 +451,7 @@ func (x *WorkspaceRelease) String() string {
 func (*WorkspaceRelease) ProtoMessage() {}
 
 func (x *WorkspaceRelease) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[2]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -377,7 +464,7 @@ func (x *WorkspaceRelease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceRelease.ProtoReflect.Descriptor instead.
 func (*WorkspaceRelease) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{2}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *WorkspaceRelease) GetTenant() string {
@@ -413,7 +500,7 @@ type WorkspaceReleased struct {
 
 func (x *WorkspaceReleased) Reset() {
 	*x = WorkspaceReleased{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[3]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +512,7 @@ func (x *WorkspaceReleased) String() string {
 func (*WorkspaceReleased) ProtoMessage() {}
 
 func (x *WorkspaceReleased) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[3]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +525,7 @@ func (x *WorkspaceReleased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceReleased.ProtoReflect.Descriptor instead.
 func (*WorkspaceReleased) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{3}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *WorkspaceReleased) GetIsReleased() bool {
@@ -472,7 +559,7 @@ type WorkspaceFilesRequest struct {
 
 func (x *WorkspaceFilesRequest) Reset() {
 	*x = WorkspaceFilesRequest{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[4]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -484,7 +571,7 @@ func (x *WorkspaceFilesRequest) String() string {
 func (*WorkspaceFilesRequest) ProtoMessage() {}
 
 func (x *WorkspaceFilesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[4]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -497,7 +584,7 @@ func (x *WorkspaceFilesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceFilesRequest.ProtoReflect.Descriptor instead.
 func (*WorkspaceFilesRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{4}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *WorkspaceFilesRequest) GetTenant() string {
@@ -598,7 +685,7 @@ type ListOperation struct {
 
 func (x *ListOperation) Reset() {
 	*x = ListOperation{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[5]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -610,7 +697,7 @@ func (x *ListOperation) String() string {
 func (*ListOperation) ProtoMessage() {}
 
 func (x *ListOperation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[5]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -623,7 +710,7 @@ func (x *ListOperation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListOperation.ProtoReflect.Descriptor instead.
 func (*ListOperation) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{5}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListOperation) GetPath() string {
@@ -672,7 +759,7 @@ type ReadOperation struct {
 
 func (x *ReadOperation) Reset() {
 	*x = ReadOperation{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -684,7 +771,7 @@ func (x *ReadOperation) String() string {
 func (*ReadOperation) ProtoMessage() {}
 
 func (x *ReadOperation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -697,7 +784,7 @@ func (x *ReadOperation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOperation.ProtoReflect.Descriptor instead.
 func (*ReadOperation) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{6}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ReadOperation) GetPath() string {
@@ -746,7 +833,7 @@ type WriteOperation struct {
 
 func (x *WriteOperation) Reset() {
 	*x = WriteOperation{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -758,7 +845,7 @@ func (x *WriteOperation) String() string {
 func (*WriteOperation) ProtoMessage() {}
 
 func (x *WriteOperation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -771,7 +858,7 @@ func (x *WriteOperation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteOperation.ProtoReflect.Descriptor instead.
 func (*WriteOperation) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{7}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WriteOperation) GetPath() string {
@@ -842,7 +929,7 @@ type WorkspaceFilesResponse struct {
 
 func (x *WorkspaceFilesResponse) Reset() {
 	*x = WorkspaceFilesResponse{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -854,7 +941,7 @@ func (x *WorkspaceFilesResponse) String() string {
 func (*WorkspaceFilesResponse) ProtoMessage() {}
 
 func (x *WorkspaceFilesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -867,7 +954,7 @@ func (x *WorkspaceFilesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceFilesResponse.ProtoReflect.Descriptor instead.
 func (*WorkspaceFilesResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{8}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *WorkspaceFilesResponse) GetOutcome() isWorkspaceFilesResponse_Outcome {
@@ -958,7 +1045,7 @@ type FileList struct {
 
 func (x *FileList) Reset() {
 	*x = FileList{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1057,7 @@ func (x *FileList) String() string {
 func (*FileList) ProtoMessage() {}
 
 func (x *FileList) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1070,7 @@ func (x *FileList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileList.ProtoReflect.Descriptor instead.
 func (*FileList) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{9}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FileList) GetEntries() []*FileEntry {
@@ -1015,7 +1102,7 @@ type FilePart struct {
 
 func (x *FilePart) Reset() {
 	*x = FilePart{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1027,7 +1114,7 @@ func (x *FilePart) String() string {
 func (*FilePart) ProtoMessage() {}
 
 func (x *FilePart) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1040,7 +1127,7 @@ func (x *FilePart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilePart.ProtoReflect.Descriptor instead.
 func (*FilePart) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{10}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FilePart) GetContent() []byte {
@@ -1080,7 +1167,7 @@ type FilesRefused struct {
 
 func (x *FilesRefused) Reset() {
 	*x = FilesRefused{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1092,7 +1179,7 @@ func (x *FilesRefused) String() string {
 func (*FilesRefused) ProtoMessage() {}
 
 func (x *FilesRefused) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1105,7 +1192,7 @@ func (x *FilesRefused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilesRefused.ProtoReflect.Descriptor instead.
 func (*FilesRefused) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{11}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FilesRefused) GetKind() string {
@@ -1145,7 +1232,7 @@ type FileEntry struct {
 
 func (x *FileEntry) Reset() {
 	*x = FileEntry{}
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1157,7 +1244,7 @@ func (x *FileEntry) String() string {
 func (*FileEntry) ProtoMessage() {}
 
 func (x *FileEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_workspace_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1170,7 +1257,7 @@ func (x *FileEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileEntry.ProtoReflect.Descriptor instead.
 func (*FileEntry) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{12}
+	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FileEntry) GetPath() string {
@@ -1198,7 +1285,7 @@ var File_reeve_tool_v1_workspace_proto protoreflect.FileDescriptor
 
 const file_reeve_tool_v1_workspace_proto_rawDesc = "" +
 	"\n" +
-	"\x1dreeve/tool/v1/workspace.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/error/v1/error.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb3\x04\n" +
+	"\x1dreeve/tool/v1/workspace.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/error/v1/error.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf3\x04\n" +
 	"\x0fWorkspaceRecord\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x16\n" +
@@ -1216,7 +1303,14 @@ const file_reeve_tool_v1_workspace_proto_rawDesc = "" +
 	"\tlost_more\x18\r \x01(\rR\blostMore\x12#\n" +
 	"\rlost_snapshot\x18\x0e \x01(\bR\flostSnapshot\x127\n" +
 	"\tlast_used\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\blastUsed\x12*\n" +
-	"\x04laid\x18\x10 \x03(\v2\x16.reeve.tool.v1.LaidRunR\x04laid:\x00\"W\n" +
+	"\x04laid\x18\x10 \x03(\v2\x16.reeve.tool.v1.LaidRunR\x04laid\x12>\n" +
+	"\tsnapshots\x18\x11 \x03(\v2 .reeve.tool.v1.WorkspaceSnapshotR\tsnapshots:\x00\"\x9d\x01\n" +
+	"\x11WorkspaceSnapshot\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\rR\brevision\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\fR\x06digest\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x03 \x01(\x04R\tsizeBytes\x125\n" +
+	"\bsaved_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\asavedAt\"W\n" +
 	"\aLaidRun\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\rR\brevision\x12\x19\n" +
@@ -1298,47 +1392,50 @@ func file_reeve_tool_v1_workspace_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_tool_v1_workspace_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_tool_v1_workspace_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_reeve_tool_v1_workspace_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_reeve_tool_v1_workspace_proto_goTypes = []any{
 	(FileKind)(0),                  // 0: reeve.tool.v1.FileKind
 	(*WorkspaceRecord)(nil),        // 1: reeve.tool.v1.WorkspaceRecord
-	(*LaidRun)(nil),                // 2: reeve.tool.v1.LaidRun
-	(*WorkspaceRelease)(nil),       // 3: reeve.tool.v1.WorkspaceRelease
-	(*WorkspaceReleased)(nil),      // 4: reeve.tool.v1.WorkspaceReleased
-	(*WorkspaceFilesRequest)(nil),  // 5: reeve.tool.v1.WorkspaceFilesRequest
-	(*ListOperation)(nil),          // 6: reeve.tool.v1.ListOperation
-	(*ReadOperation)(nil),          // 7: reeve.tool.v1.ReadOperation
-	(*WriteOperation)(nil),         // 8: reeve.tool.v1.WriteOperation
-	(*WorkspaceFilesResponse)(nil), // 9: reeve.tool.v1.WorkspaceFilesResponse
-	(*FileList)(nil),               // 10: reeve.tool.v1.FileList
-	(*FilePart)(nil),               // 11: reeve.tool.v1.FilePart
-	(*FilesRefused)(nil),           // 12: reeve.tool.v1.FilesRefused
-	(*FileEntry)(nil),              // 13: reeve.tool.v1.FileEntry
-	(*FileChange)(nil),             // 14: reeve.tool.v1.FileChange
-	(*timestamppb.Timestamp)(nil),  // 15: google.protobuf.Timestamp
-	(*Workspace)(nil),              // 16: reeve.tool.v1.Workspace
-	(v1.ErrorReason)(0),            // 17: reeve.error.v1.ErrorReason
+	(*WorkspaceSnapshot)(nil),      // 2: reeve.tool.v1.WorkspaceSnapshot
+	(*LaidRun)(nil),                // 3: reeve.tool.v1.LaidRun
+	(*WorkspaceRelease)(nil),       // 4: reeve.tool.v1.WorkspaceRelease
+	(*WorkspaceReleased)(nil),      // 5: reeve.tool.v1.WorkspaceReleased
+	(*WorkspaceFilesRequest)(nil),  // 6: reeve.tool.v1.WorkspaceFilesRequest
+	(*ListOperation)(nil),          // 7: reeve.tool.v1.ListOperation
+	(*ReadOperation)(nil),          // 8: reeve.tool.v1.ReadOperation
+	(*WriteOperation)(nil),         // 9: reeve.tool.v1.WriteOperation
+	(*WorkspaceFilesResponse)(nil), // 10: reeve.tool.v1.WorkspaceFilesResponse
+	(*FileList)(nil),               // 11: reeve.tool.v1.FileList
+	(*FilePart)(nil),               // 12: reeve.tool.v1.FilePart
+	(*FilesRefused)(nil),           // 13: reeve.tool.v1.FilesRefused
+	(*FileEntry)(nil),              // 14: reeve.tool.v1.FileEntry
+	(*FileChange)(nil),             // 15: reeve.tool.v1.FileChange
+	(*timestamppb.Timestamp)(nil),  // 16: google.protobuf.Timestamp
+	(*Workspace)(nil),              // 17: reeve.tool.v1.Workspace
+	(v1.ErrorReason)(0),            // 18: reeve.error.v1.ErrorReason
 }
 var file_reeve_tool_v1_workspace_proto_depIdxs = []int32{
-	14, // 0: reeve.tool.v1.WorkspaceRecord.unsaved:type_name -> reeve.tool.v1.FileChange
-	14, // 1: reeve.tool.v1.WorkspaceRecord.lost:type_name -> reeve.tool.v1.FileChange
-	15, // 2: reeve.tool.v1.WorkspaceRecord.last_used:type_name -> google.protobuf.Timestamp
-	2,  // 3: reeve.tool.v1.WorkspaceRecord.laid:type_name -> reeve.tool.v1.LaidRun
-	16, // 4: reeve.tool.v1.WorkspaceFilesRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	6,  // 5: reeve.tool.v1.WorkspaceFilesRequest.list:type_name -> reeve.tool.v1.ListOperation
-	7,  // 6: reeve.tool.v1.WorkspaceFilesRequest.read:type_name -> reeve.tool.v1.ReadOperation
-	8,  // 7: reeve.tool.v1.WorkspaceFilesRequest.write:type_name -> reeve.tool.v1.WriteOperation
-	10, // 8: reeve.tool.v1.WorkspaceFilesResponse.list:type_name -> reeve.tool.v1.FileList
-	11, // 9: reeve.tool.v1.WorkspaceFilesResponse.part:type_name -> reeve.tool.v1.FilePart
-	12, // 10: reeve.tool.v1.WorkspaceFilesResponse.refused:type_name -> reeve.tool.v1.FilesRefused
-	13, // 11: reeve.tool.v1.FileList.entries:type_name -> reeve.tool.v1.FileEntry
-	17, // 12: reeve.tool.v1.FilesRefused.reason:type_name -> reeve.error.v1.ErrorReason
-	0,  // 13: reeve.tool.v1.FileEntry.kind:type_name -> reeve.tool.v1.FileKind
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	15, // 0: reeve.tool.v1.WorkspaceRecord.unsaved:type_name -> reeve.tool.v1.FileChange
+	15, // 1: reeve.tool.v1.WorkspaceRecord.lost:type_name -> reeve.tool.v1.FileChange
+	16, // 2: reeve.tool.v1.WorkspaceRecord.last_used:type_name -> google.protobuf.Timestamp
+	3,  // 3: reeve.tool.v1.WorkspaceRecord.laid:type_name -> reeve.tool.v1.LaidRun
+	2,  // 4: reeve.tool.v1.WorkspaceRecord.snapshots:type_name -> reeve.tool.v1.WorkspaceSnapshot
+	16, // 5: reeve.tool.v1.WorkspaceSnapshot.saved_at:type_name -> google.protobuf.Timestamp
+	17, // 6: reeve.tool.v1.WorkspaceFilesRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	7,  // 7: reeve.tool.v1.WorkspaceFilesRequest.list:type_name -> reeve.tool.v1.ListOperation
+	8,  // 8: reeve.tool.v1.WorkspaceFilesRequest.read:type_name -> reeve.tool.v1.ReadOperation
+	9,  // 9: reeve.tool.v1.WorkspaceFilesRequest.write:type_name -> reeve.tool.v1.WriteOperation
+	11, // 10: reeve.tool.v1.WorkspaceFilesResponse.list:type_name -> reeve.tool.v1.FileList
+	12, // 11: reeve.tool.v1.WorkspaceFilesResponse.part:type_name -> reeve.tool.v1.FilePart
+	13, // 12: reeve.tool.v1.WorkspaceFilesResponse.refused:type_name -> reeve.tool.v1.FilesRefused
+	14, // 13: reeve.tool.v1.FileList.entries:type_name -> reeve.tool.v1.FileEntry
+	18, // 14: reeve.tool.v1.FilesRefused.reason:type_name -> reeve.error.v1.ErrorReason
+	0,  // 15: reeve.tool.v1.FileEntry.kind:type_name -> reeve.tool.v1.FileKind
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_workspace_proto_init() }
@@ -1347,16 +1444,16 @@ func file_reeve_tool_v1_workspace_proto_init() {
 		return
 	}
 	file_reeve_tool_v1_tool_proto_init()
-	file_reeve_tool_v1_workspace_proto_msgTypes[4].OneofWrappers = []any{
+	file_reeve_tool_v1_workspace_proto_msgTypes[5].OneofWrappers = []any{
 		(*WorkspaceFilesRequest_List)(nil),
 		(*WorkspaceFilesRequest_Read)(nil),
 		(*WorkspaceFilesRequest_Write)(nil),
 	}
-	file_reeve_tool_v1_workspace_proto_msgTypes[7].OneofWrappers = []any{
+	file_reeve_tool_v1_workspace_proto_msgTypes[8].OneofWrappers = []any{
 		(*WriteOperation_Content)(nil),
 		(*WriteOperation_ArtifactId)(nil),
 	}
-	file_reeve_tool_v1_workspace_proto_msgTypes[8].OneofWrappers = []any{
+	file_reeve_tool_v1_workspace_proto_msgTypes[9].OneofWrappers = []any{
 		(*WorkspaceFilesResponse_List)(nil),
 		(*WorkspaceFilesResponse_Part)(nil),
 		(*WorkspaceFilesResponse_WrittenBytes)(nil),
@@ -1368,7 +1465,7 @@ func file_reeve_tool_v1_workspace_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_workspace_proto_rawDesc), len(file_reeve_tool_v1_workspace_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

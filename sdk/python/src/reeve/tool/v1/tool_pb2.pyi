@@ -222,7 +222,7 @@ class ToolCatalog(_message.Message):
     def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ToolCallRequest(_message.Message):
-    __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent")
+    __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
@@ -230,6 +230,7 @@ class ToolCallRequest(_message.Message):
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
     TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_AT_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     run_id: str
     call: ToolCall
@@ -237,7 +238,8 @@ class ToolCallRequest(_message.Message):
     settings: ToolSettings
     idempotent: bool
     traceparent: str
-    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ...) -> None: ...
+    requested_at: _timestamp_pb2.Timestamp
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Workspace(_message.Message):
     __slots__ = ("id", "files")

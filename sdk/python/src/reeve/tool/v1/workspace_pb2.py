@@ -27,7 +27,7 @@ from reeve.error.v1 import error_pb2 as reeve_dot_error_dot_v1_dot_error__pb2
 from reeve.tool.v1 import tool_pb2 as reeve_dot_tool_dot_v1_dot_tool__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dreeve/tool/v1/workspace.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/error/v1/error.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb3\x04\n\x0fWorkspaceRecord\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12\x16\n\x06holder\x18\x03 \x01(\tR\x06holder\x12\x14\n\x05place\x18\x04 \x01(\tR\x05place\x12\x16\n\x06\x66older\x18\x05 \x01(\tR\x06\x66older\x12\x1a\n\x08revision\x18\x06 \x01(\rR\x08revision\x12%\n\x0esaved_revision\x18\x07 \x01(\rR\rsavedRevision\x12\x1a\n\x08snapshot\x18\x08 \x01(\tR\x08snapshot\x12#\n\rsnapshot_size\x18\t \x01(\x04R\x0csnapshotSize\x12\x33\n\x07unsaved\x18\n \x03(\x0b\x32\x19.reeve.tool.v1.FileChangeR\x07unsaved\x12!\n\x0cunsaved_more\x18\x0b \x01(\rR\x0bunsavedMore\x12-\n\x04lost\x18\x0c \x03(\x0b\x32\x19.reeve.tool.v1.FileChangeR\x04lost\x12\x1b\n\tlost_more\x18\r \x01(\rR\x08lostMore\x12#\n\rlost_snapshot\x18\x0e \x01(\x08R\x0clostSnapshot\x12\x37\n\tlast_used\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x08lastUsed\x12*\n\x04laid\x18\x10 \x03(\x0b\x32\x16.reeve.tool.v1.LaidRunR\x04laid:\x00\"W\n\x07LaidRun\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x19\n\x08is_saved\x18\x03 \x01(\x08R\x07isSaved\"W\n\x10WorkspaceRelease\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12\x19\n\x08only_ask\x18\x03 \x01(\x08R\x07onlyAsk:\x00\"4\n\x11WorkspaceReleased\x12\x1f\n\x0bis_released\x18\x01 \x01(\x08R\nisReleased\"\xac\x02\n\x15WorkspaceFilesRequest\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x36\n\tworkspace\x18\x03 \x01(\x0b\x32\x18.reeve.tool.v1.WorkspaceR\tworkspace\x12\x32\n\x04list\x18\n \x01(\x0b\x32\x1c.reeve.tool.v1.ListOperationH\x00R\x04list\x12\x32\n\x04read\x18\x0b \x01(\x0b\x32\x1c.reeve.tool.v1.ReadOperationH\x00R\x04read\x12\x35\n\x05write\x18\x0c \x01(\x0b\x32\x1d.reeve.tool.v1.WriteOperationH\x00R\x05write:\x00\x42\x0b\n\toperation\"k\n\rListOperation\x12\x12\n\x04path\x18\x01 \x01(\tR\x04path\x12\x1c\n\trecursive\x18\x02 \x01(\x08R\trecursive\x12\x12\n\x04most\x18\x03 \x01(\rR\x04most\x12\x14\n\x05\x61\x66ter\x18\x04 \x01(\tR\x05\x61\x66ter\"t\n\rReadOperation\x12\x12\n\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n\x06offset\x18\x02 \x01(\x04R\x06offset\x12\x1d\n\nmost_bytes\x18\x03 \x01(\rR\tmostBytes\x12\x18\n\x07version\x18\x04 \x01(\tR\x07version\"m\n\x0eWriteOperation\x12\x12\n\x04path\x18\x01 \x01(\tR\x04path\x12\x1a\n\x07\x63ontent\x18\x02 \x01(\x0cH\x00R\x07\x63ontent\x12!\n\x0b\x61rtifact_id\x18\x03 \x01(\tH\x00R\nartifactIdB\x08\n\x06source\"\xe1\x01\n\x16WorkspaceFilesResponse\x12-\n\x04list\x18\x01 \x01(\x0b\x32\x17.reeve.tool.v1.FileListH\x00R\x04list\x12-\n\x04part\x18\x02 \x01(\x0b\x32\x17.reeve.tool.v1.FilePartH\x00R\x04part\x12%\n\rwritten_bytes\x18\x03 \x01(\x04H\x00R\x0cwrittenBytes\x12\x37\n\x07refused\x18\x04 \x01(\x0b\x32\x1b.reeve.tool.v1.FilesRefusedH\x00R\x07refusedB\t\n\x07outcome\"R\n\x08\x46ileList\x12\x32\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x18.reeve.tool.v1.FileEntryR\x07\x65ntries\x12\x12\n\x04next\x18\x02 \x01(\tR\x04next\"]\n\x08\x46ilePart\x12\x18\n\x07\x63ontent\x18\x01 \x01(\x0cR\x07\x63ontent\x12\x1d\n\nsize_bytes\x18\x02 \x01(\x04R\tsizeBytes\x12\x18\n\x07version\x18\x03 \x01(\tR\x07version\"q\n\x0c\x46ilesRefused\x12\x12\n\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n\x07message\x18\x02 \x01(\tR\x07message\x12\x33\n\x06reason\x18\x03 \x01(\x0e\x32\x1b.reeve.error.v1.ErrorReasonR\x06reason\"k\n\tFileEntry\x12\x12\n\x04path\x18\x01 \x01(\tR\x04path\x12+\n\x04kind\x18\x02 \x01(\x0e\x32\x17.reeve.tool.v1.FileKindR\x04kind\x12\x1d\n\nsize_bytes\x18\x03 \x01(\x04R\tsizeBytes*x\n\x08\x46ileKind\x12\x19\n\x15\x46ILE_KIND_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x46ILE_KIND_FILE\x10\x01\x12\x14\n\x10\x46ILE_KIND_FOLDER\x10\x02\x12\x12\n\x0e\x46ILE_KIND_LINK\x10\x03\x12\x13\n\x0f\x46ILE_KIND_OTHER\x10\x04\x42P\n\x11\x64\x65v.reeve.tool.v1B\x0eWorkspaceProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dreeve/tool/v1/workspace.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/error/v1/error.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf3\x04\n\x0fWorkspaceRecord\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12\x16\n\x06holder\x18\x03 \x01(\tR\x06holder\x12\x14\n\x05place\x18\x04 \x01(\tR\x05place\x12\x16\n\x06\x66older\x18\x05 \x01(\tR\x06\x66older\x12\x1a\n\x08revision\x18\x06 \x01(\rR\x08revision\x12%\n\x0esaved_revision\x18\x07 \x01(\rR\rsavedRevision\x12\x1a\n\x08snapshot\x18\x08 \x01(\tR\x08snapshot\x12#\n\rsnapshot_size\x18\t \x01(\x04R\x0csnapshotSize\x12\x33\n\x07unsaved\x18\n \x03(\x0b\x32\x19.reeve.tool.v1.FileChangeR\x07unsaved\x12!\n\x0cunsaved_more\x18\x0b \x01(\rR\x0bunsavedMore\x12-\n\x04lost\x18\x0c \x03(\x0b\x32\x19.reeve.tool.v1.FileChangeR\x04lost\x12\x1b\n\tlost_more\x18\r \x01(\rR\x08lostMore\x12#\n\rlost_snapshot\x18\x0e \x01(\x08R\x0clostSnapshot\x12\x37\n\tlast_used\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x08lastUsed\x12*\n\x04laid\x18\x10 \x03(\x0b\x32\x16.reeve.tool.v1.LaidRunR\x04laid\x12>\n\tsnapshots\x18\x11 \x03(\x0b\x32 .reeve.tool.v1.WorkspaceSnapshotR\tsnapshots:\x00\"\x9d\x01\n\x11WorkspaceSnapshot\x12\x1a\n\x08revision\x18\x01 \x01(\rR\x08revision\x12\x16\n\x06\x64igest\x18\x02 \x01(\x0cR\x06\x64igest\x12\x1d\n\nsize_bytes\x18\x03 \x01(\x04R\tsizeBytes\x12\x35\n\x08saved_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07savedAt\"W\n\x07LaidRun\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x19\n\x08is_saved\x18\x03 \x01(\x08R\x07isSaved\"W\n\x10WorkspaceRelease\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12\x19\n\x08only_ask\x18\x03 \x01(\x08R\x07onlyAsk:\x00\"4\n\x11WorkspaceReleased\x12\x1f\n\x0bis_released\x18\x01 \x01(\x08R\nisReleased\"\xac\x02\n\x15WorkspaceFilesRequest\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x36\n\tworkspace\x18\x03 \x01(\x0b\x32\x18.reeve.tool.v1.WorkspaceR\tworkspace\x12\x32\n\x04list\x18\n \x01(\x0b\x32\x1c.reeve.tool.v1.ListOperationH\x00R\x04list\x12\x32\n\x04read\x18\x0b \x01(\x0b\x32\x1c.reeve.tool.v1.ReadOperationH\x00R\x04read\x12\x35\n\x05write\x18\x0c \x01(\x0b\x32\x1d.reeve.tool.v1.WriteOperationH\x00R\x05write:\x00\x42\x0b\n\toperation\"k\n\rListOperation\x12\x12\n\x04path\x18\x01 \x01(\tR\x04path\x12\x1c\n\trecursive\x18\x02 \x01(\x08R\trecursive\x12\x12\n\x04most\x18\x03 \x01(\rR\x04most\x12\x14\n\x05\x61\x66ter\x18\x04 \x01(\tR\x05\x61\x66ter\"t\n\rReadOperation\x12\x12\n\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n\x06offset\x18\x02 \x01(\x04R\x06offset\x12\x1d\n\nmost_bytes\x18\x03 \x01(\rR\tmostBytes\x12\x18\n\x07version\x18\x04 \x01(\tR\x07version\"m\n\x0eWriteOperation\x12\x12\n\x04path\x18\x01 \x01(\tR\x04path\x12\x1a\n\x07\x63ontent\x18\x02 \x01(\x0cH\x00R\x07\x63ontent\x12!\n\x0b\x61rtifact_id\x18\x03 \x01(\tH\x00R\nartifactIdB\x08\n\x06source\"\xe1\x01\n\x16WorkspaceFilesResponse\x12-\n\x04list\x18\x01 \x01(\x0b\x32\x17.reeve.tool.v1.FileListH\x00R\x04list\x12-\n\x04part\x18\x02 \x01(\x0b\x32\x17.reeve.tool.v1.FilePartH\x00R\x04part\x12%\n\rwritten_bytes\x18\x03 \x01(\x04H\x00R\x0cwrittenBytes\x12\x37\n\x07refused\x18\x04 \x01(\x0b\x32\x1b.reeve.tool.v1.FilesRefusedH\x00R\x07refusedB\t\n\x07outcome\"R\n\x08\x46ileList\x12\x32\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x18.reeve.tool.v1.FileEntryR\x07\x65ntries\x12\x12\n\x04next\x18\x02 \x01(\tR\x04next\"]\n\x08\x46ilePart\x12\x18\n\x07\x63ontent\x18\x01 \x01(\x0cR\x07\x63ontent\x12\x1d\n\nsize_bytes\x18\x02 \x01(\x04R\tsizeBytes\x12\x18\n\x07version\x18\x03 \x01(\tR\x07version\"q\n\x0c\x46ilesRefused\x12\x12\n\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n\x07message\x18\x02 \x01(\tR\x07message\x12\x33\n\x06reason\x18\x03 \x01(\x0e\x32\x1b.reeve.error.v1.ErrorReasonR\x06reason\"k\n\tFileEntry\x12\x12\n\x04path\x18\x01 \x01(\tR\x04path\x12+\n\x04kind\x18\x02 \x01(\x0e\x32\x17.reeve.tool.v1.FileKindR\x04kind\x12\x1d\n\nsize_bytes\x18\x03 \x01(\x04R\tsizeBytes*x\n\x08\x46ileKind\x12\x19\n\x15\x46ILE_KIND_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x46ILE_KIND_FILE\x10\x01\x12\x14\n\x10\x46ILE_KIND_FOLDER\x10\x02\x12\x12\n\x0e\x46ILE_KIND_LINK\x10\x03\x12\x13\n\x0f\x46ILE_KIND_OTHER\x10\x04\x42P\n\x11\x64\x65v.reeve.tool.v1B\x0eWorkspaceProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,32 +35,34 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reeve.tool.v1.workspace_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\021dev.reeve.tool.v1B\016WorkspaceProtoP\001Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1'
-  _globals['_FILEKIND']._serialized_start=2205
-  _globals['_FILEKIND']._serialized_end=2325
+  _globals['_FILEKIND']._serialized_start=2429
+  _globals['_FILEKIND']._serialized_end=2549
   _globals['_WORKSPACERECORD']._serialized_start=136
-  _globals['_WORKSPACERECORD']._serialized_end=699
-  _globals['_LAIDRUN']._serialized_start=701
-  _globals['_LAIDRUN']._serialized_end=788
-  _globals['_WORKSPACERELEASE']._serialized_start=790
-  _globals['_WORKSPACERELEASE']._serialized_end=877
-  _globals['_WORKSPACERELEASED']._serialized_start=879
-  _globals['_WORKSPACERELEASED']._serialized_end=931
-  _globals['_WORKSPACEFILESREQUEST']._serialized_start=934
-  _globals['_WORKSPACEFILESREQUEST']._serialized_end=1234
-  _globals['_LISTOPERATION']._serialized_start=1236
-  _globals['_LISTOPERATION']._serialized_end=1343
-  _globals['_READOPERATION']._serialized_start=1345
-  _globals['_READOPERATION']._serialized_end=1461
-  _globals['_WRITEOPERATION']._serialized_start=1463
-  _globals['_WRITEOPERATION']._serialized_end=1572
-  _globals['_WORKSPACEFILESRESPONSE']._serialized_start=1575
-  _globals['_WORKSPACEFILESRESPONSE']._serialized_end=1800
-  _globals['_FILELIST']._serialized_start=1802
-  _globals['_FILELIST']._serialized_end=1884
-  _globals['_FILEPART']._serialized_start=1886
-  _globals['_FILEPART']._serialized_end=1979
-  _globals['_FILESREFUSED']._serialized_start=1981
-  _globals['_FILESREFUSED']._serialized_end=2094
-  _globals['_FILEENTRY']._serialized_start=2096
-  _globals['_FILEENTRY']._serialized_end=2203
+  _globals['_WORKSPACERECORD']._serialized_end=763
+  _globals['_WORKSPACESNAPSHOT']._serialized_start=766
+  _globals['_WORKSPACESNAPSHOT']._serialized_end=923
+  _globals['_LAIDRUN']._serialized_start=925
+  _globals['_LAIDRUN']._serialized_end=1012
+  _globals['_WORKSPACERELEASE']._serialized_start=1014
+  _globals['_WORKSPACERELEASE']._serialized_end=1101
+  _globals['_WORKSPACERELEASED']._serialized_start=1103
+  _globals['_WORKSPACERELEASED']._serialized_end=1155
+  _globals['_WORKSPACEFILESREQUEST']._serialized_start=1158
+  _globals['_WORKSPACEFILESREQUEST']._serialized_end=1458
+  _globals['_LISTOPERATION']._serialized_start=1460
+  _globals['_LISTOPERATION']._serialized_end=1567
+  _globals['_READOPERATION']._serialized_start=1569
+  _globals['_READOPERATION']._serialized_end=1685
+  _globals['_WRITEOPERATION']._serialized_start=1687
+  _globals['_WRITEOPERATION']._serialized_end=1796
+  _globals['_WORKSPACEFILESRESPONSE']._serialized_start=1799
+  _globals['_WORKSPACEFILESRESPONSE']._serialized_end=2024
+  _globals['_FILELIST']._serialized_start=2026
+  _globals['_FILELIST']._serialized_end=2108
+  _globals['_FILEPART']._serialized_start=2110
+  _globals['_FILEPART']._serialized_end=2203
+  _globals['_FILESREFUSED']._serialized_start=2205
+  _globals['_FILESREFUSED']._serialized_end=2318
+  _globals['_FILEENTRY']._serialized_start=2320
+  _globals['_FILEENTRY']._serialized_end=2427
 # @@protoc_insertion_point(module_scope)

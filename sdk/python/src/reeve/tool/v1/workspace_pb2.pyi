@@ -26,7 +26,7 @@ FILE_KIND_LINK: FileKind
 FILE_KIND_OTHER: FileKind
 
 class WorkspaceRecord(_message.Message):
-    __slots__ = ("tenant", "id", "holder", "place", "folder", "revision", "saved_revision", "snapshot", "snapshot_size", "unsaved", "unsaved_more", "lost", "lost_more", "lost_snapshot", "last_used", "laid")
+    __slots__ = ("tenant", "id", "holder", "place", "folder", "revision", "saved_revision", "snapshot", "snapshot_size", "unsaved", "unsaved_more", "lost", "lost_more", "lost_snapshot", "last_used", "laid", "snapshots")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     HOLDER_FIELD_NUMBER: _ClassVar[int]
@@ -43,6 +43,7 @@ class WorkspaceRecord(_message.Message):
     LOST_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
     LAST_USED_FIELD_NUMBER: _ClassVar[int]
     LAID_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOTS_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     id: str
     holder: str
@@ -59,7 +60,20 @@ class WorkspaceRecord(_message.Message):
     lost_snapshot: bool
     last_used: _timestamp_pb2.Timestamp
     laid: _containers.RepeatedCompositeFieldContainer[LaidRun]
-    def __init__(self, tenant: _Optional[str] = ..., id: _Optional[str] = ..., holder: _Optional[str] = ..., place: _Optional[str] = ..., folder: _Optional[str] = ..., revision: _Optional[int] = ..., saved_revision: _Optional[int] = ..., snapshot: _Optional[str] = ..., snapshot_size: _Optional[int] = ..., unsaved: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., unsaved_more: _Optional[int] = ..., lost: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., lost_more: _Optional[int] = ..., lost_snapshot: _Optional[bool] = ..., last_used: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., laid: _Optional[_Iterable[_Union[LaidRun, _Mapping]]] = ...) -> None: ...
+    snapshots: _containers.RepeatedCompositeFieldContainer[WorkspaceSnapshot]
+    def __init__(self, tenant: _Optional[str] = ..., id: _Optional[str] = ..., holder: _Optional[str] = ..., place: _Optional[str] = ..., folder: _Optional[str] = ..., revision: _Optional[int] = ..., saved_revision: _Optional[int] = ..., snapshot: _Optional[str] = ..., snapshot_size: _Optional[int] = ..., unsaved: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., unsaved_more: _Optional[int] = ..., lost: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., lost_more: _Optional[int] = ..., lost_snapshot: _Optional[bool] = ..., last_used: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., laid: _Optional[_Iterable[_Union[LaidRun, _Mapping]]] = ..., snapshots: _Optional[_Iterable[_Union[WorkspaceSnapshot, _Mapping]]] = ...) -> None: ...
+
+class WorkspaceSnapshot(_message.Message):
+    __slots__ = ("revision", "digest", "size_bytes", "saved_at")
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SAVED_AT_FIELD_NUMBER: _ClassVar[int]
+    revision: int
+    digest: bytes
+    size_bytes: int
+    saved_at: _timestamp_pb2.Timestamp
+    def __init__(self, revision: _Optional[int] = ..., digest: _Optional[bytes] = ..., size_bytes: _Optional[int] = ..., saved_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class LaidRun(_message.Message):
     __slots__ = ("run_id", "revision", "is_saved")
