@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { breaks } from "./breaks/all-breaks.ts";
 import type { Find } from "./breaks/break.ts";
+import { isNamed } from "./support/kubernetes-object.ts";
 import { policies } from "./policies/all-policies.ts";
 import type { KubernetesObject } from "./support/kubernetes-object.ts";
 import { noRenderer, render, renderer } from "./support/render.ts";
 
 function finderIn(objects: readonly KubernetesObject[]): Find {
   return (kind, name) => {
-    const found = objects.find((one) => one.kind === kind && one.metadata.name === name);
+    const found = objects.find((one) => one.kind === kind && isNamed(one, name));
     if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
     return found;
   };

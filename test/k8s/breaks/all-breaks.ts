@@ -1,5 +1,6 @@
 import type { Break } from "./break.ts";
 import { imageBreaks } from "./images-and-resources.ts";
+import { jobBreaks } from "./jobs.ts";
 import { lifeBreaks } from "./life.ts";
 import { networkBreaks } from "./network.ts";
 import { podSecurityBreaks } from "./pod-security.ts";
@@ -15,6 +16,7 @@ export const breaks: readonly Break[] = [
   ...podSecurityBreaks,
   ...imageBreaks,
   ...lifeBreaks,
+  ...jobBreaks,
   ...networkBreaks,
   ...selectorBreaks,
   ...scalingBreaks,

@@ -1,5 +1,5 @@
 import type { Break } from "./break.ts";
-import { remove, variable } from "./break.ts";
+import { remove } from "./break.ts";
 
 /** Replica counts without an owner or with two, and queues that scale no pods. */
 export const scalingBreaks: readonly Break[] = [
@@ -48,7 +48,7 @@ export const scalingBreaks: readonly Break[] = [
   [
     "queues",
     "a pool that is not provisioned",
-    (find) => (variable(find("Job", "provision"), "REEVE_POOLS").value = "large"),
+    (find) => (find("ConfigMap", "provision").data.REEVE_POOLS = "large"),
     "does not provision pool default",
   ],
   [

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from "../support/kubernetes-object.ts";
 import { schemaViolations } from "../support/check-schema.ts";
 import { images, resources } from "./images-and-resources.ts";
+import { jobs } from "./jobs.ts";
 import { disruption, grace, probes, rollout } from "./life.ts";
 import { defaultDeny, internet, networkSelectors, sandboxNetwork } from "./network.ts";
 import { identity, podSecurity } from "./pod-security.ts";
@@ -23,6 +24,7 @@ export const policies = {
   grace,
   rollout,
   disruption,
+  jobs,
   defaultDeny,
   networkSelectors,
   internet,

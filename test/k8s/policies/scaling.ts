@@ -6,6 +6,7 @@ import type { KubernetesObject } from "../support/kubernetes-object.ts";
 import { nameOf } from "../support/kubernetes-object.ts";
 import type { Workload } from "../support/manifests.ts";
 import { ofKind, valueOf, workloadsOf } from "../support/manifests.ts";
+import { environmentOf } from "../support/environment.ts";
 import { programNameOf } from "../support/services.ts";
 
 interface ScalerSpec {
@@ -46,7 +47,9 @@ export function queues(objects: readonly KubernetesObject[]): readonly string[] 
   const workloads = workloadsOf(objects);
   const provisioned = workloads
     .filter((workload) => programNameOf(workload) === "provision")
-    .flatMap((workload) => (valueOf(workload, "REEVE_POOLS") ?? "default").split(","));
+    .flatMap((workload) =>
+      (environmentOf(objects, workload)["REEVE_POOLS"] ?? "default").split(","),
+    );
   const workers = workloads.filter((workload) => queueOf(workload) !== undefined);
   return workers.flatMap((workload) => {
     const { name, object } = workload;

@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubernetesObject } from "../support/kubernetes-object.ts";
-import { nameOf } from "../support/kubernetes-object.ts";
+import { isNamed, nameOf } from "../support/kubernetes-object.ts";
 import { environmentOf } from "../support/environment.ts";
 import { ofKind, workloadsOf } from "../support/manifests.ts";
 import { programNameOf, programOf } from "../support/services.ts";
+
+/** The key of a ConfigMap that only makes its hash depend on the image. It is no setting. */
+const imageKey = "image";
 
 /** Every program accepts its environment: the settings exist, none is missing, and each is valid. */
 export function settings(objects: readonly KubernetesObject[]): readonly string[] {
@@ -17,7 +20,7 @@ export function settings(objects: readonly KubernetesObject[]): readonly string[
     const given = environmentOf(objects, workload);
     const named = containers.flatMap(({ env = [] }) => env.map((variable) => variable.name));
     const unknown = [...named, ...Object.keys(given)].filter(
-      (variable) => !program.variables.includes(variable),
+      (variable) => variable !== imageKey && !program.variables.includes(variable),
     );
     return [
       ...[...new Set(unknown)].map((variable) => `${name} has no setting ${variable}`),
@@ -71,7 +74,9 @@ export function secrets(objects: readonly KubernetesObject[]): readonly string[]
     return [
       ...whole.map((secret) => `${name} takes all keys of secret ${secret}`),
       ...refs.flatMap(({ name: secret = "", key }) => {
-        const base = Object.keys(readers).find((known) => isNamed(secret, known)) ?? "";
+        const base =
+          Object.keys(readers).find((known) => isNamed({ metadata: { name: secret } }, known)) ??
+          "";
         const there = made.find((object) => nameOf(object) === `Secret ${secret}`);
         const isMade = there?.data?.[key] !== undefined;
         const isDocumented = secret === base && documented.has(`${secret} ${key}`);
@@ -84,9 +89,4 @@ export function secrets(objects: readonly KubernetesObject[]): readonly string[]
       }),
     ];
   });
-}
-
-/** Returns whether a secret has this name, with or without the hash of its content. */
-function isNamed(secret: string, known: string): boolean {
-  return secret === known || new RegExp(`^${known}-[a-z0-9]{10}$`).test(secret);
 }

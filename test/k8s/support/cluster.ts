@@ -13,6 +13,7 @@ import { render } from "./render.ts";
 
 const namespace = "reeve";
 const sandboxes = "reeve-sandboxes";
+const provision = "--selector=app.kubernetes.io/name=provision";
 
 /** The image of sandboxes, for tests that execute code. */
 const sandboxImage = process.env["REEVE_TEST_SANDBOX_IMAGE"] ?? "";
@@ -58,7 +59,7 @@ export async function deployToCluster(scripts: string): Promise<OnCluster> {
   const items = [...adapted(render(folder)), scriptsIn(scripts)];
   kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items }));
   const inside = ["--namespace", namespace, "--timeout=300s"];
-  kubectl(["wait", "--for=condition=complete", "job/provision", ...inside]);
+  kubectl(["wait", "--for=condition=complete", "job", provision, ...inside]);
   for (const name of ["gateway", "runtime", "toolhost", "approvals"]) {
     kubectl(["rollout", "status", `deployment/${name}`, ...inside]);
   }

@@ -34,6 +34,11 @@ export type Container = V1Container;
 export type PodSpec = V1PodSpec;
 export type Selector = V1LabelSelector;
 
+/** Returns whether an object has this name, with or without a hash of its content. */
+export function isNamed({ metadata }: Pick<KubernetesObject, "metadata">, name: string): boolean {
+  return metadata.name === name || new RegExp(`^${name}-[a-z0-9]{10}$`).test(metadata.name);
+}
+
 /** Returns `Kind name`, for messages. */
 export function nameOf({ kind, metadata }: KubernetesObject): string {
   return `${kind} ${metadata.name}`;

@@ -4,7 +4,8 @@ import { findProgram } from "@reeve/platform/nats/nats-server";
 import { parseAllDocuments } from "yaml";
 import type { KubernetesObject } from "./kubernetes-object.ts";
 
-const root = join(import.meta.dirname, "../../..");
+/** The root folder of this repository. */
+export const repository = join(import.meta.dirname, "../../..");
 
 /** The programs that can render, with their arguments. */
 const renderers = [
@@ -24,7 +25,7 @@ export const noRenderer =
 /** Returns the rendered objects of a kustomization in this repository. */
 export function render(folder: string): readonly KubernetesObject[] {
   if (renderer?.program === undefined) throw new Error(noRenderer);
-  const output = execFileSync(renderer.program, [...renderer.args, join(root, folder)], {
+  const output = execFileSync(renderer.program, [...renderer.args, join(repository, folder)], {
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
   });
