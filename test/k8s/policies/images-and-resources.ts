@@ -49,7 +49,8 @@ function sum(sizes: readonly number[]): number {
   return sizes.reduce((total, size) => total + size, 0);
 }
 
-function bytesOf(quantity: string): number {
+/** Returns the bytes of a quantity of memory or storage, as `512Mi`. */
+export function bytesOf(quantity: string): number {
   const [, number = "0", unit = ""] = /^(\d+)(Ki|Mi|Gi)?$/.exec(quantity) ?? [];
   return Number(number) * 1024 ** ["", "Ki", "Mi", "Gi"].indexOf(unit);
 }
