@@ -7,7 +7,7 @@ import { noRenderer, render, renderer } from "./support/render.ts";
 const folders = [
   "deploy/k8s/overlays/dev",
   "deploy/k8s/overlays/prod",
-  "test/k8s/overlays/sandbox",
+  "deploy/k8s/overlays/dev-sandbox",
   "test/k8s/overlays/all",
 ];
 
