@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { IncomingHttpHeaders } from "node:http2";
 import { connect } from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
@@ -82,4 +83,21 @@ describe.each(texts)("an error with texts that are %s", (_, text) => {
       expect(answer.byteLength).toBeGreaterThan(2_000);
     },
   );
+});
+
+test("an answer that cannot be encoded ends the request, and is logged", async () => {
+  await using bench = await served({
+    getRun() {
+      throw new ConnectError("half of a pair: \ud83d", Code.Unimplemented);
+    },
+  });
+  const session = connect(bench.server.url);
+  const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc" };
+  const stream = session.request(headers).on("error", () => undefined);
+  const closed = new Promise((resolve) => stream.once("close", resolve));
+  stream.end(request);
+  stream.resume();
+  await closed;
+  session.destroy();
+  expect(bench.logged.join("")).toContain("an answer could not be sent");
 });

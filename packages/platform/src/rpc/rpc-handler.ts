@@ -1,3 +1,4 @@
+import { constants } from "node:http2";
 import type { ConnectRouter, ConnectRouterOptions, HandlerContext } from "@connectrpc/connect";
 import { Code, ConnectError, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import type {
@@ -59,7 +60,14 @@ export function rpcHandler(
       .then((answer) => explained(answer, request, handler))
       .then((answer) => universalResponseToNodeResponse(answer, response))
       .catch((error: unknown) => {
-        log.debug({ code: ConnectError.from(error).code, path }, "client disconnected");
+        const { code } = ConnectError.from(error);
+        const isOurs = code === Code.Unknown || code === Code.Internal;
+        if (isOurs && !universal.signal.aborted) {
+          log.error({ err: error, path }, "an answer could not be sent");
+        } else log.debug({ code, path }, "client disconnected");
+        // Otherwise a client that is still there waits for the rest of the answer.
+        if ("stream" in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+        else response.destroy();
       });
   };
 }

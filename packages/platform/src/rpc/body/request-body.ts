@@ -92,7 +92,7 @@ async function* single(details: Details): AsyncIterable<Uint8Array> {
 const envelopeBytes = 5;
 const compressed = 1;
 
-/** A body of messages in envelopes. What is no complete envelope is passed on for the protocol to refuse. */
+/** A body of messages in envelopes. An incomplete envelope is passed on for the protocol to refuse. */
 async function* envelopes(details: Details): AsyncIterable<Uint8Array> {
   const { request, limits, held, isStream } = details;
   const { maxMessageBytes: max } = limits;
@@ -100,12 +100,13 @@ async function* envelopes(details: Details): AsyncIterable<Uint8Array> {
   for (;;) {
     const head = await reader.read(envelopeBytes);
     if (head.length < envelopeBytes) return yield head;
+    const flags = head.readUInt8(0);
+    // The protocol would parse the message of an envelope with a flag that it does not know.
+    if (flags > compressed) throw unknownFlags(flags);
     const length = head.readUInt32BE(1);
     if (length > max) throw tooLarge(max);
     const content = await reader.read(length);
-    const flags = head.readUInt8(0);
-    const isUnknown = flags > compressed || (flags === compressed && !details.isGzip);
-    if (isUnknown || content.length < length) {
+    if ((flags === compressed && !details.isGzip) || content.length < length) {
       yield head;
       yield content;
       continue;
@@ -156,6 +157,11 @@ function assertReadable(message: Buffer, { schema, isJson, limits }: Details): v
     const problem = error instanceof Error ? error.message : String(error);
     throw invalid(`the message is not a valid ${schema.typeName}: ${problem}`, error);
   }
+}
+
+function unknownFlags(flags: number): Failure {
+  const problem = `the envelope of a message has the flags ${flags}; send 0, or ${compressed} for a compressed message`;
+  return invalid(problem, undefined);
 }
 
 function invalid(message: string, cause: unknown): Failure {
