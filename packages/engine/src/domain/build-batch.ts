@@ -55,7 +55,7 @@ export function buildBatch(
         if (hasEnded(state)) break;
         const event = stamp(state.head.runId, state.head.lastSequence + 1, nowMs, placed);
         if (events.length === 0 && standstillMs > 0)
-          event.standstill = durationFromMs(standstillMs);
+          event.standstill = durationFromMs(Math.round(standstillMs));
         // The size is computed only if it is limited.
         if (room !== Infinity) room -= toBinary(RunEventSchema, event).length;
         if (room < 0 && !isGiven && events.length > 0) return { events, state, isComplete: false };

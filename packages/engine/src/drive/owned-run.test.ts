@@ -56,7 +56,7 @@ describe("the owner of a run", () => {
     bench.append = async (to, tail, events, signal) => {
       const outcome = await bench.log.append(to, tail, events, signal);
       if (events.some(({ event }) => event.case === "toolCallStarted")) {
-        bench.standstillMs += 190_000;
+        bench.standstillMs += 190_609.474282;
         await bench.clock.advance(190_000);
       }
       return outcome;

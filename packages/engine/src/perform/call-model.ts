@@ -57,7 +57,7 @@ export async function* callModel(
       reason,
       message,
       retryable,
-      ...(retryAfterMs !== undefined && { retryAfter: durationFromMs(retryAfterMs) }),
+      ...(retryAfterMs !== undefined && { retryAfter: durationFromMs(Math.round(retryAfterMs)) }),
     };
     yield [fact(scope, { case: "modelCallFailed", value })];
   }

@@ -74,7 +74,7 @@ function errorWith(failure: Failure, part: number): ConnectError {
     error.details.push({ desc: BadRequestSchema, value: { fieldViolations } });
   }
   if (failure.retryAfterMs !== undefined) {
-    const retryDelay = durationFromMs(failure.retryAfterMs);
+    const retryDelay = durationFromMs(Math.round(failure.retryAfterMs));
     error.details.push({ desc: RetryInfoSchema, value: { retryDelay } });
   }
   return error;

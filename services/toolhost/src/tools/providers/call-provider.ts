@@ -41,7 +41,7 @@ export async function callProvider(
     tenant,
     runId,
     traceparent,
-    timeLimit: durationFromMs(timeLimitMs),
+    timeLimit: durationFromMs(Math.round(timeLimitMs)),
   });
   const results: ProvidedResult[] = [];
   const enough = new AbortController();
