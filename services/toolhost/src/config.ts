@@ -1,5 +1,7 @@
 import { commonSettings, probeAddress } from "@reeve/platform/process/settings";
 import { driverNames } from "@reeve/sandbox/drivers";
+import { maxReadBytes } from "@reeve/sandbox/files/workspace-files";
+import { maxSearchedBytes } from "@reeve/sandbox/files/workspace-search";
 import { z } from "zod";
 import { addressRanges, networkEntries } from "./network-settings.ts";
 
@@ -77,6 +79,15 @@ export const toolhostConfig = z.object({
   REEVE_WORKSPACE_SNAPSHOTS: z.coerce.number().int().min(0).max(1_000).default(1_000),
   /** How many days a snapshot is retained: after the last use of its workspace, or once it is replaced, after it was made. */
   REEVE_WORKSPACE_DAYS: z.coerce.number().min(0.001).max(10_000).default(7),
+  /** Maximum text that one call of `read_file` returns, in bytes. The sandbox limits all output of a call. */
+  REEVE_READ_MAX_BYTES: z.coerce.number().int().min(1_000).max(8_000_000).default(maxReadBytes),
+  /** Maximum size of a file that `grep` searches, in bytes. It skips larger files. */
+  REEVE_GREP_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1_000)
+    .max(100_000_000)
+    .default(maxSearchedBytes),
   /** Maximum size of a published file, in bytes. */
   REEVE_MAX_ARTIFACT_BYTES: z.coerce.number().int().min(1).default(104_857_600),
 });

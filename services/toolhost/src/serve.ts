@@ -71,7 +71,13 @@ export async function startToolhost(
   const onTools = () => announcer.changed();
   const external = starting.use(new ExternalTools({ log, identity, onTools }));
   const builtin = sandboxes.driver
-    ? builtinTools({ artifacts, maxArtifactBytes, codeRefusal: sandboxes.codeRefusal })
+    ? builtinTools({
+        artifacts,
+        maxArtifactBytes,
+        maxReadBytes: config.REEVE_READ_MAX_BYTES,
+        maxGrepBytes: config.REEVE_GREP_MAX_BYTES,
+        codeRefusal: sandboxes.codeRefusal,
+      })
     : [];
   const toolbox = new HostToolbox(builtin, [() => external.tools]);
   const { isolation } = sandboxes;

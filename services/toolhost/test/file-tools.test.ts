@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect } from "@reeve/sandbox/files/collect";
 import { editFile } from "../src/tools/builtin/edit-file.ts";
-import { readFile } from "../src/tools/builtin/read-file.ts";
 import { writeFile as writeFileTool } from "../src/tools/builtin/write-file.ts";
 import { writeFile } from "@reeve/sandbox/files/workspace-files";
 import { programs } from "@reeve/sandbox/programs/programs";
 import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { onEachGround, sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
+import { readFile } from "./support/default-tools.ts";
+import { readFile as readFileUpTo } from "../src/tools/builtin/read-file.ts";
 
 const signal = new AbortController().signal;
 
@@ -150,6 +151,17 @@ onEachGround("file tools", (ground) => {
       const read = await workspace.call(readFile, { path: "huge" });
       expect(read.content).toMatch(/419430400 bytes, but at most 1000000/);
       await workspace.prepare("rm huge");
+    });
+
+    // Requirement: KIT-2
+    test("reads up to the limit of its operator, which its description names", async () => {
+      await workspace.prepare("yes | head -c 2001 > over; head -c 2000 over > within");
+      const read = readFileUpTo(2_000);
+      expect(read.descriptor.description).toContain("at most 2000 bytes");
+      const refused = await workspace.call(read, { path: "over" });
+      expect(refused.content).toMatch(/2001 bytes, but at most 2000/);
+      expect(await workspace.call(read, { path: "within" })).toMatchObject({ isError: false });
+      await workspace.prepare("rm over within");
     });
   });
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { grepFiles } from "../src/tools/builtin/search-files.ts";
 import { searchWorkspace } from "@reeve/sandbox/files/workspace-search";
 import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
+import { grepFiles } from "./support/default-tools.ts";
+import { grepFiles as grepFilesUpTo } from "../src/tools/builtin/search-files.ts";
 
 const signal = new AbortController().signal;
 let workspace: SearchedWorkspace;
@@ -92,6 +93,18 @@ describe.skipIf(skipReason !== "")(`grep${skipReason}`, () => {
       "[not readable: big/b]",
     ]);
     await workspace.prepare("rm -r big");
+  });
+
+  // Requirement: KIT-2
+  test("skips files over the limit of its operator, which its description names", async () => {
+    await workspace.prepare("mkdir small; echo x > small/a; truncate -s 2001 small/b");
+    const grep = grepFilesUpTo(2_000);
+    expect(grep.descriptor.description).toContain("Files over 2000 bytes are skipped");
+    expect(await workspace.found(grep, { pattern: "x", path: "small" })).toEqual([
+      "small/a:1:x",
+      "[larger than 2000 bytes, not searched: small/b]",
+    ]);
+    await workspace.prepare("rm -r small");
   });
 
   test.each([

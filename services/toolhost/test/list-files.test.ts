@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { grepFiles, listFiles } from "../src/tools/builtin/search-files.ts";
+import { listFiles } from "../src/tools/builtin/search-files.ts";
 import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
+import { grepFiles } from "./support/default-tools.ts";
 
 const signal = new AbortController().signal;
 let workspace: SearchedWorkspace;

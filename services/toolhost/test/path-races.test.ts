@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { collect } from "@reeve/sandbox/files/collect";
-import { readFile } from "../src/tools/builtin/read-file.ts";
-import { grepFiles, listFiles } from "../src/tools/builtin/search-files.ts";
+import { listFiles } from "../src/tools/builtin/search-files.ts";
 import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { onEachGround, sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
+import { grepFiles, readFile } from "./support/default-tools.ts";
 
 const signal = new AbortController().signal;
 const paths = readFileSync(

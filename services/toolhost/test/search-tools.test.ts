@@ -1,12 +1,13 @@
 import { PermissionClass } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { collect } from "@reeve/sandbox/files/collect";
-import { globFiles, grepFiles, listFiles } from "../src/tools/builtin/search-files.ts";
+import { globFiles, listFiles } from "../src/tools/builtin/search-files.ts";
 import { programs } from "@reeve/sandbox/programs/programs";
 import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { onEachGround } from "./support/sandboxed-workspace.ts";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
+import { grepFiles } from "./support/default-tools.ts";
 
 const signal = new AbortController().signal;
 test("search tools are idempotent, and run in parallel with other calls", () => {

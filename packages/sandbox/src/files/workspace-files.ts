@@ -5,7 +5,7 @@ import { defaultLimits } from "../port.ts";
 import type { FileOutcome } from "./run-file-program.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
-/** Maximum text that one read returns. */
+/** Maximum text that one read returns, unless a request has another. */
 export const maxReadBytes = 1_000_000;
 /** Maximum size of a file to edit. */
 const maxEditBytes = 10_000_000;
@@ -19,7 +19,13 @@ export async function readText(
     path,
     offset,
     limit,
-  }: { readonly path: string; readonly offset: number; readonly limit: number | undefined },
+    maxBytes = maxReadBytes,
+  }: {
+    readonly path: string;
+    readonly offset: number;
+    readonly limit: number | undefined;
+    readonly maxBytes?: number;
+  },
   signal: AbortSignal,
 ): Promise<FileOutcome> {
   const request = {
@@ -27,7 +33,7 @@ export async function readText(
     path,
     offset,
     limit: limit ?? null,
-    most: maxReadBytes,
+    most: maxBytes,
   };
   return await runFileProgram(sandbox, { ...command(request), readOnly: true }, signal);
 }

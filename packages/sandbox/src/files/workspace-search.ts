@@ -3,7 +3,7 @@ import { defaultLimits } from "../port.ts";
 import type { FileOutcome } from "./run-file-program.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
-/** Maximum size of a file to search. Larger files are skipped. */
+/** Maximum size of a file to search, unless a request has another. Larger files are skipped. */
 export const maxSearchedBytes = 10_000_000;
 
 /** A search request for the program in the sandbox. It returns paths relative to the workspace. */
@@ -29,6 +29,7 @@ export type SearchRequest =
       readonly glob: string | null;
       readonly ignore_case: boolean;
       readonly most: number;
+      readonly most_bytes?: number;
     };
 
 /** Searches for files, or for lines in files. A search that exceeds `timeoutMs` is ended, and returns what it found so far. */
@@ -39,7 +40,7 @@ export async function searchWorkspace(
   signal: AbortSignal,
 ): Promise<FileOutcome> {
   const limit = request.operation === "grep" ? { most_bytes: maxSearchedBytes } : {};
-  const command = fileCommand("workspace_search", { ...request, ...limit });
+  const command = fileCommand("workspace_search", { ...limit, ...request });
   const limits = { ...defaultLimits, timeoutMs };
   return await runFileProgram(sandbox, { ...command, readOnly: true, limits }, signal);
 }

@@ -13,6 +13,10 @@ export interface BuiltinToolsOptions {
   readonly artifacts: ArtifactStore;
   /** How large a published file may be. */
   readonly maxArtifactBytes: number;
+  /** How much text one read returns at most. */
+  readonly maxReadBytes: number;
+  /** How large a file may be that is searched. */
+  readonly maxGrepBytes: number;
   /** Why this host runs no code. Undefined: it does. */
   readonly codeRefusal: string | undefined;
 }
@@ -22,16 +26,16 @@ export interface BuiltinToolsOptions {
  * carries its permission class and its category.
  */
 export function builtinTools(options: BuiltinToolsOptions): readonly Tool[] {
-  const { artifacts, maxArtifactBytes, codeRefusal } = options;
+  const { artifacts, maxArtifactBytes, maxReadBytes, maxGrepBytes, codeRefusal } = options;
   const tools = [
     executeCode,
     runCommand,
-    readFile,
+    readFile(maxReadBytes),
     writeFile,
     editFile,
     listFiles,
     globFiles,
-    grepFiles,
+    grepFiles(maxGrepBytes),
     publishReport(artifacts, maxArtifactBytes),
   ];
   return codeRefusal === undefined ? tools : tools.map((tool) => withoutCode(tool, codeRefusal));

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { SearchRequest } from "@reeve/sandbox/files/workspace-search";
-import { maxSearchedBytes, searchWorkspace } from "@reeve/sandbox/files/workspace-search";
+import { searchWorkspace } from "@reeve/sandbox/files/workspace-search";
 import { builtinDescriptor, stringOf } from "./builtin-descriptor.ts";
 import { fileResult, pathProperty, textOf } from "./file-result.ts";
 
@@ -54,36 +54,39 @@ export const globFiles: Tool = searchTool(
   }),
 );
 
-/** Finds lines in the files of the workspace. */
-export const grepFiles: Tool = searchTool(
-  {
-    name: "grep",
-    description:
-      "Finds lines that match a regular expression (as in Python) in the text files of the workspace, as file:line:text. " +
-      `Files over ${maxSearchedBytes} bytes are skipped, and named.`,
-    properties: {
-      pattern: text("The regular expression."),
-      path: { ...pathProperty, description: "File or folder to search. Default: the workspace." },
-      glob: text("Searches only files that match: *.md, or docs/**/*.md."),
-      ignore_case: { type: "boolean", description: "Whether to ignore case." },
-      max_results: {
-        type: "integer",
-        minimum: 1,
-        maximum: maxLines,
-        description: `Maximum number of lines. Default: ${defaultLines}.`,
+/** Returns the tool that finds lines in the files of the workspace. */
+export function grepFiles(maxBytes: number): Tool {
+  return searchTool(
+    {
+      name: "grep",
+      description:
+        "Finds lines that match a regular expression (as in Python) in the text files of the workspace, as file:line:text. " +
+        `Files over ${maxBytes} bytes are skipped, and named.`,
+      properties: {
+        pattern: text("The regular expression."),
+        path: { ...pathProperty, description: "File or folder to search. Default: the workspace." },
+        glob: text("Searches only files that match: *.md, or docs/**/*.md."),
+        ignore_case: { type: "boolean", description: "Whether to ignore case." },
+        max_results: {
+          type: "integer",
+          minimum: 1,
+          maximum: maxLines,
+          description: `Maximum number of lines. Default: ${defaultLines}.`,
+        },
       },
+      required: ["pattern"],
     },
-    required: ["pattern"],
-  },
-  (args) => ({
-    operation: "grep",
-    path: folderOf(args),
-    pattern: stringOf(args["pattern"]),
-    glob: typeof args["glob"] === "string" ? args["glob"] : null,
-    ignore_case: args["ignore_case"] === true,
-    most: typeof args["max_results"] === "number" ? args["max_results"] : defaultLines,
-  }),
-);
+    (args) => ({
+      operation: "grep",
+      path: folderOf(args),
+      pattern: stringOf(args["pattern"]),
+      glob: typeof args["glob"] === "string" ? args["glob"] : null,
+      ignore_case: args["ignore_case"] === true,
+      most: typeof args["max_results"] === "number" ? args["max_results"] : defaultLines,
+      most_bytes: maxBytes,
+    }),
+  );
+}
 
 interface SearchTool {
   readonly name: string;
