@@ -43,8 +43,10 @@ async function reaches(
   }
 }
 
-test("a call whose host is killed has an unknown outcome, or is executed again if it is idempotent", async () => {
-  const first = await startToolhostProcess({ natsUrl, folder }, resources);
+// The ack wait is longer than the test may take, so only the proof of death returns the calls to their queue.
+test("a call whose host is killed has an unknown outcome, or is executed again if it is idempotent, before its ack wait ends", async () => {
+  const settings = { REEVE_ACK_WAIT_MS: "600000" };
+  const first = await startToolhostProcess({ natsUrl, folder, settings }, resources);
   const harmful = requestOf({
     name: "run_command",
     args: { command: ["sleep", "600"] },
@@ -61,7 +63,7 @@ test("a call whose host is killed has an unknown outcome, or is executed again i
   await reaches(harmful);
   await reaches(harmless, "progress");
   first.kill("SIGKILL");
-  const second = await startToolhostProcess({ natsUrl, folder }, resources);
+  const second = await startToolhostProcess({ natsUrl, folder, settings }, resources);
   const unknown = resultOf(await factsUntilEnd(journal, keyOf(harmful), signal));
   expect(unknown.isError).toBe(true);
   expect(unknown.content).toContain("unknown");

@@ -2305,8 +2305,10 @@ type RunCreated struct {
 	MemoryEnabled bool `protobuf:"varint,15,opt,name=memory_enabled,json=memoryEnabled,proto3" json:"memory_enabled,omitempty"`
 	// Whether the run is cancelled when the last stream that watches it through a gateway is lost.
 	CancelOnDisconnect bool `protobuf:"varint,16,opt,name=cancel_on_disconnect,json=cancelOnDisconnect,proto3" json:"cancel_on_disconnect,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Where the run was derived from. Unset for a run that was started on its own.
+	Origin        *RunOrigin `protobuf:"bytes,17,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunCreated) Reset() {
@@ -2451,6 +2453,68 @@ func (x *RunCreated) GetCancelOnDisconnect() bool {
 	return false
 }
 
+func (x *RunCreated) GetOrigin() *RunOrigin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+// The point in the log of a run from which another run was derived.
+type RunOrigin struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the run, in the same tenant. Never the run that was derived.
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Sequence of the last event that the derived run has in common with it. At least 1.
+	Sequence      uint32 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunOrigin) Reset() {
+	*x = RunOrigin{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunOrigin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunOrigin) ProtoMessage() {}
+
+func (x *RunOrigin) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunOrigin.ProtoReflect.Descriptor instead.
+func (*RunOrigin) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *RunOrigin) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *RunOrigin) GetSequence() uint32 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
 // Where a conversation takes place. The context determines which tools are available.
 type ChatContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2464,7 +2528,7 @@ type ChatContext struct {
 
 func (x *ChatContext) Reset() {
 	*x = ChatContext{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2476,7 +2540,7 @@ func (x *ChatContext) String() string {
 func (*ChatContext) ProtoMessage() {}
 
 func (x *ChatContext) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2489,7 +2553,7 @@ func (x *ChatContext) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatContext.ProtoReflect.Descriptor instead.
 func (*ChatContext) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ChatContext) GetKind() ChatContextKind {
@@ -2530,7 +2594,7 @@ type RunClaimed struct {
 
 func (x *RunClaimed) Reset() {
 	*x = RunClaimed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2542,7 +2606,7 @@ func (x *RunClaimed) String() string {
 func (*RunClaimed) ProtoMessage() {}
 
 func (x *RunClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2555,7 +2619,7 @@ func (x *RunClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunClaimed.ProtoReflect.Descriptor instead.
 func (*RunClaimed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RunClaimed) GetWorker() string {
@@ -2611,7 +2675,7 @@ type RunParked struct {
 
 func (x *RunParked) Reset() {
 	*x = RunParked{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2623,7 +2687,7 @@ func (x *RunParked) String() string {
 func (*RunParked) ProtoMessage() {}
 
 func (x *RunParked) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2636,7 +2700,7 @@ func (x *RunParked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunParked.ProtoReflect.Descriptor instead.
 func (*RunParked) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{19}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RunParked) GetWaitingFor() []string {
@@ -2679,7 +2743,7 @@ type RunPrepared struct {
 
 func (x *RunPrepared) Reset() {
 	*x = RunPrepared{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2691,7 +2755,7 @@ func (x *RunPrepared) String() string {
 func (*RunPrepared) ProtoMessage() {}
 
 func (x *RunPrepared) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2704,7 +2768,7 @@ func (x *RunPrepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunPrepared.ProtoReflect.Descriptor instead.
 func (*RunPrepared) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{20}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RunPrepared) GetModel() *v13.ModelSpec {
@@ -2801,13 +2865,21 @@ type ModelCallStarted struct {
 	// Maximum number of output tokens that the request asks for. `reserved_usd` includes all of them.
 	// Unset: the default of the provider.
 	MaxOutputTokens *uint32 `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3,oneof" json:"max_output_tokens,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// SHA-256 of the request before it is written in the format of the provider: over the canonical
+	// JSON (RFC 8785) of the provider, model, instructions, digests of the messages, digest of the
+	// tools, and settings. Equal requests have equal digests. Empty in logs of versions that did not
+	// record it.
+	RequestDigest []byte `protobuf:"bytes,6,opt,name=request_digest,json=requestDigest,proto3" json:"request_digest,omitempty"`
+	// SHA-256 over the canonical JSON of the list of tools in the request, as `ToolDescriptor` in
+	// JSON. Empty in logs of versions that did not record it.
+	ToolsDigest   []byte `protobuf:"bytes,7,opt,name=tools_digest,json=toolsDigest,proto3" json:"tools_digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelCallStarted) Reset() {
 	*x = ModelCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2819,7 +2891,7 @@ func (x *ModelCallStarted) String() string {
 func (*ModelCallStarted) ProtoMessage() {}
 
 func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2832,7 +2904,7 @@ func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallStarted.ProtoReflect.Descriptor instead.
 func (*ModelCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{21}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ModelCallStarted) GetAttempt() uint32 {
@@ -2870,6 +2942,20 @@ func (x *ModelCallStarted) GetMaxOutputTokens() uint32 {
 	return 0
 }
 
+func (x *ModelCallStarted) GetRequestDigest() []byte {
+	if x != nil {
+		return x.RequestDigest
+	}
+	return nil
+}
+
+func (x *ModelCallStarted) GetToolsDigest() []byte {
+	if x != nil {
+		return x.ToolsDigest
+	}
+	return nil
+}
+
 // The delay before the next attempt to call a model has elapsed.
 type ModelRetryDue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2881,7 +2967,7 @@ type ModelRetryDue struct {
 
 func (x *ModelRetryDue) Reset() {
 	*x = ModelRetryDue{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2893,7 +2979,7 @@ func (x *ModelRetryDue) String() string {
 func (*ModelRetryDue) ProtoMessage() {}
 
 func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2906,7 +2992,7 @@ func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRetryDue.ProtoReflect.Descriptor instead.
 func (*ModelRetryDue) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{22}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ModelRetryDue) GetAttempt() uint32 {
@@ -2928,7 +3014,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2940,7 +3026,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2953,7 +3039,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -2976,7 +3062,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2988,7 +3074,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3001,7 +3087,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -3029,7 +3115,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3041,7 +3127,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3054,7 +3140,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -3079,7 +3165,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3091,7 +3177,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3104,7 +3190,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -3139,7 +3225,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3151,7 +3237,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3164,7 +3250,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -3200,7 +3286,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3212,7 +3298,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3225,7 +3311,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -3295,7 +3381,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3307,7 +3393,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3320,7 +3406,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -3366,7 +3452,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3378,7 +3464,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3391,7 +3477,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -3428,7 +3514,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3440,7 +3526,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3453,7 +3539,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -3489,7 +3575,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3501,7 +3587,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3514,7 +3600,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -3551,7 +3637,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3563,7 +3649,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3576,7 +3662,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -3722,7 +3808,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xc5\x05\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xf6\x05\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -3743,10 +3829,14 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\tthread_id\x18\r \x01(\tR\bthreadId\x12<\n" +
 	"\fchat_context\x18\x0e \x01(\v2\x19.reeve.run.v1.ChatContextR\vchatContext\x12%\n" +
 	"\x0ememory_enabled\x18\x0f \x01(\bR\rmemoryEnabled\x120\n" +
-	"\x14cancel_on_disconnect\x18\x10 \x01(\bR\x12cancelOnDisconnect\x1a9\n" +
+	"\x14cancel_on_disconnect\x18\x10 \x01(\bR\x12cancelOnDisconnect\x12/\n" +
+	"\x06origin\x18\x11 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"a\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\">\n" +
+	"\tRunOrigin\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
+	"\bsequence\x18\x02 \x01(\rR\bsequence\"a\n" +
 	"\vChatContext\x121\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1d.reeve.run.v1.ChatContextKindR\x04kind\x12\x1f\n" +
 	"\vworkflow_id\x18\x02 \x01(\tR\n" +
@@ -3775,13 +3865,15 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x15planning_capabilities\x18\n" +
 	" \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\x14planningCapabilities\x12\x1f\n" +
 	"\vgated_tools\x18\v \x03(\tR\n" +
-	"gatedTools\"\x89\x02\n" +
+	"gatedTools\"\xd3\x02\n" +
 	"\x10ModelCallStarted\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x128\n" +
 	"\apurpose\x18\x02 \x01(\x0e2\x1e.reeve.run.v1.ModelCallPurposeR\apurpose\x12&\n" +
 	"\freserved_usd\x18\x03 \x01(\x01H\x00R\vreservedUsd\x88\x01\x01\x12!\n" +
 	"\finput_tokens\x18\x04 \x01(\rR\vinputTokens\x12/\n" +
-	"\x11max_output_tokens\x18\x05 \x01(\rH\x01R\x0fmaxOutputTokens\x88\x01\x01B\x0f\n" +
+	"\x11max_output_tokens\x18\x05 \x01(\rH\x01R\x0fmaxOutputTokens\x88\x01\x01\x12%\n" +
+	"\x0erequest_digest\x18\x06 \x01(\fR\rrequestDigest\x12!\n" +
+	"\ftools_digest\x18\a \x01(\fR\vtoolsDigestB\x0f\n" +
 	"\r_reserved_usdB\x14\n" +
 	"\x12_max_output_tokens\")\n" +
 	"\rModelRetryDue\x12\x18\n" +
@@ -3905,7 +3997,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -3933,48 +4025,49 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*RunError)(nil),                 // 23: reeve.run.v1.RunError
 	(*TextVoided)(nil),               // 24: reeve.run.v1.TextVoided
 	(*RunCreated)(nil),               // 25: reeve.run.v1.RunCreated
-	(*ChatContext)(nil),              // 26: reeve.run.v1.ChatContext
-	(*RunClaimed)(nil),               // 27: reeve.run.v1.RunClaimed
-	(*RunParked)(nil),                // 28: reeve.run.v1.RunParked
-	(*RunPrepared)(nil),              // 29: reeve.run.v1.RunPrepared
-	(*ModelCallStarted)(nil),         // 30: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 31: reeve.run.v1.ModelRetryDue
-	(*ToolCallStarted)(nil),          // 32: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 33: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 34: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 35: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 36: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 37: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 38: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 39: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 40: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 41: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 42: reeve.run.v1.Dispatch
-	nil,                              // 43: reeve.run.v1.RunCreated.LabelsEntry
-	(*timestamppb.Timestamp)(nil),    // 44: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 45: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 46: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 47: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 48: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 49: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 50: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 51: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 52: reeve.tool.v1.WorkspaceFile
-	(*v13.ModelSpec)(nil),            // 53: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 54: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 55: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 56: reeve.agent.v1.Limits
-	(*v11.HistoryMessage)(nil),       // 57: reeve.thread.v1.HistoryMessage
-	(*v11.ExecutionTree)(nil),        // 58: reeve.thread.v1.ExecutionTree
+	(*RunOrigin)(nil),                // 26: reeve.run.v1.RunOrigin
+	(*ChatContext)(nil),              // 27: reeve.run.v1.ChatContext
+	(*RunClaimed)(nil),               // 28: reeve.run.v1.RunClaimed
+	(*RunParked)(nil),                // 29: reeve.run.v1.RunParked
+	(*RunPrepared)(nil),              // 30: reeve.run.v1.RunPrepared
+	(*ModelCallStarted)(nil),         // 31: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 32: reeve.run.v1.ModelRetryDue
+	(*ToolCallStarted)(nil),          // 33: reeve.run.v1.ToolCallStarted
+	(*MemoryWritten)(nil),            // 34: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 35: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 36: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 37: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 38: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 39: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 40: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 41: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 42: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 43: reeve.run.v1.Dispatch
+	nil,                              // 44: reeve.run.v1.RunCreated.LabelsEntry
+	(*timestamppb.Timestamp)(nil),    // 45: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 46: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 47: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 48: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 49: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 50: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 51: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 52: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 53: reeve.tool.v1.WorkspaceFile
+	(*v13.ModelSpec)(nil),            // 54: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 55: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 56: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 57: reeve.agent.v1.Limits
+	(*v11.HistoryMessage)(nil),       // 58: reeve.thread.v1.HistoryMessage
+	(*v11.ExecutionTree)(nil),        // 59: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	44, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	45, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	45, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	46, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	10, // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	11, // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	46, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	47, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	47, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	48, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	12, // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	13, // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	14, // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -3989,52 +4082,53 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	23, // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
 	24, // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
 	25, // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
-	27, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
-	28, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
-	29, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	30, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	37, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	38, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	39, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	40, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	32, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	33, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	34, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	36, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	31, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	48, // 34: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	28, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
+	29, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
+	30, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
+	31, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	38, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	39, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	40, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	41, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	33, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	34, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	35, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	37, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	32, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	49, // 34: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
 	2,  // 35: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
 	3,  // 36: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
 	4,  // 37: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	49, // 38: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	50, // 39: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	50, // 38: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	51, // 39: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
 	3,  // 40: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	51, // 41: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	49, // 42: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	52, // 43: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	43, // 44: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	26, // 45: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	5,  // 46: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 47: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	53, // 48: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	54, // 49: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	55, // 50: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	53, // 51: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	56, // 52: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	57, // 53: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	54, // 54: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 55: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	35, // 56: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 57: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	58, // 58: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	45, // 59: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	49, // 60: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 61: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	62, // [62:62] is the sub-list for method output_type
-	62, // [62:62] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	52, // 41: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	50, // 42: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	53, // 43: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	44, // 44: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	27, // 45: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	26, // 46: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	5,  // 47: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,  // 48: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	54, // 49: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	55, // 50: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	56, // 51: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	54, // 52: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	57, // 53: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	58, // 54: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	55, // 55: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 56: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	36, // 57: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 58: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	59, // 59: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	46, // 60: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	50, // 61: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 62: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	63, // [63:63] is the sub-list for method output_type
+	63, // [63:63] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -4077,14 +4171,14 @@ func file_reeve_run_v1_run_event_proto_init() {
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
-	file_reeve_run_v1_run_event_proto_msgTypes[21].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   35,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
