@@ -36,6 +36,13 @@ const step = (sequence: number, stepNumber: number, words: string) =>
 const outputOf = (...events: readonly RunEvent[]) =>
   runOf(foldHead(headOf(created), events)).output;
 
+// Requirement: PLAN-4
+test("the plan of a run is in what clients see of it, and is empty without one", () => {
+  expect(runOf(headOf(created)).plan).toEqual([]);
+  const planned: ExternalFact = { case: "plan", value: { steps: ["look", "answer"] } };
+  expect(runOf(headOf(created, claimed, planned, started)).plan).toEqual(["look", "answer"]);
+});
+
 describe("the status of a run", () => {
   test.each<[string, RunStatus, readonly ExternalFact[]]>([
     ["is queued until a worker prepares it", RunStatus.QUEUED, [created]],

@@ -32,7 +32,9 @@ export function contextLimit(state: RunState, frame: Frame): ContextLimit {
     ...(endAt === undefined ? [] : [endAt]),
     ...(policy === undefined ? [] : [policy.compactAtTokens ?? Math.floor(window * defaultShare)]),
     // The provider refused the prompt, so the window is smaller than known: the prompt has to shrink.
-    ...(frame.hasOverflowed ? [tokenRatio(state, frame) * countedTokens(state, frame)] : []),
+    ...(frame.hasOverflowed
+      ? [Math.floor(tokenRatio(state, frame) * countedTokens(state, frame))]
+      : []),
   ];
   return {
     window,

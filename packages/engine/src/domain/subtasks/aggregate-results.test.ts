@@ -31,9 +31,8 @@ test("a result that is too long is cut with the key of the complete one in the m
 test("a result that is too long names no tool that the caller lacks", () => {
   const allowedTools = fromJson(ListValueSchema, ["run_subtask"]);
   const spec = { allowedTools, budgets: { maxResultBytes: 1_000 } };
-  const tools = (names: readonly string[]) =>
-    runtimeTools(create(AgentSpecSchema)).filter(({ name }) => names.includes(name));
-  const run = new PlayedRun(spec, { prepared: { tools: tools(["run_subtask"]) } });
+  const tools = runtimeTools(create(AgentSpecSchema)).filter(({ name }) => name === "run_subtask");
+  const run = new PlayedRun(spec, { prepared: { tools } });
   run.turn(subtask("a"));
   const [child = ""] = run.subtasks;
   run.says("x".repeat(5_000), child).turnIn(child);
@@ -52,7 +51,7 @@ test("the entries of jobs share the size limit of a result, and stay complete en
     }),
     { numRuns: 10 },
   );
-});
+}, 300_000);
 
 // Requirement: SUB-8
 test("the entries of jobs are JSON within the limit, however small it is and whatever they contain", () => {
