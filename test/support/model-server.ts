@@ -58,7 +58,12 @@ export interface ModelServerOptions {
 }
 
 const completions = "/v1/chat/completions";
-const paths: ReadonlySet<string> = new Set([completions, "/v1/responses", "/v1/messages"]);
+const paths: ReadonlySet<string> = new Set([
+  completions,
+  "/v1/responses",
+  "/v1/messages",
+  "/v1/messages/count_tokens",
+]);
 const eventStream = { "content-type": "text/event-stream" };
 
 /** Starts a server on loopback. Disposal closes every connection. */

@@ -75,6 +75,7 @@ export function addTimes(sum: TimesSoFar, { event, time }: RunEvent): TimesSoFar
     case "context":
     case "usage":
     case "modelRetryDue":
+    case "tokensCounted":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

@@ -178,6 +178,7 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "modelTurn":
     case "modelCallFailed":
     case "modelRetryDue":
+    case "tokensCounted":
     case "messageSubmitted":
     case "memoryWritten":
     case "todosChanged":

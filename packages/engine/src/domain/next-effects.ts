@@ -7,6 +7,7 @@ import type { Call, Frame, ModelCall } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
 import { awaitsApproval } from "./calls/gate-call.ts";
 import { retryDelayMs } from "./model/model-call-facts.ts";
+import { needsCount } from "./model/needs-count.ts";
 import { openCalls, callsInProgress } from "./calls/outgoing-calls.ts";
 import { answeredQuestions } from "./calls/questions.ts";
 import type { RunState } from "./state/run-state.ts";
@@ -20,6 +21,8 @@ export type Effect = {
   readonly scope: Scope;
 } & (
   | { readonly kind: "call_model"; readonly call: ModelCall }
+  /** A count of the next request of the frame, by the provider. */
+  | { readonly kind: "count_tokens" }
   | { readonly kind: "wait_to_retry"; readonly call: ModelCall; readonly delayMs: number }
   /** A tool call that a toolhost executes. */
   | { readonly kind: "call_tool"; readonly call: Call; readonly tool: ToolDescriptor }
@@ -32,7 +35,7 @@ export type Effect = {
 /** Returns the effects that `state` needs. An effect in progress that is not among them has to be aborted. */
 export function nextEffects(state: RunState): readonly Effect[] {
   if (hasEnded(state) || state.head.prepared === undefined) return [];
-  const models = liveFrames(state).flatMap((frame) => modelEffects(frame));
+  const models = liveFrames(state).flatMap((frame) => modelEffects(state, frame));
   const tools = callsInProgress(state).map(({ frame, call, tool }): Effect => {
     const place = { id: `tool:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
     return tool.source === runtimeSource
@@ -50,10 +53,14 @@ export function nextEffects(state: RunState): readonly Effect[] {
   return [...models, ...tools, ...answers];
 }
 
-function modelEffects(frame: Frame): readonly Effect[] {
+function modelEffects(state: RunState, frame: Frame): readonly Effect[] {
   const call = frame.modelCall;
-  if (!frame.stepOpen || frame.hasTurn || call === undefined) return [];
+  if (!frame.stepOpen || frame.hasTurn) return [];
   const place = { frame: frame.id, scope: scopeOf(frame) };
+  if (call === undefined) {
+    const id = `count:${frame.id}:${frame.step}:${frame.isCompacted ? "compacted" : "whole"}`;
+    return needsCount(state, frame) ? [{ ...place, kind: "count_tokens", id }] : [];
+  }
   if (call.status === "in_progress") {
     return [{ ...place, kind: "call_model", id: `model:${call.sequence}`, call }];
   }

@@ -9,6 +9,7 @@ import type { Frame } from "./state/frame.ts";
 import { plannerId, rootId, scopeOf } from "./state/frame.ts";
 import { beforeModelCall } from "./model/before-model-call.ts";
 import { answerSize } from "./model/call-size.ts";
+import { countsTokens } from "./model/needs-count.ts";
 import type { RunState } from "./state/run-state.ts";
 import { requiresResult } from "./subtasks/finish-subtask.ts";
 
@@ -23,7 +24,10 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
     const message = `${nameOf(frame)} took ${taken} steps without an answer; raise max_rounds or narrow the task`;
     return failFrame(state, outsideSteps(frame), "iteration_limit", message);
   }
-  const exceeded = exceededBy(state, frame, answerSize(state, frame), nowMs);
+  const size = answerSize(state, frame);
+  // A provider that counts does so within the step. The whole check follows before the call.
+  const known = countsTokens(state, frame) ? { ...size, inputTokens: 0 } : size;
+  const exceeded = exceededBy(state, frame, known, nowMs);
   if (exceeded !== undefined) return overBudget(state, exceeded);
   // The planner records no steps: a model call starts its next one.
   if (frame.id === plannerId)

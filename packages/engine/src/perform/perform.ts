@@ -7,6 +7,7 @@ import { answerQuestion } from "./answer-question.ts";
 import { callModel } from "./call-model.ts";
 import { callRuntimeTool } from "./call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
+import { countTokens } from "./count-tokens.ts";
 
 /** Performs an effect, and yields its facts: the only part of a run that is not a pure function. */
 export function perform(
@@ -18,6 +19,8 @@ export function perform(
   switch (effect.kind) {
     case "call_model":
       return callModel(state, effect, ports, signal);
+    case "count_tokens":
+      return countTokens(state, effect, ports, signal);
     case "call_tool":
       return callTool(state, effect, ports, signal);
     case "call_runtime_tool":

@@ -13,6 +13,12 @@ export interface ModelProvider {
    * ModelFailure when there is no complete answer, and the signal's reason when `signal` aborts.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+  /**
+   * Returns the number of tokens of a request, without a call of the model. Throws as `stream` does. Providers whose
+   * capabilities include it have this method.
+   */
+  readonly countTokens?:
+    ((request: ModelRequest, signal: AbortSignal) => Promise<number>) | undefined;
 }
 
 export interface ModelRequest extends RenderedRequest {

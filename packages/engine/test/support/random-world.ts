@@ -164,6 +164,8 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
     }
     case "wait_to_retry":
       return [() => run.retries(id)];
+    case "count_tokens":
+      return [() => run.counts(characters, id), () => run.counts(0, id)];
     case "answer_question":
       return [];
     case "call_tool":

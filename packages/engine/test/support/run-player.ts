@@ -165,6 +165,12 @@ export class PlayedRun {
     return this.append([fact(scopeOf(this.frame(id)), { case: "modelCallFailed", value })]);
   }
 
+  /** The provider counts the next request of a frame; 0: it gives no count. */
+  counts(inputTokens: number, id = this.#defaultFrame): this {
+    const scope = scopeOf(this.frame(id));
+    return this.append([fact(scope, { case: "tokensCounted", value: { inputTokens } })]);
+  }
+
   /** The delay before the next attempt of a frame's model call ends. */
   retries(id = this.#defaultFrame): this {
     const frame = this.frame(id);

@@ -2,13 +2,14 @@ import Anthropic from "@anthropic-ai/sdk";
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { keepAliveFetch } from "../wire/keep-alive-fetch.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
 import { defaultIdleTimeoutMs } from "../wire/provider-options.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import { anthropicFormat } from "./anthropic-messages.ts";
-import { anthropicRequest } from "./anthropic-request.ts";
+import { anthropicCountRequest, anthropicRequest } from "./anthropic-request.ts";
 import { MessageAssembly } from "./assemble-message.ts";
 
 export interface AnthropicOptions extends ProviderOptions {
@@ -36,12 +37,28 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
   const descriptor = create(ProviderDescriptorSchema, {
     name: "anthropic",
     // The API dropped the temperature in version 2026-10-21.
-    capabilities: { tools: true, parallelToolCalls: true, reasoning: true, temperature: false },
+    capabilities: {
+      tools: true,
+      parallelToolCalls: true,
+      reasoning: true,
+      temperature: false,
+      countsTokens: true,
+    },
   });
   const failures = new ProviderFailures(descriptor.name, apiKey);
   return {
     descriptor,
     format: anthropicFormat,
+    async countTokens(request, signal) {
+      try {
+        const body = anthropicCountRequest(request, thinking);
+        const response = await client.messages.countTokens(body, { signal }).asResponse();
+        return tokenCountIn(await response.text());
+      } catch (error) {
+        signal.throwIfAborted();
+        throw failures.ofException(error);
+      }
+    },
     async *stream(request, signal) {
       try {
         const body = anthropicRequest(request, thinking);
@@ -54,4 +71,11 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
       }
     },
   };
+}
+
+function tokenCountIn(body: string): number {
+  const [, digits] = /"input_tokens"\s*:\s*(\d+)/.exec(body) ?? [];
+  const tokens = Number(digits ?? 0);
+  if (tokens > 0) return tokens;
+  throw new ModelFailure("malformed", "the provider returned no count of tokens");
 }

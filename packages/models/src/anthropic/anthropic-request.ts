@@ -1,4 +1,8 @@
-import type { MessageCreateParamsStreaming, Tool } from "@anthropic-ai/sdk/resources/messages";
+import type {
+  MessageCountTokensParams,
+  MessageCreateParamsStreaming,
+  Tool,
+} from "@anthropic-ai/sdk/resources/messages";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { ModelRequest } from "@reeve/engine/ports/model-provider";
 import type { AnthropicMessage } from "./anthropic-messages.ts";
@@ -33,6 +37,15 @@ export function anthropicRequest(
     ...(reasons &&
       thinking !== undefined && { thinking: { type: thinking, display: "summarized" } }),
   };
+}
+
+/** Returns a request to count the tokens of `anthropicRequest`. */
+export function anthropicCountRequest(
+  request: ModelRequest,
+  thinking: "adaptive" | undefined,
+): MessageCountTokensParams {
+  const { stream: _, max_tokens: __, ...counted } = anthropicRequest(request, thinking);
+  return counted;
 }
 
 /** A mark on the system prompt includes the tools before it. Without a system prompt the last tool has the mark. */

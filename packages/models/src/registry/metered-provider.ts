@@ -20,6 +20,7 @@ export function meteredProvider(provider: ModelProvider): ModelProvider {
   return {
     descriptor: provider.descriptor,
     format: provider.format,
+    countTokens: provider.countTokens,
     async *stream(request, signal): AsyncIterable<ModelPart> {
       const model = labelOf(request.model.upstreamName);
       const end = seconds.startTimer({ model });

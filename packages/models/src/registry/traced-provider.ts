@@ -23,6 +23,7 @@ export function tracedProvider(provider: ModelProvider): ModelProvider {
   return {
     descriptor: provider.descriptor,
     format: provider.format,
+    countTokens: provider.countTokens,
     stream(request, signal) {
       const parent = context.active();
       const name = `${operations.chat} ${request.model.upstreamName}`;

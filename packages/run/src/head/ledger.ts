@@ -64,6 +64,7 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "modelTurn":
     case "modelCallFailed":
     case "modelRetryDue":
+    case "tokensCounted":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

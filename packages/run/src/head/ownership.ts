@@ -72,6 +72,7 @@ export function applyToOwnership<Owned extends Ownership>(
     case "modelTurn":
     case "modelCallFailed":
     case "modelRetryDue":
+    case "tokensCounted":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

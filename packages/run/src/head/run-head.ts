@@ -143,6 +143,7 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "modelCallStarted":
     case "modelCallFailed":
     case "modelRetryDue":
+    case "tokensCounted":
     case "memoryWritten":
     case "todosChanged":
     case "cancelRequested":

@@ -126,6 +126,7 @@ function applied<Summarized extends RunSummary>(
     case "modelTurn":
     case "modelCallFailed":
     case "modelRetryDue":
+    case "tokensCounted":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

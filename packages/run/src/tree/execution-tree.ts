@@ -73,6 +73,7 @@ export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges
     case "modelTurn":
     case "modelCallFailed":
     case "modelRetryDue":
+    case "tokensCounted":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

@@ -37,6 +37,7 @@ const kinds = kindsIn({
   modelTurn: false,
   modelCallFailed: false,
   modelRetryDue: false,
+  tokensCounted: false,
   messageSubmitted: false,
   messageInjected: false,
   memoryWritten: false,

@@ -34,6 +34,7 @@ export const rowKinds = kindsIn({
   modelTurn: false,
   modelCallFailed: false,
   modelRetryDue: false,
+  tokensCounted: false,
   messageSubmitted: false,
   messageInjected: false,
   memoryWritten: false,

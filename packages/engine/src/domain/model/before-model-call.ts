@@ -9,15 +9,17 @@ import { rootId, scopeOf } from "../state/frame.ts";
 import { answerSize } from "./call-size.ts";
 import { compactConversation } from "./compact-conversation.ts";
 import { answerRequest } from "./render-request.ts";
+import { needsCount } from "./needs-count.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import { startedFact } from "./started-fact.ts";
 import type { RunState } from "../state/run-state.ts";
 
 /**
  * Returns the facts before the next turn of a frame: the start of the model call, or else a compaction that comes first, or
- * the end because of a budget or the context limit.
+ * the end because of a budget or the context limit. None if the provider is asked to count the request first.
  */
 export function beforeModelCall(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+  if (needsCount(state, frame)) return [];
   const tokens = promptTokens(state, frame);
   const { compactAt, endAt } = contextLimit(state, frame);
   if (tokens > compactAt && !frame.isCompacted) {

@@ -5,11 +5,12 @@ import { promptSince } from "./prompt-for.ts";
 import { answerRequest } from "./render-request.ts";
 
 /**
- * Returns how many tokens the frame's next prompt has at most: the provider's last count, plus a count of the messages after
- * it. Without a count of the provider since the last compaction, the whole request is counted.
+ * Returns how many tokens the frame's next prompt has at most: the provider's count of it; or the provider's last count, plus
+ * a count of the messages after it. Without a count of the provider since the last compaction, the whole request is counted.
  */
 export function promptTokens(state: RunState, frame: Frame): number {
-  const { measured, scale } = frame;
+  const { counted = 0, measured, scale } = frame;
+  if (counted > 0) return counted;
   if (measured === undefined) return Math.ceil(scale * countedTokens(state, frame));
   const after = messagesTokens(promptSince(state, frame, measured.units));
   return measured.tokens + Math.ceil(scale * after);

@@ -56,6 +56,8 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       );
     case "modelRetryDue":
       return amendModelCall(frame, (call) => ({ ...call, status: "due" }));
+    case "tokensCounted":
+      return { ...frame, counted: event.value.inputTokens };
     case "usage":
       return charged(frame, event.value);
     case "context":
@@ -119,6 +121,7 @@ function openStep(frame: Frame, step: number): Frame {
     stepOpen: true,
     isCompacted: false,
     hasOverflowed: false,
+    counted: undefined,
     modelCall: undefined,
     calls: [],
     hasTurn: false,
@@ -151,6 +154,7 @@ function takeMessage(frame: Frame, text: string): Frame {
   return {
     ...frame,
     answeredStep: hadAnswered ? frame.step - 1 : frame.answeredStep,
+    counted: undefined,
     units: withUnit(frame.units, { kind: "user", text, isInput: false }),
   };
 }
@@ -185,6 +189,7 @@ function compact(frame: Frame, changed: ContextChanged): Frame {
     isCompacted: true,
     hasOverflowed: false,
     measured: undefined,
+    counted: undefined,
     modelCall: undefined,
   };
 }

@@ -52,6 +52,7 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
     case "modelCallStarted":
     case "modelTurn":
     case "modelRetryDue":
+    case "tokensCounted":
     case "messageInjected":
       return toOne(state, envelope);
     case "runCreated":

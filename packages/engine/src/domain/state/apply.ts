@@ -81,6 +81,7 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
     case "modelTurn":
     case "modelCallFailed":
     case "modelRetryDue":
+    case "tokensCounted":
     case "messageSubmitted":
     case "messageInjected":
     case undefined:
@@ -130,6 +131,7 @@ const isProgress: KindTable = {
   modelTurn: true,
   modelCallFailed: true,
   modelRetryDue: true,
+  tokensCounted: true,
   messageSubmitted: true,
   messageInjected: false,
   memoryWritten: true,

@@ -36,6 +36,8 @@ export interface Frame {
   readonly hasOverflowed: boolean;
   /** The size of the conversation when a provider last reported it. */
   readonly measured: Measure | undefined;
+  /** The provider's count of the next request in the open step; 0: it gave none. Undefined: it was not asked. */
+  readonly counted: number | undefined;
   /** What the runtime's count of a request is multiplied by to be an upper bound of the provider's; at least 1. */
   readonly scale: number;
   /** The model call of the open step. */
@@ -178,6 +180,7 @@ export function newFrame(
     isCompacted: false,
     hasOverflowed: false,
     measured: undefined,
+    counted: undefined,
     scale: 1,
     modelCall: undefined,
     calls: [],

@@ -59,6 +59,7 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
     case "modelTurn":
     case "modelCallFailed":
     case "modelRetryDue":
+    case "tokensCounted":
     case "messageInjected":
     case "memoryWritten":
     case "todosChanged":

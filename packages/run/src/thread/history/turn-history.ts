@@ -64,6 +64,7 @@ export function turnHistory(events: readonly RunEvent[]): readonly HistoryMessag
       case "usage":
       case "modelCallFailed":
       case "modelRetryDue":
+      case "tokensCounted":
       case "messageSubmitted":
       case "memoryWritten":
       case "todosChanged":
