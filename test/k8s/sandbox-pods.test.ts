@@ -24,6 +24,8 @@ const pod = JSON.parse(
   ),
 ) as KubernetesObject & { spec: { activeDeadlineSeconds?: number } };
 
+const evictable = { "cluster-autoscaler.kubernetes.io/safe-to-evict": "true" };
+
 interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -43,6 +45,10 @@ function used(rights: readonly Right[]): readonly string[] {
   const named = rights.map(({ verb, resource, group }) => `${verb} ${resource} (${group})`);
   return [...new Set(named)].toSorted();
 }
+
+test("the pod of a sandbox lets the cluster autoscaler remove its node", () => {
+  expect(pod.metadata.annotations).toEqual(evictable);
+});
 
 test("the pod of a sandbox is valid for Kubernetes and satisfies the restricted standard", () => {
   const deployed = {
@@ -92,8 +98,9 @@ describe.skipIf(renderer === undefined)(
 
     test("keeps warm pods that equal those the toolhost creates", () => {
       const template = find("SandboxTemplate", "sandbox").spec as {
-        podTemplate: { spec: object };
+        podTemplate: { metadata: { annotations: object }; spec: object };
       };
+      expect(template.podTemplate.metadata.annotations).toEqual(evictable);
       const { activeDeadlineSeconds: _, ...expected } = pod.spec;
       expect(template.podTemplate.spec).toEqual(expected);
     });

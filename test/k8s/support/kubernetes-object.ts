@@ -12,7 +12,7 @@ export type Labels = Readonly<Record<string, string>>;
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string; labels?: Labels };
+  metadata: { name: string; namespace?: string; labels?: Labels; annotations?: Labels };
   spec?: unknown;
   data?: Record<string, string>;
   rules?: unknown;

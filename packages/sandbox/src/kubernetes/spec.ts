@@ -13,6 +13,9 @@ export const labels = {
 } as const;
 export const sandboxName = "sandbox";
 
+/** A sandbox does not keep the cluster autoscaler from removing its node, because its workspace is restored in another pod. */
+const annotations = { "cluster-autoscaler.kubernetes.io/safe-to-evict": "true" };
+
 /** Maximum lifetime of a sandbox, even if its toolhost dies. */
 export const maxLifeS = 4 * 3_600;
 const tmpBytes = 256 * 2 ** 20;
@@ -43,7 +46,7 @@ export function podManifest(
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace, labels: labelsOf(name, owner, now) },
+    metadata: { name, namespace, labels: labelsOf(name, owner, now), annotations },
     spec: {
       restartPolicy: "Never",
       activeDeadlineSeconds: maxLifeS,
