@@ -31,7 +31,13 @@ describe.skipIf(reason !== undefined)(
       cluster = await deployToCluster(scripts);
       reeve = openConnection({ address: cluster.url, token });
       for (const id of ["talk", "sleep"]) {
-        const spec = create(AgentSpecSchema, { id, name: id, model: `scripted:${id}` });
+        const permissionClasses = ["execute"];
+        const spec = create(AgentSpecSchema, {
+          id,
+          name: id,
+          model: `scripted:${id}`,
+          permissionClasses,
+        });
         await reeve.agents.createAgent({ spec });
       }
     }, 900_000);

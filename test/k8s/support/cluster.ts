@@ -55,7 +55,8 @@ export async function deployToCluster(scripts: string): Promise<OnCluster> {
   }
   await using starting = new AsyncDisposableStack();
   starting.defer(() => void kubectl(["delete", "namespace", ...namespaces, "--wait=false"]));
-  const folder = whyNoCode === undefined ? "deploy/k8s/overlays/dev-sandbox" : "deploy/k8s/overlays/dev";
+  const folder =
+    whyNoCode === undefined ? "deploy/k8s/overlays/dev-sandbox" : "deploy/k8s/overlays/dev";
   const items = [...adapted(render(folder)), scriptsIn(scripts)];
   kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items }));
   const inside = ["--namespace", namespace, "--timeout=300s"];
