@@ -33,7 +33,7 @@ queueContract("in JetStream", ackWaitMs / 5, async () => {
   ]);
 });
 
-test("only a taker changes the ack-wait of an existing queue", async () => {
+test("only a taker raises the ack-wait of an existing queue, and none lowers it", async () => {
   await using own = await NatsBench.open();
   const nats = await own.connect();
   const manager = await jetstreamManager(nats.connection);
@@ -42,13 +42,22 @@ test("only a taker changes the ack-wait of an existing queue", async () => {
     expect(config.max_deliver).toBe(-1);
     return config.ack_wait;
   };
-  await openDispatchQueue(nats, { ackWaitMs: 5_000 });
-  expect(await ackWaitNanos()).toBe(5_000_000_000);
-  await openDispatchQueue(nats, { ackWaitMs: 700, isConsumer: true });
+  await openDispatchQueue(nats, { ackWaitMs: 700 });
   expect(await ackWaitNanos()).toBe(700_000_000);
   await openDispatchQueue(nats, { ackWaitMs: 5_000 });
   await provisionStreams(nats, { pools: [], ackWaitMs: 5_000 }, signal);
   expect(await ackWaitNanos()).toBe(700_000_000);
+  const queue = await openDispatchQueue(nats, { ackWaitMs: 5_000, isConsumer: true });
+  expect(await ackWaitNanos()).toBe(5_000_000_000);
+  await openDispatchQueue(nats, { ackWaitMs: 700, isConsumer: true });
+  expect(await ackWaitNanos()).toBe(5_000_000_000);
+  // An older version sets its own.
+  const stop = new AbortController();
+  const taking = queue.take(1, stop.signal)[Symbol.asyncIterator]().next();
+  await manager.consumers.update("DISPATCH", "runtime", { ack_wait: 700_000_000 });
+  await expect.poll(ackWaitNanos, { timeout: 30_000 }).toBe(5_000_000_000);
+  stop.abort(new Error("enough"));
+  await expect(taking).rejects.toThrow("enough");
 });
 
 test.each([300, 1_000, 30_000])(

@@ -90,6 +90,44 @@ describe("a message whose taker was killed", () => {
     await second.holder[Symbol.asyncDispose]();
   });
 
+  test("goes to another taker also when it was taken directly before the end", async () => {
+    const [first, second] = [await Process.start("first"), await Process.start("second")];
+    const [one, two] = [await first.publish("run_1"), await first.publish("run_2")];
+    await first.take();
+    await first.take();
+    // As a claim does: whoever sees it knows that the first process held the message.
+    await first.publish("run_3");
+    await first.kill();
+    const taken = [await second.take(), await second.take(), await second.take()];
+    const redelivered = taken.filter(({ attempt }) => attempt === 2);
+    expect(redelivered.map(({ sequence }) => sequence).toSorted((a, b) => a - b)).toEqual([
+      one,
+      two,
+    ]);
+    for (const delivery of taken) delivery.acknowledge();
+    await second.holder[Symbol.asyncDispose]();
+  });
+
+  test("goes to another taker when the process that released it died before it had finished", async () => {
+    const first = await Process.start("first");
+    const sequence = await first.publish("run_1");
+    await first.take();
+    await first.isKnownToHold(sequence);
+    await first.kill();
+    const second = await Process.start("second");
+    const held = [{ stream: "DISPATCH", consumer: "runtime", sequences: [BigInt(sequence)] }];
+    const begun = { holder: first.name, held, crashed: true, releasedBy: "a-dead-process" };
+    const table = await openTable(second.nats, QueueHolderSchema);
+    await table.put(first.name, create(QueueHolderSchema, begun), signal);
+    const again = await second.take();
+    expect(again.sequence).toBe(sequence);
+    again.acknowledge();
+    await expect
+      .poll(async () => (await table.get(first.name, signal))?.record, { timeout: 20_000 })
+      .toMatchObject({ crashed: true, held: [] });
+    await second.holder[Symbol.asyncDispose]();
+  });
+
   test("goes to a process that starts later", async () => {
     const first = await Process.start("first");
     const sequence = await first.publish("run_1");

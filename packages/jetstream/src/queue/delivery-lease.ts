@@ -1,7 +1,8 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "@reeve/platform/async/clock";
 import { bootClock } from "@reeve/platform/async/boot-clock";
-import { connectionStateOf } from "@reeve/platform/nats/connection-state";
+import type { RequestClient } from "@reeve/platform/nats/request-client";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
 
 /** The share of the ack-wait after which a lease counts as lapsed. The rest allows for the time that a message travels. */
 const safeShare = 0.9;
@@ -22,7 +23,7 @@ export interface LeaseTerms {
  * lease: one that the connection holds up may arrive when the message has another taker.
  */
 export class DeliveryLease {
-  readonly #connection: NatsConnection;
+  readonly #requests: RequestClient;
   readonly #terms: LeaseTerms;
   readonly #clock: Pick<Clock, "now">;
   #untilMs: number;
@@ -34,7 +35,7 @@ export class DeliveryLease {
     terms: LeaseTerms,
     clock: Pick<Clock, "now"> = bootClock,
   ) {
-    this.#connection = connection;
+    this.#requests = requestClientOf(connection);
     this.#terms = terms;
     this.#clock = clock;
     this.#untilMs = this.#from(terms.sinceMs);
@@ -59,17 +60,10 @@ export class DeliveryLease {
   }
 
   async #ask(sinceMs: number): Promise<void> {
-    const { ackSubject, ackWaitMs } = this.#terms;
-    const ask = () =>
-      this.#connection.request(ackSubject, inProgress, { timeout: Math.ceil(ackWaitMs) });
-    try {
-      await connectionStateOf(this.#connection).whileConnected(ask);
-      if (this.isHeld) this.#untilMs = this.#from(sinceMs);
-    } catch {
-      // The next extension tries again, as long as the lease lasts.
-    } finally {
-      this.#isExtending = false;
-    }
+    const reply = await this.#requests.send(this.#terms.ackSubject, { data: inProgress });
+    // Without a reply, the next extension tries again, as long as the lease lasts.
+    if (reply !== undefined && this.isHeld) this.#untilMs = this.#from(sinceMs);
+    this.#isExtending = false;
   }
 
   #from(sinceMs: number): number {

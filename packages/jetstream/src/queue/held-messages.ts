@@ -14,22 +14,29 @@ export interface HeldGroup {
   readonly sequences: readonly number[];
 }
 
+/** What happened to a message of a taker. */
+export type HeldChange = "taken" | "settled";
+
 /** The messages that a process has taken and not settled, with their leases. */
 export class HeldMessages {
   readonly #held = new Map<DeliveryLease, HeldMessage>();
-  readonly #onChange: () => void;
+  readonly #onChange: (change: HeldChange) => void;
 
-  constructor(onChange: () => void) {
+  constructor(onChange: (change: HeldChange) => void) {
     this.#onChange = onChange;
+  }
+
+  get size(): number {
+    return this.#held.size;
   }
 
   /** Adds a message until the returned object is disposed. */
   add(message: HeldMessage, lease: DeliveryLease): Disposable {
     this.#held.set(lease, message);
-    this.#onChange();
+    this.#onChange("taken");
     return {
       [Symbol.dispose]: () => {
-        if (this.#held.delete(lease)) this.#onChange();
+        if (this.#held.delete(lease)) this.#onChange("settled");
       },
     };
   }

@@ -73,6 +73,7 @@ export class HolderWatch {
 
   /** Probes the watched holders until `signal` aborts. */
   async probe(signal: AbortSignal): Promise<void> {
+    const { self } = this.#options;
     for (;;) {
       await sleep(probeIntervalMs, signal);
       const isSettled =
@@ -81,9 +82,11 @@ export class HolderWatch {
       const watched = isSettled ? this.#watched() : [];
       const absent = new Set<string>();
       const probeOne = async (row: Row<HolderRow>) => {
-        if (await isConnected(this.#connection, row.key, signal)) return;
-        if (this.#suspects.has(row.key)) await this.#release(row, signal);
-        else absent.add(row.key);
+        const responsible = responsibleFor(row);
+        const isOwn = responsible === self;
+        if (!isOwn && (await isConnected(this.#connection, responsible, signal))) return;
+        if (isOwn || this.#suspects.has(responsible)) await this.#release(row, signal);
+        else absent.add(responsible);
       };
       await Promise.all(watched.map(probeOne));
       this.#suspects = absent;
@@ -93,17 +96,20 @@ export class HolderWatch {
   #watched(): readonly Row<HolderRow>[] {
     const { self } = this.#options;
     const others = [...this.#rows.values()]
-      .filter(({ key, record }) => key !== self && !record.crashed)
+      .filter(({ key, record }) => key !== self && !isReleased(record))
       .toSorted((a, b) => (a.key < b.key ? -1 : 1));
     const next = others.findIndex(({ key }) => key > self);
     const ring = next === -1 ? others : [...others.slice(next), ...others.slice(0, next)];
     return ring.slice(0, watchedHolders);
   }
 
-  /** Releases the messages of a dead holder, unless it has written its row meanwhile, or another holder releases them. */
+  /**
+   * Releases the messages of a dead holder, unless it has written its row meanwhile, or another holder releases them. Its row
+   * names the messages until all are released, so that another holder continues when this one dies.
+   */
   async #release({ key, record, revision }: Row<HolderRow>, signal: AbortSignal): Promise<void> {
-    const { table, log } = this.#options;
-    const row = { ...record, held: [], crashed: true };
+    const { table, self, log } = this.#options;
+    const row = { ...record, crashed: true, releasedBy: self };
     const marked = await table.update(key, row, revision, signal);
     if (marked === undefined) return;
     this.#rows.set(key, marked);
@@ -111,13 +117,15 @@ export class HolderWatch {
     const messages = groups.reduce((sum, { sequences }) => sum + sequences.length, 0);
     log.info({ holder: key, messages }, "a holder of messages is dead; releasing its messages");
     await releaseMessages(this.#connection, this.#manager, groups);
+    const released = await table.update(key, { ...row, held: [] }, marked.revision, signal);
+    if (released !== undefined) this.#rows.set(key, released);
   }
 
   /** Returns the messages of a dead holder without those that were delivered to another holder since. */
   #without({ stream, consumer, sequences }: HolderRow["held"][number]): HeldGroup {
     const taken = new Set(
       [...this.#rows.values()]
-        .flatMap(({ record }) => record.held)
+        .flatMap(({ record }) => (record.crashed ? [] : record.held))
         .filter((group) => group.stream === stream && group.consumer === consumer)
         .flatMap((group) => group.sequences),
     );
@@ -127,4 +135,14 @@ export class HolderWatch {
       sequences: sequences.filter((sequence) => !taken.has(sequence)).map(Number),
     };
   }
+}
+
+/** Whether nothing is left to do for a holder: it is dead, and its messages are released. */
+function isReleased({ crashed, held }: HolderRow): boolean {
+  return crashed && held.length === 0;
+}
+
+/** Returns the name of the process that takes care of the messages of a row while it lives. */
+function responsibleFor({ key, record: { crashed, releasedBy } }: Row<HolderRow>): string {
+  return crashed && releasedBy !== "" ? releasedBy : key;
 }

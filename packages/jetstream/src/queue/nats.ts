@@ -14,6 +14,7 @@ import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { onAbort } from "@reeve/platform/async/on-abort";
+import { every } from "@reeve/platform/async/every";
 import { sleep } from "@reeve/platform/async/sleep";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { ensureConsumer } from "../streams/ensure-consumer.ts";
@@ -32,13 +33,15 @@ const pullMs = 1_500;
 /** How long after its end a pull may still receive messages in a process that runs. */
 const pullGraceMs = 500;
 const retryMs = 500;
+/** Interval between two checks of the consumer. A process of an older version may set a shorter ack-wait when it starts. */
+const checkMs = 5_000;
 /** Upper limit of unsettled messages, over all takers of a queue. */
 const maxUnsettled = 100_000;
 
 /** How long a queue waits for a silent taker. */
 export interface QueueTimeouts {
   readonly ackWaitMs: number;
-  /** Whether the caller takes from the queue. Only takers change the ack-wait of an existing queue. Default: false. */
+  /** Whether the caller takes from the queue. Only takers raise the ack-wait of an existing queue. Default: false. */
   readonly isConsumer?: boolean;
   /** This process as a taker. Without it, the messages that it holds wait for the ack-wait when it dies. */
   readonly holder?: Pick<QueueHolder, "hold"> | undefined;
@@ -95,7 +98,7 @@ export function openHostQueue(
 interface OpenQueue<Schema extends DescMessage> extends QueueOptions<Schema> {
   readonly stream: string;
   readonly consumer: Consumer;
-  /** Creates the consumer again if it was removed. */
+  /** Creates the consumer again if it was removed, and raises its ack-wait again if another process lowered it. */
   readonly restoreConsumer: () => Promise<void>;
 }
 
@@ -154,6 +157,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     signal: AbortSignal,
   ): AsyncIterable<Delivery<MessageShape<Schema>>> {
     const semaphore = typeof permits === "number" ? new Semaphore(permits) : permits;
+    using _check = every(checkMs, () => void this.#queue.restoreConsumer().catch(() => undefined));
     for (;;) {
       // Holds no permit during a pull: an empty pull would keep it from the other queues that share the semaphore.
       await semaphore.untilAvailable(signal);

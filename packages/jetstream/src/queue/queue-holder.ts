@@ -15,9 +15,12 @@ import { HeldMessages } from "./held-messages.ts";
 import { answerHolderProbes, isConnected } from "./holder-probe.ts";
 import { HolderWatch } from "./holder-watch.ts";
 
-/** The shortest time between two writes of the row. */
-const minWriteIntervalMs = 100;
-/** The longest. A row expires after an hour. */
+/** How long after a settled message the row is written. A taken message is written at once: its taker may die at any time. */
+const settledDelayMs = 100;
+/** The pause after each write, for each message in the row, so that long rows are written less often; and its maximum. */
+const pauseMsPerMessage = 0.1;
+const maxPauseMs = 100;
+/** The longest time between two writes. A row expires after an hour. */
 const maxWriteIntervalMs = 600_000;
 /** Time limit for removing the row at the end. */
 const removeTimeoutMs = 2_000;
@@ -42,7 +45,12 @@ export class QueueHolder implements AsyncDisposable {
   readonly #name: string;
   readonly #resources: AsyncDisposableStack;
   readonly #changed = new Wakeup();
-  readonly #held = new HeldMessages(() => this.#changed.notify());
+  readonly #held = new HeldMessages((change) => {
+    if (change === "taken") this.#changed.notify();
+    else this.#later ??= setTimeout(() => this.#changed.notify(), settledDelayMs).unref();
+  });
+  /** Runs from the first settled message that the row still names. */
+  #later: NodeJS.Timeout | undefined;
 
   private constructor(
     connection: NatsConnection,
@@ -97,9 +105,22 @@ export class QueueHolder implements AsyncDisposable {
   async #keepWritten(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#changed.waitFor(maxWriteIntervalMs, signal);
-      await this.#write(signal);
-      await sleep(minWriteIntervalMs, signal);
+      this.#cancelLater();
+      try {
+        await this.#write(signal);
+      } catch (error) {
+        // The row is not written: the next attempt does not wait for a change.
+        this.#changed.notify();
+        throw error;
+      }
+      const pauseMs = Math.min(maxPauseMs, this.#held.size * pauseMsPerMessage);
+      if (pauseMs >= 1) await sleep(pauseMs, signal);
     }
+  }
+
+  #cancelLater(): void {
+    clearTimeout(this.#later);
+    this.#later = undefined;
   }
 
   async #write(signal: AbortSignal): Promise<void> {
@@ -116,6 +137,7 @@ export class QueueHolder implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#resources.disposeAsync();
+    this.#cancelLater();
     const signal = AbortSignal.timeout(removeTimeoutMs);
     // A row that is not removed makes this end look like a crash.
     await this.#table.delete(this.#name, signal).catch(() => undefined);

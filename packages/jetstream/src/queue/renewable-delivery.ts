@@ -2,17 +2,19 @@ import type { Delivery } from "./port.ts";
 
 /**
  * A delivery that continues as a later delivery of the same message to the same taker: the taker was silent for too long, and
- * still works on the message. The earlier delivery is then abandoned.
+ * still works on the message.
  */
 export class RenewableDelivery<Message> implements Delivery<Message> {
   #current: Delivery<Message>;
+  #isSettled = false;
 
   constructor(delivery: Delivery<Message>) {
     this.#current = delivery;
   }
 
-  /** Continues as `delivery`, which replaces the current one. */
+  /** Continues as `delivery`. Abandons the current one, or `delivery` if the message is settled. */
   renew(delivery: Delivery<Message>): void {
+    if (this.#isSettled) return delivery.abandon();
     this.#current.abandon();
     this.#current = delivery;
   }
@@ -38,14 +40,19 @@ export class RenewableDelivery<Message> implements Delivery<Message> {
   }
 
   acknowledge(): void {
-    this.#current.acknowledge();
+    this.#settle().acknowledge();
   }
 
   returnToQueue(delayMs: number): void {
-    this.#current.returnToQueue(delayMs);
+    this.#settle().returnToQueue(delayMs);
   }
 
   abandon(): void {
-    this.#current.abandon();
+    this.#settle().abandon();
+  }
+
+  #settle(): Delivery<Message> {
+    this.#isSettled = true;
+    return this.#current;
   }
 }

@@ -10,9 +10,9 @@ type DurableConfig = Pick<ConsumerConfig, "max_ack_pending"> &
   };
 
 /**
- * Creates a durable consumer that redelivers without limit, if it does not exist. Changes the ack-wait of an existing one only
- * for callers that consume from it: any other caller would take live work from consumers that extend it by the ack-wait that
- * they know.
+ * Creates a durable consumer that redelivers without limit, if it does not exist. Raises the ack-wait of an existing one for
+ * callers that consume from it, and never lowers it: another consumer extends its messages by the ack-wait that it knows, and
+ * would lose them.
  */
 export async function ensureConsumer(
   manager: JetStreamManager,
@@ -22,7 +22,7 @@ export async function ensureConsumer(
 ): Promise<void> {
   try {
     const { config: existing } = await manager.consumers.info(stream, durable_name);
-    if (isConsumer && existing.ack_wait !== ack_wait) {
+    if (isConsumer && (existing.ack_wait ?? 0) < ack_wait) {
       await manager.consumers.update(stream, durable_name, { ack_wait });
     }
   } catch (error) {

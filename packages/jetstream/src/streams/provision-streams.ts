@@ -7,7 +7,7 @@ import { assertClusterKeepsReplicas } from "./replication-support.ts";
 
 /**
  * Creates every stream that the contracts declare, and the durable consumers of the queues: of the dispatch queue, and of the
- * tool call queue of each pool. Consumers redeliver after `ackWaitMs`, until a service that consumes starts with another value.
+ * tool call queue of each pool. Consumers redeliver after `ackWaitMs`, until a service that consumes starts with a longer one.
  * Does not change what exists already. Returns the names of the streams.
  */
 export async function provisionStreams(

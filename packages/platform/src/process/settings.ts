@@ -18,8 +18,9 @@ export const defaultAckWaitMs = 15_000;
 
 /**
  * The time without a heartbeat after which work is redelivered to another worker, in milliseconds. Use the same value in all
- * services of a deployment: each of them creates missing queues, and a consumer of a queue sets its own value. Raise it on
- * machines that suspend processes for longer. The work of a process whose connection is closed does not wait for it.
+ * services of a deployment: each of them creates missing queues, and a consumer of a queue raises a shorter value to its own. Set
+ * a longer one on machines that suspend processes for longer. The work of a process whose connection is closed does not wait
+ * for it.
  */
 const ackWait = z.coerce.number().int().min(300).max(600_000).default(defaultAckWaitMs);
 

@@ -14,12 +14,12 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/queue/v1/holder.proto.
  */
 export const file_reeve_queue_v1_holder: GenFile = /*@__PURE__*/
-  fileDesc("ChtyZWV2ZS9xdWV1ZS92MS9ob2xkZXIucHJvdG8SDnJlZXZlLnF1ZXVlLnYxIn4KC1F1ZXVlSG9sZGVyEg4KBmhvbGRlchgBIAEoCRIqCgRoZWxkGAIgAygLMhwucmVldmUucXVldWUudjEuSGVsZE1lc3NhZ2VzEg8KB2NyYXNoZWQYAyABKAg6IsrfGB4KDXF1ZXVlX2hvbGRlcnMSCHtob2xkZXJ9IgMIkBwiQwoMSGVsZE1lc3NhZ2VzEg4KBnN0cmVhbRgBIAEoCRIQCghjb25zdW1lchgCIAEoCRIRCglzZXF1ZW5jZXMYAyADKAQiKgoLSG9sZGVyUHJvYmU6G8LfGBcKFWhvbGRlci57aG9sZGVyfS5wcm9iZWIGcHJvdG8z", [file_reeve_bus_v1_bus]);
+  fileDesc("ChtyZWV2ZS9xdWV1ZS92MS9ob2xkZXIucHJvdG8SDnJlZXZlLnF1ZXVlLnYxIpMBCgtRdWV1ZUhvbGRlchIOCgZob2xkZXIYASABKAkSKgoEaGVsZBgCIAMoCzIcLnJlZXZlLnF1ZXVlLnYxLkhlbGRNZXNzYWdlcxIPCgdjcmFzaGVkGAMgASgIEhMKC3JlbGVhc2VkX2J5GAQgASgJOiLK3xgeCg1xdWV1ZV9ob2xkZXJzEgh7aG9sZGVyfSIDCJAcIkMKDEhlbGRNZXNzYWdlcxIOCgZzdHJlYW0YASABKAkSEAoIY29uc3VtZXIYAiABKAkSEQoJc2VxdWVuY2VzGAMgAygEIioKC0hvbGRlclByb2JlOhvC3xgXChVob2xkZXIue2hvbGRlcn0ucHJvYmViBnByb3RvMw", [file_reeve_bus_v1_bus]);
 
 /**
  * A process that takes messages from work queues, and the messages that it has taken and not
- * settled. The process writes its row when these change, at most ten times per second, and at
- * least every ten minutes. It deletes the row when it ends. A row that is not written again
+ * settled. The process writes its row at once when it takes a message, later when it settles one, and
+ * at least every ten minutes. It deletes the row when it ends. A row that is not written again
  * expires after an hour.
  *
  * @generated from message reeve.queue.v1.QueueHolder
@@ -46,6 +46,14 @@ export type QueueHolder = Message<"reeve.queue.v1.QueueHolder"> & {
    * @generated from field: bool crashed = 3;
    */
   crashed: boolean;
+
+  /**
+   * Name of the process that releases the messages of a crashed one. Empty unless `crashed`. While
+   * `held` is not empty, the release is incomplete, and another process repeats it if this one dies.
+   *
+   * @generated from field: string released_by = 4;
+   */
+  releasedBy: string;
 };
 
 /**
