@@ -1,12 +1,22 @@
+import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
+import { RenewableDelivery } from "@reeve/jetstream/queue/renewable-delivery";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { callKeyOf } from "../journal/call-key.ts";
 import type { Executions } from "../ports/executions.ts";
 import type { CallDelivery } from "./forward-call.ts";
-import { HeldDelivery } from "./held-delivery.ts";
+
+class RenewableCall extends RenewableDelivery<ToolCallRequest> implements CallDelivery {
+  readonly hops: number;
+
+  constructor(delivery: CallDelivery) {
+    super(delivery);
+    this.hops = delivery.hops ?? 0;
+  }
+}
 
 interface InProgress {
-  readonly delivery: HeldDelivery;
+  readonly delivery: RenewableCall;
   readonly work: Promise<void>;
 }
 
@@ -33,7 +43,7 @@ export class Slots {
     // A message is redelivered to this host when the process was paused for long. The call still runs, so nothing is lost.
     const known = this.#inProgress.get(delivery.sequence);
     if (known !== undefined) return known.delivery.renew(delivery);
-    const held = new HeldDelivery(delivery);
+    const held = new RenewableCall(delivery);
     const working = work(held).finally(() => this.#inProgress.delete(held.sequence));
     this.#inProgress.set(held.sequence, { delivery: held, work: working });
   }
