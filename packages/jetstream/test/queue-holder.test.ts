@@ -1,20 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
-import type { Dispatch } from "@reeve/contracts/run";
-import { DispatchSchema } from "@reeve/contracts/run";
-import type { Nats } from "@reeve/platform/nats/connect-nats";
-import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openDispatchQueue } from "../src/queue/nats.ts";
-import type { Delivery, WorkQueue } from "../src/queue/port.ts";
-import { QueueHolder } from "../src/queue/queue-holder.ts";
 import { openTable } from "../src/table/nats.ts";
+import { HolderProcess } from "./support/holder-process.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 
 const signal = new AbortController().signal;
-const log = createLogger("test", "silent");
-/** So long that a message that comes again was released. */
-const ackWaitMs = 600_000;
 let bench: NatsBench;
 let count = 0;
 
@@ -28,58 +19,14 @@ beforeEach(() => {
   count++;
 });
 
-/** A process that takes from the dispatch queue. */
-class Process {
-  readonly name: string;
-  readonly nats: Nats;
-  readonly holder: QueueHolder;
-  readonly queue: WorkQueue<Dispatch>;
-
-  private constructor(name: string, nats: Nats, holder: QueueHolder, queue: WorkQueue<Dispatch>) {
-    this.name = name;
-    this.nats = nats;
-    this.holder = holder;
-    this.queue = queue;
-  }
-
-  static async start(name: string): Promise<Process> {
-    const nats = await bench.connect();
-    const unique = `${name}-${count}`;
-    const holder = await QueueHolder.open(nats, { name: unique, log }, signal);
-    const queue = await openDispatchQueue(nats, { ackWaitMs, isConsumer: true, holder });
-    return new Process(unique, nats, holder, queue);
-  }
-
-  async publish(runId: string): Promise<number> {
-    const dispatch = create(DispatchSchema, { tenant: "acme", runId });
-    return await this.queue.publish(dispatch, { dedupeId: `${runId}:${count}` }, signal);
-  }
-
-  /** Takes one message, as a process that has one slot. */
-  async take(): Promise<Delivery<Dispatch>> {
-    for await (const delivery of this.queue.take(1, signal)) return delivery;
-    throw new Error("the queue ended");
-  }
-
-  /** Ends as a killed process does: its connection closes, and nothing else happens. */
-  async kill(): Promise<void> {
-    await this.nats.connection.close();
-  }
-
-  /** Resolves when the others can know that this process holds a message. */
-  async isKnownToHold(sequence: number): Promise<void> {
-    const table = await openTable(this.nats, QueueHolderSchema);
-    for await (const change of table.watch("", signal)) {
-      if (change.kind !== "written" || change.row.key !== this.name) continue;
-      if (change.row.record.held[0]?.sequences.includes(BigInt(sequence)) === true) return;
-    }
-  }
+function start(name: string): Promise<HolderProcess> {
+  return bench.connect().then((nats) => HolderProcess.start(nats, `${name}-${count}`));
 }
 
 describe("a message whose taker was killed", () => {
   // Requirement: DUR-3
   test("goes to another taker at once, without the ack-wait", async () => {
-    const [first, second] = [await Process.start("first"), await Process.start("second")];
+    const [first, second] = [await start("first"), await start("second")];
     const sequence = await first.publish("run_1");
     const held = await first.take();
     await first.isKnownToHold(sequence);
@@ -91,7 +38,7 @@ describe("a message whose taker was killed", () => {
   });
 
   test("goes to another taker also when it was taken directly before the end", async () => {
-    const [first, second] = [await Process.start("first"), await Process.start("second")];
+    const [first, second] = [await start("first"), await start("second")];
     const [one, two] = [await first.publish("run_1"), await first.publish("run_2")];
     await first.take();
     await first.take();
@@ -109,12 +56,12 @@ describe("a message whose taker was killed", () => {
   });
 
   test("goes to another taker when the process that released it died before it had finished", async () => {
-    const first = await Process.start("first");
+    const first = await start("first");
     const sequence = await first.publish("run_1");
     await first.take();
     await first.isKnownToHold(sequence);
     await first.kill();
-    const second = await Process.start("second");
+    const second = await start("second");
     const held = [{ stream: "DISPATCH", consumer: "runtime", sequences: [BigInt(sequence)] }];
     const begun = { holder: first.name, held, crashed: true, releasedBy: "a-dead-process" };
     const table = await openTable(second.nats, QueueHolderSchema);
@@ -129,12 +76,12 @@ describe("a message whose taker was killed", () => {
   });
 
   test("goes to a process that starts later", async () => {
-    const first = await Process.start("first");
+    const first = await start("first");
     const sequence = await first.publish("run_1");
     await first.take();
     await first.isKnownToHold(sequence);
     await first.kill();
-    const second = await Process.start("second");
+    const second = await start("second");
     const again = await second.take();
     expect(again).toMatchObject({ sequence, attempt: 2 });
     again.acknowledge();
@@ -143,9 +90,9 @@ describe("a message whose taker was killed", () => {
 
   test("is not taken from the process that holds it now", async () => {
     const [first, second, third] = [
-      await Process.start("first"),
-      await Process.start("second"),
-      await Process.start("third"),
+      await start("first"),
+      await start("second"),
+      await start("third"),
     ];
     const sequence = await first.publish("run_1");
     const held = await first.take();
@@ -177,7 +124,7 @@ describe("a message whose taker was killed", () => {
 });
 
 test("a process that was taken for dead settles none of the messages that it held", async () => {
-  const [slow, other] = [await Process.start("slow"), await Process.start("other")];
+  const [slow, other] = [await start("slow"), await start("other")];
   const sequence = await slow.publish("run_1");
   const held = await slow.take();
   await slow.isKnownToHold(sequence);
@@ -197,10 +144,10 @@ test("a process that was taken for dead settles none of the messages that it hel
 
 test("a process learns what became of another one", async () => {
   const [self, alive, ended, crashed] = [
-    await Process.start("self"),
-    await Process.start("alive"),
-    await Process.start("ended"),
-    await Process.start("crashed"),
+    await start("self"),
+    await start("alive"),
+    await start("ended"),
+    await start("crashed"),
   ];
   await ended.holder[Symbol.asyncDispose]();
   await ended.kill();
