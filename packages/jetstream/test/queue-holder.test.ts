@@ -42,7 +42,7 @@ describe("a message whose taker was killed", () => {
     const [one, two] = [await first.publish("run_1"), await first.publish("run_2")];
     await first.take();
     await first.take();
-    // As a claim does: whoever sees it knows that the first process held the message.
+    // As a claim does. Once it is stored, so is the row, which was sent before it.
     await first.publish("run_3");
     await first.kill();
     const taken = [await second.take(), await second.take(), await second.take()];
