@@ -157,7 +157,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     signal: AbortSignal,
   ): AsyncIterable<Delivery<MessageShape<Schema>>> {
     const semaphore = typeof permits === "number" ? new Semaphore(permits) : permits;
-    using _check = every(checkMs, () => void this.#queue.restoreConsumer().catch(() => undefined));
+    using _ = every(checkMs, () => void this.#queue.restoreConsumer().catch(() => undefined));
     for (;;) {
       // Holds no permit during a pull: an empty pull would keep it from the other queues that share the semaphore.
       await semaphore.untilAvailable(signal);
