@@ -46,7 +46,7 @@ export async function approve(deployment: Deployment, runId: string): Promise<vo
 
 /** Returns all events of a run to its end. Resumes after interruptions. */
 export async function watchToEnd(
-  { reeve }: Deployment,
+  { reeve }: Pick<Deployment, "reeve">,
   runId: string,
 ): Promise<readonly RunEvent[]> {
   const families = Object.values(EventFamily).filter(

@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
 import process from "node:process";
+import { setTimeout } from "node:timers/promises";
 import { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 
 /**
- * An MCP server on standard input and output, for tests. `search` reports progress twice and answers; `hang` reports once
- * and never answers; `paint` answers with an image and a large record; `flood` answers with more than one message may
+ * An MCP server on standard input and output, for tests. `search` reports progress twice and answers; `await_file` answers
+ * when the file `q` exists; `hang` reports once and never answers; `paint` answers with an image and a large record; `flood` answers with more than one message may
  * hold; `crash` ends the process.
  */
 const server = new Server(
@@ -19,6 +21,12 @@ server.setRequestHandler("tools/list", () => ({
     {
       name: "search",
       description: "Searches, and says how far it is.",
+      inputSchema: query,
+      annotations: { readOnlyHint: true },
+    },
+    {
+      name: "await_file",
+      description: "Answers when a file exists.",
       inputSchema: query,
       annotations: { readOnlyHint: true },
     },
@@ -41,6 +49,7 @@ server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
   await report(1, "step 1");
   if (params.name === "crash") process.exit(1);
   if (params.name === "hang") await new Promise(() => undefined);
+  if (params.name === "await_file") await exists(String(params.arguments?.["q"]));
   await report(2, "step 2");
   if (params.name === "flood") return { content: [textOf("x".repeat(20_000_000))] };
   if (params.name === "paint") {
@@ -54,6 +63,10 @@ server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     content: [{ type: "text", text: `found: ${JSON.stringify(params.arguments?.["q"] ?? "")}` }],
   };
 });
+
+async function exists(path: string): Promise<void> {
+  while (!existsSync(path)) await setTimeout(50);
+}
 
 function textOf(text: string) {
   return { type: "text" as const, text };
