@@ -288,7 +288,7 @@ test("reads single runs among 10,000", async () => {
   }
 });
 
-test("can be opened by several processes at the same time", async () => {
+test("can be opened over several connections at the same time", async () => {
   await using own = await NatsBench.open();
   const opened = await Promise.all(
     range(1, 4).map(async () => {

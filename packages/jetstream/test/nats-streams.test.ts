@@ -1,15 +1,34 @@
 import { DiscardPolicy, jetstreamManager, RetentionPolicy } from "@nats-io/jetstream";
 import { findProgram } from "@reeve/platform/nats/nats-server";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AgentSchema } from "@reeve/contracts/agent";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { NatsCluster } from "../../../test/support/nats-cluster.ts";
 import { natsVersion } from "../../../test/support/nats-program.ts";
-import { openRunLog } from "../src/log/open.ts";
+import { openRunLog, openThreadLog } from "../src/log/open.ts";
+import { openArtifactStore } from "../src/objects/nats-artifact-store.ts";
 import { openDispatchQueue } from "../src/queue/nats.ts";
 import { setReplicas } from "../src/streams/provision-streams.ts";
 import { keepsReplicas } from "../src/streams/replication-support.ts";
+import { openTable } from "../src/table/nats.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 
 const never = new AbortController().signal;
+
+test("a connection asks once whether JetStream is ready, for all of its streams and buckets", async () => {
+  await using bench = await NatsBench.open();
+  const { connection: observer } = await bench.connect();
+  const requests: string[] = [];
+  observer.subscribe("$JS.API.>", { callback: (_, { subject }) => void requests.push(subject) });
+  await observer.flush();
+  const nats = await bench.connect();
+  await Promise.all([openRunLog(nats), openThreadLog(nats), openTable(nats, AgentSchema)]);
+  await openTable(nats, AgentSchema);
+  await openArtifactStore(nats, { maxBytes: 0 });
+  // The server sends the observer the requests in order, so this is the last one.
+  await vi.waitUntil(() => requests.includes("$JS.API.STREAM.INFO.KV_artifacts"), 10_000);
+  expect(requests.filter((subject) => subject === "$JS.API.INFO")).toHaveLength(1);
+  expect(requests.filter((subject) => subject === "$JS.API.STREAM.INFO.KV_agents")).toHaveLength(2);
+});
 
 describe("the settings of a stream", () => {
   let bench: NatsBench;

@@ -1,9 +1,11 @@
 import { ReadableStream } from "node:stream/web";
-import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { jetstream } from "@nats-io/jetstream";
 import type { ObjectInfo, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
+import { storeStep } from "@reeve/platform/nats/store-steps";
+import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import { retryRead } from "../table/retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
@@ -13,7 +15,10 @@ import { chunkBytes, chunkTimeoutMs, removeChunks, writeChunks } from "./write-c
 
 /** Opens the object store `bucket`, and creates it if it is missing. */
 export async function openBytes(connection: NatsConnection, bucket: string): Promise<NatsBytes> {
-  const objects = await callStore(() => new Objm(connection).create(bucket));
+  await callStore(() => openJetStreamManager(connection));
+  const client = jetstream(connection, { checkAPI: false });
+  const create = () => callStore(() => new Objm(client).create(bucket));
+  const objects = await storeStep(connection, `object store ${bucket}`, create);
   return new NatsBytes(connection, bucket, objects);
 }
 
@@ -144,7 +149,7 @@ export class NatsBytes {
     await removeChunks(this.#connection, this.#bucket, nuid);
     const purged = { filter: this.#subjectOf(name), seq: revision + 1 };
     await callStore(async () => {
-      const { streams } = await jetstreamManager(this.#connection);
+      const { streams } = await openJetStreamManager(this.#connection);
       await streams.purge(`OBJ_${this.#bucket}`, purged);
     });
     return true;
@@ -163,7 +168,7 @@ export class NatsBytes {
     await callStore(async () => {
       const info = await this.#objects.info(name);
       if (info === null) return;
-      const { streams } = await jetstreamManager(this.#connection);
+      const { streams } = await openJetStreamManager(this.#connection);
       // The name last, so that an object which was only half removed is still listed.
       await streams.purge(stream, { filter: `$O.${this.#bucket}.C.${info.nuid}` });
       await streams.purge(stream, { filter: this.#subjectOf(name) });
@@ -172,7 +177,7 @@ export class NatsBytes {
 
   /** Removes bytes without a name that were written more than `olderThanMs` ago. */
   async cleanUp(olderThanMs: number, signal: AbortSignal): Promise<void> {
-    const { streams } = await callStore(() => jetstreamManager(this.#connection));
+    const { streams } = await callStore(() => openJetStreamManager(this.#connection));
     const stream = `OBJ_${this.#bucket}`;
     const all = `$O.${this.#bucket}.C.>`;
     // List the chunks before the names: chunks whose name is written meanwhile are then not taken for orphans.

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { jetstreamManager } from "@nats-io/jetstream";
 import type { ObjectInfo } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -7,6 +6,7 @@ import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { Failure } from "@reeve/platform/failure";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import { retryRead } from "../table/retry-read.ts";
 
 /**
@@ -74,7 +74,7 @@ async function nextChunk(
   const revision = Number(reply.headers?.get("Nats-Sequence"));
   if (reply.headers?.code === 0 && revision > 0) return { data: reply.data, revision };
   // A replica that answers directly may lag behind: the leader knows whether the chunk exists.
-  const { streams } = await jetstreamManager(connection);
+  const { streams } = await openJetStreamManager(connection);
   const stored = await streams.getMessage(stream, query);
   return stored === null ? undefined : { data: stored.data, revision: stored.seq };
 }

@@ -10,6 +10,7 @@ import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { retry } from "@reeve/platform/async/retry/retry";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
+import { storeStep } from "@reeve/platform/nats/store-steps";
 import { isNotFound } from "./errors.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";
@@ -20,32 +21,53 @@ import type { StreamPlace } from "./stream-messages.ts";
  */
 const settingsVersion = 1;
 
-/** How many times JetStream is asked while it is not ready yet. */
-const maxOpenAttempts = 40;
+/** How long JetStream is asked while it is not ready yet. */
+const maxOpenMs = 10_000;
 const retryMs = 250;
 /** How many times a stream is changed while other processes change it too. */
 const maxChanges = 5;
 
-/** Opens the manager of a connection whose server may still be starting: retries for about 10 s. */
-export async function openJetStreamManager(connection: NatsConnection): Promise<JetStreamManager> {
+const managers = new WeakMap<NatsConnection, Promise<JetStreamManager>>();
+
+/**
+ * Opens the manager of a connection whose server may still be starting: retries for about 10 s. All callers share one object,
+ * so that a service asks once whether JetStream is ready, and not for each stream and bucket.
+ */
+export function openJetStreamManager(connection: NatsConnection): Promise<JetStreamManager> {
+  const known = managers.get(connection);
+  if (known !== undefined) return known;
   const options = {
     backoff: { firstDelayMs: retryMs, maxDelayMs: retryMs },
-    maxAttempts: maxOpenAttempts,
+    maxElapsedMs: maxOpenMs,
     isRetryable: () => !connection.isClosed(),
   };
-  return await retry(() => jetstreamManager(connection, { timeout: 5_000 }), options, neverAborts);
+  const open = () => jetstreamManager(connection, { timeout: 5_000 });
+  const opening = storeStep(connection, "JetStream", () => retry(open, options, neverAborts));
+  managers.set(connection, opening);
+  // The next caller tries again.
+  opening.catch(() => managers.delete(connection));
+  return opening;
 }
 
 /**
  * Creates the stream that a channel declares, or adds the settings that it lacks. Leaves the settings of a newer version as they
  * are. Throws a Failure of kind `precondition` when several servers keep the stream and one of the cluster must not.
  */
-export async function ensureStream(
+export function ensureStream(
   connection: NatsConnection,
   manager: JetStreamManager,
   channel: ChannelTemplate,
 ): Promise<StreamPlace> {
   const required = streamConfig(channel);
+  const ensure = () => ensureConfig(connection, manager, required);
+  return storeStep(connection, `stream ${required.name}`, ensure);
+}
+
+async function ensureConfig(
+  connection: NatsConnection,
+  manager: JetStreamManager,
+  required: RequiredConfig,
+): Promise<StreamPlace> {
   const { name } = required;
   for (let attempt = 0; attempt < maxChanges; attempt++) {
     const existing = await configOfStream(manager, name);

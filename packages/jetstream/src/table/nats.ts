@@ -1,7 +1,7 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { StreamAPI } from "@nats-io/jetstream";
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream } from "@nats-io/jetstream";
 import type { KV, KvEntry } from "@nats-io/kv";
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
@@ -11,11 +11,13 @@ import { storedReadOptions } from "@reeve/contracts/nesting";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
+import { storeStep } from "@reeve/platform/nats/store-steps";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { bucketReplaced, readBucketInstance } from "./bucket-instance.ts";
 import { BucketRequests } from "./bucket-requests.ts";
 import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
+import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import { storeFailure } from "../streams/errors.ts";
 import type { Change, Row, Table } from "./port.ts";
 
@@ -41,8 +43,10 @@ export async function openTable<Schema extends DescMessage>(
     ...(replicas !== undefined && { replicas }),
     ...(maxAgeMs !== undefined && { ttl: maxAgeMs }),
   };
-  const bucket = await callStore(() => new Kvm(connection).create(name, options));
-  const { streams } = await callStore(() => jetstreamManager(connection));
+  const { streams } = await callStore(() => openJetStreamManager(connection));
+  const client = jetstream(connection, { checkAPI: false });
+  const create = () => callStore(() => new Kvm(client).create(name, options));
+  const bucket = await storeStep(connection, `bucket ${name}`, create);
   return new NatsTable(connection, bucket, streams, schema);
 }
 
@@ -57,7 +61,7 @@ export async function bucketInstance(
 ): Promise<string> {
   signal.throwIfAborted();
   const { name } = bucketOf(schema);
-  const { streams } = await callStore(() => jetstreamManager(nats.connection));
+  const { streams } = await callStore(() => openJetStreamManager(nats.connection));
   const instance = await readBucketInstance(streams, name);
   if (instance !== undefined) return instance;
   await openTable(nats, schema, await replicasOf(streams));
@@ -178,13 +182,14 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     prefix: string,
     signal: AbortSignal,
   ): AsyncIterable<Change<MessageShape<Schema>>> {
-    const last = await this.lastRevision(prefix, signal);
-    if (last === 0) {
-      yield { kind: "current", revision: last };
-      for await (const entry of this.#entries(prefix, signal)) yield this.#changeOf(entry);
-    }
     let isCurrent = false;
     while (!isCurrent) {
+      // Read again for each attempt: the last entry may expire before it is received.
+      const last = await this.lastRevision(prefix, signal);
+      if (last === 0) {
+        yield { kind: "current", revision: last };
+        for await (const entry of this.#entries(prefix, signal)) yield this.#changeOf(entry);
+      }
       // A watch of a store that has just started may receive nothing for long. Opened again, it starts from the beginning.
       using idle = new IdleTimeout({ timeoutMs: idleTimeoutMs }, signal);
       try {

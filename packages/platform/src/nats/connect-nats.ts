@@ -5,6 +5,7 @@ import { retry } from "../async/retry/retry.ts";
 import { settledWithin } from "../async/settled-within.ts";
 import { connectionStateOf } from "./connection-state.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { reportStoreSteps } from "./store-steps.ts";
 
 /** A connection to NATS. Disposing it drains and closes it, within two seconds. */
 export interface Nats extends AsyncDisposable {
@@ -27,7 +28,7 @@ export function credentialsOf(config: {
   return { user: config.REEVE_NATS_USER, pass: config.REEVE_NATS_PASSWORD };
 }
 
-const backoff = { firstDelayMs: 100, maxDelayMs: 5_000 };
+const backoff = { firstDelayMs: 100, maxDelayMs: 1_000, jitter: 0.5 };
 /** The time that a drain has before the connection is closed. */
 const drainMs = 2_000;
 
@@ -45,13 +46,14 @@ export async function connectNats(
   void logStates(connection, log, end.signal);
   // Tracked from the start: a state that is created later would miss earlier changes.
   connectionStateOf(connection);
+  reportStoreSteps(connection, log);
   return {
     connection,
     async [Symbol.asyncDispose]() {
       end.abort();
       // A drain that cannot reach its server must not delay the end of the process.
       await settledWithin(connection.drain(), drainMs, neverAborts).catch(() => undefined);
-      await connection.close().catch(() => undefined);
+      await settledWithin(connection.close(), drainMs, neverAborts).catch(() => undefined);
     },
   };
 }
