@@ -1,12 +1,5 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-declare module "vitest" {
-  interface TaskMeta {
-    /** Why a hook of a suite succeeded only at its second attempt. Vitest retries tests, but no hooks. */
-    flakyHook?: string;
-  }
-}
-
 /** How many tests ended in which way. */
 export interface Tally {
   readonly passed: number;
@@ -16,7 +9,8 @@ export interface Tally {
 
 /**
  * A vitest reporter that counts tests. A file that could not be loaded, a hook that failed outside of a test, and an error
- * that no test caught each count as one failed test, so that a broken run never looks like a success.
+ * that no test caught each count as one failed test, so that a broken run never looks like a success. So does a test that
+ * passed only when it was retried: no test may need that.
  */
 export class TallyReporter implements Reporter {
   #tally: Tally = { passed: 0, failed: 0, skipped: 0 };
@@ -26,14 +20,15 @@ export class TallyReporter implements Reporter {
     return this.#tally;
   }
 
-  /** Full names of the tests and suites that passed only when they, or their hooks, were retried. */
+  /** Full names of the tests that passed only when they were retried. Each counts as failed. */
   get flaky(): readonly string[] {
     return this.#flaky;
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
-    const states = tests.map((test) => test.result().state);
+    const flaky = tests.filter((test) => test.diagnostic()?.flaky === true);
+    const states = tests.map((test) => (flaky.includes(test) ? "failed" : test.result().state));
     const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     const broken = suites.filter((suite) => suite.errors().length > 0).length;
     this.#tally = {
@@ -45,13 +40,7 @@ export class TallyReporter implements Reporter {
         unhandledErrors.length,
       skipped: states.filter((state) => state === "skipped").length,
     };
-    const flakyTests = tests.filter((test) => test.diagnostic()?.flaky === true);
-    const flakySuites = modules
-      .flatMap((module) => [...module.children.allSuites()])
-      .filter((suite) => suite.meta().flakyHook !== undefined);
-    this.#flaky = [...flakyTests, ...flakySuites].map(
-      (task) => `${task.module.relativeModuleId} > ${task.fullName}`,
-    );
+    this.#flaky = flaky.map((test) => `${test.module.relativeModuleId} > ${test.fullName}`);
   }
 }
 

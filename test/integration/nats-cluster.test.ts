@@ -12,9 +12,9 @@ describe.skipIf(reason !== undefined)(
   () => {
     let containers: Containers;
 
-    beforeAll(async ({}, { meta }) => {
+    beforeAll(async () => {
       const settings = { REEVE_ACK_WAIT_MS: "5000" };
-      containers = await Containers.start({ natsServers: 3, settings }, meta);
+      containers = await Containers.start({ natsServers: 3, settings });
       await containers.agent("work", {
         permissionClasses: ["execute"],
         deepAgent: { allowedImports: fromJson(ListValueSchema, ["time"]) },

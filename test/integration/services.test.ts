@@ -15,9 +15,9 @@ const reason = whySkipped();
 describe.skipIf(reason !== undefined)(`the services in containers${because(reason)}`, () => {
   let containers: Containers;
 
-  beforeAll(async ({}, { meta }) => {
+  beforeAll(async () => {
     // A process without CPU time on a busy machine must not count as dead.
-    containers = await Containers.start({ settings: { REEVE_ACK_WAIT_MS: "5000" } }, meta);
+    containers = await Containers.start({ settings: { REEVE_ACK_WAIT_MS: "5000" } });
     const deepAgent = { allowedImports: fromJson(ListValueSchema, ["time", "pathlib"]) };
     const coding = { permissionClasses: ["execute"], deepAgent };
     await containers.agent("work", coding);

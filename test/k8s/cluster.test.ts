@@ -6,7 +6,7 @@ import { EventFamily } from "@reeve/contracts/run";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
-import { expectGapless } from "../system/support/watching.ts";
+import { expectCompleted } from "../system/support/watching.ts";
 import type { OnCluster } from "./support/cluster.ts";
 import {
   deployToCluster,
@@ -63,7 +63,7 @@ describe.skipIf(reason !== undefined)(
     }
 
     test("a run ends and is watched without a gap", { timeout: 120_000 }, async () => {
-      expectGapless(await eventsOf(await start()));
+      expectCompleted(await eventsOf(await start()));
     });
 
     test.skipIf(whyNoCode !== undefined)(
@@ -73,7 +73,7 @@ describe.skipIf(reason !== undefined)(
         const watched = eventsOf(await start("sleep", "20"));
         await vi.waitFor(() => expect(sandboxPods()).toHaveLength(1), 120_000);
         const events = await watched;
-        expectGapless(events);
+        expectCompleted(events);
         expect(events.some(({ event }) => event.case === "toolResult")).toBe(true);
       },
     );
@@ -85,7 +85,7 @@ describe.skipIf(reason !== undefined)(
         const runs = await Promise.all(Array.from({ length: 20 }, () => start()));
         const watched = runs.map(eventsOf);
         await restart(name);
-        for (const events of await Promise.all(watched)) expectGapless(events);
+        for (const events of await Promise.all(watched)) expectCompleted(events);
       },
     );
   },

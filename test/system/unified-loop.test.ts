@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import type { Asked, Played } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
-import { expectGapless, watchToEnd } from "./support/watching.ts";
+import { expectCompleted, watchToEnd } from "./support/watching.ts";
 
 const release = "Is version 2.0 ready to be released?";
 
@@ -119,7 +119,7 @@ test("a realistic task: three levels of subtasks, one failure, schema retries, a
   const runId = run?.runId ?? "";
   const events = await watchToEnd(deployment, runId);
 
-  expectGapless(events);
+  expectCompleted(events);
   const { run: ended } = await runs.getRun({ runId });
   expect(ended).toMatchObject({ status: RunStatus.COMPLETED, output: "Version 2.0 is ready." });
   expect(ended?.cost).toMatchObject({ subtasks: 4 });

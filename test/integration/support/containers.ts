@@ -1,11 +1,9 @@
 import { join } from "node:path";
-import process from "node:process";
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { StartedNetwork, StartedTestContainer } from "testcontainers";
 import { getContainerRuntimeClient, Network, Wait } from "testcontainers";
-import type { TaskMeta } from "vitest";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { ConfinedContainer } from "./confined-container.ts";
@@ -57,24 +55,8 @@ export class Containers implements AsyncDisposable {
     this.#resources = parts.resources;
   }
 
-  /**
-   * Starts everything, and retries once if something does not become ready, as on a busy machine. `meta` is the suite's, so
-   * that the report lists the suite as flaky.
-   */
-  static async start(options: ContainersOptions, meta: TaskMeta): Promise<Containers> {
-    try {
-      return await Containers.#begin(options);
-    } catch (error) {
-      // Nightly runs retry nothing.
-      if (process.env["REEVE_NIGHTLY"] !== undefined) throw error;
-      meta.flakyHook = String(error);
-      process.stderr.write(`the containers did not become ready, retrying: ${String(error)}\n`);
-      return await Containers.#begin(options);
-    }
-  }
-
   /** Starts NATS, provisions it, and starts one container of each service. */
-  static async #begin({ natsServers = 1, settings = {} }: ContainersOptions): Promise<Containers> {
+  static async start({ natsServers = 1, settings = {} }: ContainersOptions): Promise<Containers> {
     const images = await upToDateImages();
     await using resources = new AsyncDisposableStack();
     const network = await new Network().start();

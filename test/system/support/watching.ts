@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { RunEvent, RunEventKind } from "@reeve/contracts/run";
-import { EventFamily } from "@reeve/contracts/run";
+import { EventFamily, RunStatus } from "@reeve/contracts/run";
 import { openCallJournal, openRunLog } from "@reeve/jetstream/log/open";
 import { expect } from "vitest";
 import type { Deployment } from "./deployment.ts";
@@ -70,7 +70,16 @@ export async function watchToEnd(
   throw new Error(`run ${runId} did not end`);
 }
 
-/** Checks that no event is missing or repeated, and that exactly one terminal status comes last. */
+/** Checks that the run completed, and that no event is missing or repeated. */
+export function expectCompleted(events: readonly RunEvent[]): void {
+  expectGapless(events);
+  expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
+}
+
+/**
+ * Checks that no event is missing or repeated, and that exactly one terminal status comes last, whichever it is. Use
+ * `expectCompleted` for a run that has to succeed.
+ */
 export function expectGapless(events: readonly RunEvent[]): void {
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
   const ends = events.filter(({ event }) => event.case === "status" && event.value.status >= 5);
