@@ -12,6 +12,7 @@ import { openDispatchQueue } from "../src/queue/nats.ts";
 import { openTable } from "../src/table/nats.ts";
 import type { Table } from "../src/table/port.ts";
 import { artifactContract, maxBytes } from "./support/artifact-contract.ts";
+import { externalAppendContract } from "./support/external-append-contract.ts";
 import { runLogKind } from "./support/facts.ts";
 import { feedContract } from "./support/feed-contract.ts";
 import { listContract } from "./support/list-contract.ts";
@@ -46,6 +47,7 @@ describe.skipIf(reason !== "")(`on three servers${reason}`, () => {
   afterAll(() => streams[Symbol.asyncDispose]());
 
   logContract("of a run, replicated", runLogKind, () => runs);
+  externalAppendContract("on three servers", () => runs);
   tableContract("replicated", () => table);
   listContract("replicated", () => table);
   artifactContract("replicated", () => artifacts);

@@ -10,6 +10,7 @@ import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts"
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
 import type { StreamPlace } from "../streams/stream-messages.ts";
 import { StreamMessages } from "../streams/stream-messages.ts";
+import { whenUnanswered } from "../streams/when-unanswered.ts";
 import type { Tail } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchFromHeaders, batchOf } from "./stored-batch.ts";
@@ -193,6 +194,7 @@ export class SubjectReader {
       });
       const messages = await consumer.consume({ max_messages: this.#maxPulledMessages() });
       resources.use(onAbort(idle.signal, () => messages.stop()));
+      void whenUnanswered(messages, () => lost.abort(storeUnavailable()));
       for await (const message of messages) {
         idle.restart();
         if (message.headers !== undefined) {

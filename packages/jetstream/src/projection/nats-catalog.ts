@@ -13,6 +13,7 @@ import type { RunKey } from "../log/run-log.ts";
 import type { ThreadKey } from "../log/thread-log.ts";
 import { callStore } from "../streams/call-store.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
+import { whenUnanswered } from "../streams/when-unanswered.ts";
 import type { LogCatalog, LogEnd } from "./port.ts";
 
 /** How long the store may deliver nothing although there are more logs. */
@@ -83,10 +84,12 @@ async function openCatalog<Key, Event, Schema extends DescMessage>(
   };
 }
 
-/** Yields the messages. Throws a Failure of kind `unavailable` when none arrives for long. */
+/** Yields the messages. Throws a Failure of kind `unavailable` when none arrives for long, or no server answers. */
 async function* untilIdle(messages: ConsumerMessages, signal: AbortSignal) {
   const options = { timeoutMs: idleTimeoutMs, reason: () => storeUnavailable() };
-  using idle = new IdleTimeout(options, signal);
+  const lost = new AbortController();
+  void whenUnanswered(messages, () => lost.abort(storeUnavailable()));
+  using idle = new IdleTimeout(options, AbortSignal.any([signal, lost.signal]));
   using _ = onAbort(idle.signal, () => messages.stop());
   for await (const message of messages) {
     idle.pause();

@@ -76,6 +76,26 @@ describe("an external fact", () => {
     expect(head.lastSequence).toBe(4);
   });
 
+  test("follows the log from where it has read it, however long the log is", async () => {
+    const { log, dispatch, key } = await runWith(created, claimed);
+    const { tail } = await log.read(key, emptyTail, signal);
+    const followed: unknown[] = [];
+    const overtaken: RunLog = {
+      append: async (of, after, events, within) => {
+        if (followed.length > 0) return await log.append(of, after, events, within);
+        await appendEvents(log, of, after, eventsAfter(after.sequence, submitted("m0")), within);
+        return { kind: "conflict" };
+      },
+      read: (...args) => log.read(...args),
+      follow: (of, after, within) => {
+        followed.push(after);
+        return log.follow(of, after, within);
+      },
+    };
+    await appendExternal({ log: overtaken, dispatch }, key, submitOnce("m1"), signal);
+    expect(followed).toEqual([tail]);
+  });
+
   // Requirement: HITL-6
   test("leaves an owner alone, and wakes a parked run once for each park", async () => {
     const { log, dispatch, key } = await runWith(created, claimed);

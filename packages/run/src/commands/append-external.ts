@@ -104,7 +104,7 @@ async function* currentAndNext(
 ): AsyncIterable<EventRange<RunEvent>> {
   const current = await log.read(key, emptyTail, signal);
   yield current;
-  yield* log.follow(key, current.tail.sequence, signal);
+  yield* log.follow(key, current.tail, signal);
 }
 
 function eventsOf(
