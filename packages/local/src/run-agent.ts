@@ -126,7 +126,7 @@ async function driveRun(
   const cancel = () => void runtime.cancel(key).catch(work.fail);
   using _ = onAbort(signal, cancel);
   decideApprovals(runtime.ports, key, decide ?? declineAll, runtime.signal).catch(work.fail);
-  const message = create(DispatchSchema, { tenant, runId: key.run });
+  const message = create(DispatchSchema, { tenant, runId: key.run, afterSequence: 1 });
   await runtime.ports.dispatch.publish(message, { dedupeId: key.run }, runtime.signal);
   return await Promise.race([endOf(runtime, key), work.failed]);
 }

@@ -146,7 +146,11 @@ export class ProtocolWorld implements World {
     const created = create(RunEventSchema, { runId: key.run, sequence: 1, event });
     const gateway = { name: "gateway", isAlive: true, learned: "" };
     await this.log.of(gateway).append(key, emptyTail, [created], never);
-    const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+    const message = create(DispatchSchema, {
+      tenant: key.tenant,
+      runId: key.run,
+      afterSequence: 1,
+    });
     this.dispatch.publish(message, `${key.run}:start`);
     return this;
   }

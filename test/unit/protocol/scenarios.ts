@@ -47,7 +47,11 @@ export const repeating: Other = (world) =>
   world.start("gateway", async (actor) => {
     const { events } = await world.log.of(actor).read(key, emptyTail, never);
     if (events.some(({ event }) => event.case === "runClaimed")) return;
-    const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+    const message = create(DispatchSchema, {
+      tenant: key.tenant,
+      runId: key.run,
+      afterSequence: 1,
+    });
     await world.outside(actor).dispatch.publish(message, { dedupeId: "once more" }, never);
   });
 

@@ -28,6 +28,8 @@ const model: ModelProvider = {
   },
 };
 
+const message = { afterSequence: 0 };
+
 const claimsIn = (events: readonly RunEvent[]) =>
   events.flatMap(({ event }) => (event.case === "runClaimed" ? [event.value] : []));
 
@@ -53,7 +55,12 @@ describe("a claim", () => {
 
   test("is refused while another message has an owner", async () => {
     const bench = await new WorkerBench(model).create();
-    const claim = await claimRun(key, { sequence: 1, attempt: 1 }, bench.ports("w1"), never);
+    const claim = await claimRun(
+      key,
+      { message, sequence: 1, attempt: 1 },
+      bench.ports("w1"),
+      never,
+    );
     expect(claim.kind).toBe("claimed");
     expect(await bench.drive("w2", 2)).toBe("acknowledged");
     expect(claimsIn(await bench.events())).toHaveLength(1);
@@ -61,7 +68,7 @@ describe("a claim", () => {
 
   test("succeeds when the owner's message is gone from the queue", async () => {
     const bench = await new WorkerBench(model).create();
-    await claimRun(key, { sequence: 1, attempt: 1 }, bench.ports("w1"), never);
+    await claimRun(key, { message, sequence: 1, attempt: 1 }, bench.ports("w1"), never);
     bench.lostDispatches.add(1);
     expect(await bench.drive("w2", 2)).toBe("acknowledged");
     expectWhole(await bench.events(), RunStatus.COMPLETED);
@@ -69,7 +76,7 @@ describe("a claim", () => {
 
   test("is refused when the same message was delivered again since", async () => {
     const bench = await new WorkerBench(model).create();
-    await claimRun(key, { sequence: 1, attempt: 2 }, bench.ports("w2"), never);
+    await claimRun(key, { message, sequence: 1, attempt: 2 }, bench.ports("w2"), never);
     expect(await bench.drive("w1", 1, stop, 1)).toBe("forgotten");
     expect(claimsIn(await bench.events())).toHaveLength(1);
   });
@@ -102,7 +109,7 @@ describe("a run whose workers die", () => {
   test("ends with an error after ten claims without progress", async () => {
     const bench = await new WorkerBench(model).create();
     for (let attempt = 1; attempt <= 11; attempt++) {
-      const claim = await claimRun(key, { sequence: 1, attempt }, bench.ports("w"), never);
+      const claim = await claimRun(key, { message, sequence: 1, attempt }, bench.ports("w"), never);
       expect(claim.kind).toBe(attempt <= 10 ? "claimed" : "ended");
     }
     const events = await bench.events();
@@ -114,7 +121,7 @@ describe("a run whose workers die", () => {
     const bench = await new WorkerBench(model).create();
     for (let attempt = 1; attempt <= 50; attempt++) {
       bench.ownerFate = attempt % 2 === 0 ? "alive" : "ended";
-      const claim = await claimRun(key, { sequence: 1, attempt }, bench.ports("w"), never);
+      const claim = await claimRun(key, { message, sequence: 1, attempt }, bench.ports("w"), never);
       expect(claim.kind).toBe("claimed");
     }
     await bench.drive("w", 1, stop, 51);
@@ -127,7 +134,7 @@ describe("a run whose workers die", () => {
     bench.ownerFate = "alive";
     let attempt = 1;
     for (; attempt < 200; attempt++) {
-      const claim = await claimRun(key, { sequence: 1, attempt }, bench.ports("w"), never);
+      const claim = await claimRun(key, { message, sequence: 1, attempt }, bench.ports("w"), never);
       if (claim.kind === "ended") break;
     }
     expect(attempt).toBe(101);
@@ -144,7 +151,7 @@ describe("a run whose workers die", () => {
     });
     let deaths = 0;
     for (; deaths < 50; deaths++) {
-      const ticket = { sequence: 1, attempt: deaths + 1 };
+      const ticket = { message, sequence: 1, attempt: deaths + 1 };
       const claim = await claimRun(key, ticket, dying(`w${deaths}`), never).catch(() => undefined);
       if (claim?.kind === "ended") break;
     }

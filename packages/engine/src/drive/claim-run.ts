@@ -22,6 +22,10 @@
  *     Test: claim-run.test.ts, "does not end while its workers only stand still or hand it over"
  * C8. A log with an event of a newer version is left as it is, without a claim.
  *     Test: claim-run.test.ts, "a run with an event of a newer version is given back without a claim, each time for longer"
+ * C9. A delivery decides nothing on a read that lacks the event that its dispatch names, unless the message was delivered more
+ *     than ten times.
+ *     Test: lagging-reads.test.ts, "when an approval was decided"
+ *     Test: lagging-reads.test.ts, "but not for ever, because a store may have lost the event"
  */
 
 import type { Span } from "@opentelemetry/api";
@@ -29,6 +33,7 @@ import type { RunClaimed } from "@reeve/contracts/run";
 import { OwnerFate, RunStatus } from "@reeve/contracts/run";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { readThrough } from "@reeve/jetstream/log/read-through";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { applyAll } from "../domain/state/apply.ts";
 import type { Fact } from "../domain/state/fact.ts";
@@ -36,6 +41,7 @@ import { fact, rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { hasEnded, initialState } from "../domain/state/run-state.ts";
 import type { DispatchDelivery } from "../ports/ownership.ts";
+import { awaitedSequence } from "../ports/ownership.ts";
 import type { OwnerFate as Fate, RunPorts } from "../ports/run-ports.ts";
 import { appendFacts, failOversized } from "./append-facts.ts";
 import type { ClaimedRun } from "./owned-run.ts";
@@ -68,7 +74,10 @@ export async function claimRun(
   let tail = emptyTail;
   let span: Span | undefined;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const missed = await ports.log.read(key, tail, signal);
+    const missed =
+      attempt === 0
+        ? await readThrough(ports.log, key, awaitedSequence(delivery), signal)
+        : await ports.log.read(key, tail, signal);
     state = applyAll(state, missed.events);
     tail = missed.tail;
     if (hasEnded(state)) return { kind: "ended", state };

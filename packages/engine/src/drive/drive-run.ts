@@ -5,6 +5,7 @@ import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { UnknownEvent } from "../domain/state/unknown-event.ts";
 import type { RunRelease, StopSignals } from "../ports/ownership.ts";
+import { awaitedSequence } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { inRunSpan } from "../tracing/in-run-span.ts";
 import type { Claim } from "./claim-run.ts";
@@ -81,7 +82,8 @@ async function driveDelivered(
       ? await inRunSpan(claim.claimed.state, () => ownRun(claim.claimed, ports, stop))
       : claim;
   // Every dispatch has a reason in the log, but this read may be older than the reason.
-  if (isUnfounded(kind) && delivery.attempt === 1) return "unfounded";
+  const mayLag = awaitedSequence(delivery) === 0;
+  if (isUnfounded(kind) && mayLag && delivery.attempt === 1) return "unfounded";
   // A writer may have appended after the park and died before it dispatched the run.
   if (kind === "spent") await appendExternal(ports, key, () => [], signal);
   if (kind === "ended") await releaseEndedRun(state, ports, signal);

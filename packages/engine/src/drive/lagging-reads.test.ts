@@ -49,6 +49,47 @@ describe("a dispatch is redelivered later when the replica lacks its reason", ()
   });
 });
 
+describe("a dispatch that names an event is returned until the log has that event", () => {
+  test("when the run is new", async () => {
+    const bench = await new LaggingBench(countingModel(1)).create();
+    bench.dispatchedAfter = 1;
+    bench.replicated = 0;
+    for (const attempt of [1, 2, 10]) {
+      expect(await bench.drive("w1", 1, stop, attempt)).toBe("given back");
+    }
+    bench.replicated = Infinity;
+    expect(await bench.drive("w1", 1, stop, 11)).toBe("acknowledged");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+  });
+
+  test("when an approval was decided", async () => {
+    const bench = await new LaggingBench(countingModel(1)).create({ hitlTools: ["count"] });
+    await bench.drive("w1");
+    bench.replicated = (await bench.events()).length;
+    await bench.decide(ApprovalState.APPROVED);
+    bench.dispatchedAfter = bench.replicated + 1;
+    expect(await bench.drive("w2", 2)).toBe("given back");
+    expect(await bench.drive("w2", 2, stop, 2)).toBe("given back");
+    bench.replicated = Infinity;
+    expect(await bench.drive("w2", 2, stop, 3)).toBe("acknowledged");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+  });
+
+  test("but not for ever, because a store may have lost the event", async () => {
+    const bench = new LaggingBench(countingModel(1));
+    bench.dispatchedAfter = 1;
+    expect(await bench.drive("w1", 1, stop, 10)).toBe("given back");
+    expect(await bench.drive("w1", 1, stop, 11)).toBe("acknowledged");
+  });
+});
+
+test("a spent dispatch that names an event is acknowledged at once", async () => {
+  const parked = await new WorkerBench(countingModel(1)).create({ hitlTools: ["count"] });
+  await parked.drive("w1");
+  parked.dispatchedAfter = 1;
+  expect(await parked.drive("w2", 2)).toBe("acknowledged");
+});
+
 test("a dispatch without a reason in the log is given back once, and then acknowledged", async () => {
   const absent = new WorkerBench(countingModel(0));
   expect(await absent.drive("w")).toBe("given back");

@@ -2,8 +2,18 @@ import type { Dispatch } from "@reeve/contracts/run";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import type { RunState } from "../domain/state/run-state.ts";
 
-/** The part of a delivered dispatch message that a claim names. */
-export type DispatchDelivery = Pick<Delivery<Dispatch>, "sequence" | "attempt" | "traceparent">;
+/** The part of a delivered dispatch message that a claim names, and the event that its log must have. */
+export type DispatchDelivery = Pick<Delivery<Dispatch>, "sequence" | "attempt" | "traceparent"> & {
+  readonly message: Pick<Dispatch, "afterSequence">;
+};
+
+/** After so many deliveries, the log is taken as it is: the store may have lost the event that a dispatch names. */
+const maxAwaitingDeliveries = 10;
+
+/** Returns the sequence that the log must have reached before a delivery decides anything; 0: unknown. */
+export function awaitedSequence({ message, attempt }: DispatchDelivery): number {
+  return attempt > maxAwaitingDeliveries ? 0 : message.afterSequence;
+}
 
 /**
  * How an owner released its run, with the state at that point. `ended`: the run has ended. `parked`: the run waits for a

@@ -44,6 +44,8 @@ export class WorkerBench {
   readonly lostDispatches = new Set<number>();
   /** The delays of the messages that were returned to the queue. */
   readonly redeliveryDelaysMs: number[] = [];
+  /** The `after_sequence` of the dispatch messages; 0: as an older version publishes them. */
+  dispatchedAfter = 0;
   /** For how long each worker has stood still. */
   standstillMs = 0;
   /** What became of the previous owner, as a worker sees it. */
@@ -147,7 +149,11 @@ export class WorkerBench {
   ): Promise<string> {
     const settled: string[] = [];
     const delivery = {
-      message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
+      message: create(DispatchSchema, {
+        tenant: key.tenant,
+        runId: key.run,
+        afterSequence: this.dispatchedAfter,
+      }),
       sequence,
       attempt,
       extend: () => undefined,

@@ -136,7 +136,7 @@ async function wake(
   signal: AbortSignal,
 ): Promise<void> {
   if (parkedAt === undefined || parkedAt === lastSequence) return;
-  const message = create(DispatchSchema, { tenant, runId: run });
+  const message = create(DispatchSchema, { tenant, runId: run, afterSequence: lastSequence });
   await dispatch.publish(message, { dedupeId: `${run}:${parkedAt}` }, signal);
 }
 

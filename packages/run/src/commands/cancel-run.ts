@@ -42,7 +42,11 @@ export async function cancelRun(
     signal,
   );
   if (head.status === RunStatus.CANCELLED) {
-    const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+    const message = create(DispatchSchema, {
+      tenant: key.tenant,
+      runId: key.run,
+      afterSequence: head.lastSequence,
+    });
     await Promise.all([
       ports.dispatch.publish(message, { dedupeId: `${key.run}:cancel` }, signal),
       cancelOutstandingCalls(ports, key, head, signal),

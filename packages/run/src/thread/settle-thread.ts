@@ -118,5 +118,8 @@ async function offerTurn(
 }
 
 function startOf({ tenant }: ThreadKey, runId: string) {
-  return { message: create(DispatchSchema, { tenant, runId }), dedupeId: `${runId}:start` };
+  return {
+    message: create(DispatchSchema, { tenant, runId, afterSequence: 1 }),
+    dedupeId: `${runId}:start`,
+  };
 }

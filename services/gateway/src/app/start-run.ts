@@ -122,7 +122,7 @@ function assertSame({ created, runId }: RunHead, requestHash: Uint8Array): void 
 }
 
 function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, signal: AbortSignal) {
-  const message = create(DispatchSchema, { tenant, runId: run });
+  const message = create(DispatchSchema, { tenant, runId: run, afterSequence: 1 });
   return queue.publish(message, { dedupeId: `${run}:start` }, signal);
 }
 

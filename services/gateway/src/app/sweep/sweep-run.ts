@@ -75,7 +75,11 @@ export async function sweepRun(
   for (const place of places) {
     if (place !== undefined && (await ports.dispatch.holds(place, signal))) return record;
   }
-  const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+  const message = create(DispatchSchema, {
+    tenant: key.tenant,
+    runId: key.run,
+    afterSequence: ownership.lastSequence,
+  });
   // An owner parks or ends the run before it acknowledges its message, so the log read before the look at the queue may be
   // outdated.
   const isNeeded = async () => (await ports.log.read(key, tail, signal)).events.length === 0;
