@@ -177,8 +177,9 @@ export class ProtocolWorld implements World {
     const tool = countingTool(this.scheduler, actor, this.#play, this.rules);
     const { journal, calls } = this;
     const executions = this.#executions;
+    const clock = { now: () => 0, sleep: sleeping(this.scheduler, actor) };
     const [routing, breakage, hosts] = [this.#routing, this.#breakage, this.#toolhosts];
-    playToolhost(actor, { tool, journal, calls, executions, routing, hosts, breakage });
+    playToolhost(actor, { tool, clock, journal, calls, executions, routing, hosts, breakage });
   }
 
   /** A gateway sweeps the run once. */

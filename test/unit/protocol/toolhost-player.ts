@@ -1,6 +1,6 @@
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
-import { steadyClock } from "@reeve/platform/async/clock";
+import type { Clock } from "@reeve/platform/async/clock";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { adoptEach } from "@reeve/calls/queue/adopt-calls";
@@ -23,6 +23,7 @@ const heartbeatMs = 2 ** 31 - 1;
 
 export interface ToolhostSetup {
   readonly tool: Tool;
+  readonly clock: Clock;
   readonly journal: LogModel<CallKey, ToolCallFact>;
   readonly calls: QueueModel<ToolCallRequest>;
   readonly executions: ExecutionModel;
@@ -35,7 +36,7 @@ export interface ToolhostSetup {
 
 /** A toolhost that takes calls, and adopts the calls of toolhosts that are gone. */
 export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
-  const { tool, journal, calls, executions, routing: model, hosts, breakage } = setup;
+  const { tool, clock, journal, calls, executions, routing: model, hosts, breakage } = setup;
   const slots = new Slots(4);
   const routing = model?.of(actor);
   model?.join(actor);
@@ -50,7 +51,7 @@ export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
     storeTimeoutMs: 1_000,
     host: actor.name,
     heartbeatMs,
-    clock: steadyClock,
+    clock,
     // The time at which the simulated runtimes start their calls.
     wallClock: { now: () => 0 },
     log,
