@@ -21,7 +21,7 @@ const component = [
 const system = [
   "packages/sandbox/test/**/*.test.ts",
   "services/toolhost/test/**/*.test.ts",
-  "test/{system,clients,chaos,k8s,adversarial,integration}/**/*.test.ts",
+  "test/{system,clients,chaos,cluster,k8s,adversarial,integration}/**/*.test.ts",
 ];
 /** These set process-wide state, such as the global tracer. */
 const isolated = ["packages/platform/test/rpc-spans.test.ts", "test/system/local-traces.test.ts"];

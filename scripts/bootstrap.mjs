@@ -23,6 +23,7 @@ const commands = {
   nightly: ["scripts/test.ts", "--nightly"],
   bench: ["bench/main.ts"],
   chaos: ["test/chaos/main.ts"],
+  cluster: ["test/chaos/main.ts", "--cluster"],
   check: ["scripts/check.ts"],
   gen: ["scripts/generate.ts"],
   requirements: ["scripts/requirements.ts"],

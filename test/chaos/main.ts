@@ -4,6 +4,7 @@
  *     npm run chaos -- --seed 1 --runs 100          one seed
  *     npm run chaos -- --minutes 30 --seed 1        one seed after another for 30 minutes
  *     npm run chaos -- --all                        seeds 7001 to 7010, 100 runs each
+ *     npm run cluster -- --seed 1 --runs 100        over three NATS servers, with faults of servers and routes
  *
  * `--only "kill -9,nats kill"` selects faults by name. `--parallel-faults N` and `--parallel-runs N` bound what happens at
  * the same time. `--quiet` prints one line for each seed, `--own-disks` gives each toolhost its own disk, `--json FILE` writes
@@ -13,6 +14,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { natsProgram, whyNoReplicas } from "../support/nats-program.ts";
+import { clusterChaos } from "../cluster/support/cluster-chaos.ts";
 import { chaos } from "./support/chaos.ts";
 import type { ChaosReport } from "./support/report.ts";
 import { faultTable, lineOf } from "./support/report.ts";
@@ -30,13 +33,20 @@ const { values } = parseArgs({
     logs: { type: "string" },
     only: { type: "string" },
     "own-disks": { type: "boolean", default: false },
+    cluster: { type: "boolean", default: false },
   },
 });
 
+const reason = values.cluster ? whyNoReplicas() : "";
+if (reason !== "") {
+  process.stderr.write(`${natsProgram()} cannot keep replicas${reason}\n`);
+  process.exit(3);
+}
+const inject = values.cluster ? clusterChaos : chaos;
 const listed = Array.from({ length: 10 }, (_, index) => 7_001 + index);
 const reports: ChaosReport[] = [];
 for (const seed of seeds()) {
-  const report = await chaos({
+  const report = await inject({
     seed,
     runs: Number(values.runs),
     parallelRuns: Number(values["parallel-runs"]),

@@ -26,6 +26,8 @@ export interface NatsClusterOptions {
   readonly credentials?: { readonly user: string; readonly password: string };
   /** Whether servers write to disk before they acknowledge. Default: false. */
   readonly syncAlways?: boolean;
+  /** Returns the port over which the server `from` reaches `to`. Default: the route port of `to`. */
+  routeVia?(from: string, to: ClusterServer): Promise<number>;
 }
 
 /** One server of a cluster. Its ports and its store stay the same when it restarts. */
@@ -46,6 +48,8 @@ export class NatsCluster implements AsyncDisposable {
   readonly #options: NatsClusterOptions;
   readonly #running = new Map<string, ChildProcess>();
   readonly #connections: Nats[] = [];
+  /** The ports over which each server reaches the others. */
+  readonly #routes = new Map<string, readonly number[]>();
 
   private constructor(
     servers: readonly ClusterServer[],
@@ -70,6 +74,7 @@ export class NatsCluster implements AsyncDisposable {
     });
     const cluster = new NatsCluster(servers, folder, options);
     try {
+      for (const { name } of servers) cluster.#routes.set(name, await cluster.#routesOf(name));
       for (const { name } of servers) cluster.#spawn(name);
       await cluster.ready();
       return cluster;
@@ -133,6 +138,12 @@ export class NatsCluster implements AsyncDisposable {
     await this.ready();
   }
 
+  /** Starts all servers after each was killed. Resolves when they know the leader of the cluster. */
+  async restartAll(): Promise<void> {
+    for (const { name } of this.servers) this.#spawn(name);
+    await this.ready();
+  }
+
   /** Resolves when every running server knows the leader of the cluster. */
   async ready(): Promise<void> {
     await this.#until("cluster with a leader", async () => {
@@ -184,6 +195,14 @@ export class NatsCluster implements AsyncDisposable {
     this.#running.set(name, spawn(command, args, { stdio: "ignore" }));
   }
 
+  async #routesOf(from: string): Promise<readonly number[]> {
+    const { routeVia } = this.#options;
+    const others = this.servers.filter(({ name }) => name !== from);
+    return await Promise.all(
+      others.map(async (to) => (routeVia ? await routeVia(from, to) : to.routePort)),
+    );
+  }
+
   #configOf({ name, clientPort, routePort, monitorPort, storeDir }: ClusterServer): object {
     const { credentials, syncAlways = false } = this.#options;
     return {
@@ -195,7 +214,9 @@ export class NatsCluster implements AsyncDisposable {
       cluster: {
         name: "reeve",
         listen: `127.0.0.1:${routePort}`,
-        routes: this.servers.map((other) => `nats-route://127.0.0.1:${other.routePort}`),
+        // Otherwise servers and clients learn addresses that bypass the links of a test.
+        ...(this.#options.routeVia && { no_advertise: true, advertise: "127.0.0.1:9" }),
+        routes: this.#routes.get(name)?.map((port) => `nats-route://127.0.0.1:${port}`),
       },
     };
   }

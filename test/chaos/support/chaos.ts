@@ -9,11 +9,13 @@ import { threadViolations } from "./check-threads.ts";
 import { falseAlarms, unknownOutcomes } from "./check-calls.ts";
 import type { Seen } from "./client.ts";
 import { Client } from "./client.ts";
+import type { ChaosServer } from "./cluster.ts";
 import { Cluster, tenant } from "./cluster.ts";
 import { startCounter } from "./counter.ts";
 import { FaultLog } from "./fault-log.ts";
 import type { RunEvidence } from "./evidence.ts";
 import { gather } from "./evidence.ts";
+import type { WeightedFault } from "./faults.ts";
 import { faultNames, injectFaults } from "./faults.ts";
 import { randomFrom } from "./random.ts";
 import type { ChaosReport } from "./report.ts";
@@ -35,6 +37,10 @@ export interface ChaosOptions {
   readonly ownDisks?: boolean | undefined;
   /** Folder for the logs of the services. */
   readonly logs?: string | undefined;
+  /** NATS servers that others started, and the faults that act on them. Absent: one server, with the faults of `faults.ts`. */
+  readonly store?:
+    | { readonly servers: readonly ChaosServer[]; readonly faults: readonly WeightedFault[] }
+    | undefined;
   /** Receives each injected fault and the progress of the runs. */
   note(line: string): void;
 }
@@ -55,6 +61,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     counterUrl: counter.url,
     logs: options.logs,
     ownDisks: options.ownDisks,
+    servers: options.store?.servers,
     onTrouble: (what) => {
       note(what);
       violations.push(what);
@@ -64,11 +71,12 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const reeves = cluster.addresses.map((address) => gateways.use(openConnection(address)));
   await reeves[0]?.agents.createAgent({ spec: workerAgent });
 
+  const storeFaults = options.store?.faults ?? [];
   const over = new AbortController();
   const busy = new Set<string>();
   const injecting = Array.from({ length: options.parallelFaults }, (_, hand) => {
     const random = randomFrom(seed, `hand ${hand}`);
-    const scene = { cluster, random, faultLog, busy, note };
+    const scene = { cluster, random, faultLog, busy, note, storeFaults };
     return injectFaults(scene, options.only ?? faultNames, over.signal).catch((error: unknown) => {
       violations.push(`a fault could not be repaired: ${String(error)}`);
     });

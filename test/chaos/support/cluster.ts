@@ -33,6 +33,14 @@ export interface ClusterOptions {
   /** Folder for the logs of the services. */
   readonly logs?: string | undefined;
   readonly onTrouble: (what: string) => void;
+  /** The NATS servers to which the processes connect in turn. Absent: one, which the cluster starts. */
+  readonly servers?: readonly ChaosServer[] | undefined;
+}
+
+/** A NATS server that others start and end. */
+export interface ChaosServer {
+  readonly url: string;
+  readonly port: number;
 }
 
 /** Two processes of each service and one NATS server, with a breakable link between any two of them. */
@@ -41,11 +49,12 @@ export class Cluster implements AsyncDisposable {
   /** A direct connection to NATS, which no link fault affects. */
   readonly nats: Nats;
   readonly #folder: string;
-  #server: NatsServer;
+  /** The server that this cluster started. */
+  #server: NatsServer | undefined;
 
   private constructor(
     folder: string,
-    server: NatsServer,
+    server: NatsServer | undefined,
     { nats, members }: { readonly nats: Nats; readonly members: readonly Member[] },
   ) {
     this.#folder = folder;
@@ -61,17 +70,21 @@ export class Cluster implements AsyncDisposable {
     if (options.logs !== undefined) mkdirSync(options.logs, { recursive: true });
     const env = { COUNTER_URL: options.counterUrl };
     const args = [join(root, "services/toolhost/test/support/counter-server.ts")];
-    const servers = { counter: { command: process.execPath, args, env, sandbox: false } };
-    writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
-    const server = await startNatsServer(
-      { storeDir: join(folder, "nats"), port: await freePort(), log },
-      never,
-    );
-    const nats = await connectNats(server.url, { name: "chaos", log }, never);
+    const mcp = { servers: { counter: { command: process.execPath, args, env, sandbox: false } } };
+    writeFileSync(join(folder, "mcp.json"), JSON.stringify(mcp));
+    const server =
+      options.servers === undefined
+        ? await startNatsServer(
+            { storeDir: join(folder, "nats"), port: await freePort(), log },
+            never,
+          )
+        : undefined;
+    const servers = server === undefined ? (options.servers ?? []) : [server];
+    const nats = await connectNats(servers[0]?.url ?? "", { name: "chaos", log }, never);
     const members: Member[] = [];
     for (const service of services) {
       for (let number = 1; number <= processesPerService; number++) {
-        members.push(await memberOf(service, number, { server, folder, members, options }));
+        members.push(await memberOf(service, number, { servers, folder, members, options }));
       }
     }
     await Promise.all(members.map((member) => member.start()));
@@ -97,18 +110,18 @@ export class Cluster implements AsyncDisposable {
   }
 
   signalNats(signal: NodeJS.Signals): void {
-    process.kill(this.#server.pid, signal);
+    process.kill(this.#own.pid, signal);
   }
 
   /** Kills the NATS server, as a power failure would. */
   async killNats(): Promise<void> {
     this.signalNats("SIGKILL");
-    await this.#server[Symbol.asyncDispose]();
+    await this.#own[Symbol.asyncDispose]();
   }
 
   /** Restarts the NATS server with its port and data. */
   async startNats(): Promise<void> {
-    const { port } = this.#server;
+    const { port } = this.#own;
     const storeDir = join(this.#folder, "nats");
     for (let attempt = 1; ; attempt++) {
       try {
@@ -121,16 +134,21 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
+  get #own(): NatsServer {
+    if (this.#server === undefined) throw new Error("others started the NATS servers");
+    return this.#server;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.members.map((member) => member[Symbol.asyncDispose]()));
     await this.nats[Symbol.asyncDispose]();
-    await this.#server[Symbol.asyncDispose]();
+    await this.#server?.[Symbol.asyncDispose]();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
 interface Surroundings {
-  readonly server: NatsServer;
+  readonly servers: readonly ChaosServer[];
   readonly folder: string;
   readonly members: readonly Member[];
   readonly options: ClusterOptions;
@@ -139,8 +157,10 @@ interface Surroundings {
 async function memberOf(
   service: Service,
   number: number,
-  { server, folder, members, options }: Surroundings,
+  { servers, folder, members, options }: Surroundings,
 ): Promise<Member> {
+  const server = servers[members.length % servers.length];
+  if (server === undefined) throw new Error("there is no NATS server");
   const natsLink = await Link.to(server.port);
   const listens = service === "gateway" || service === "approvals" ? await freePort() : undefined;
   const clientLink = listens === undefined ? undefined : await Link.to(listens);

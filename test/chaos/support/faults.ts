@@ -6,17 +6,22 @@ import type { Member, Service } from "./member.ts";
 import type { Random } from "./random.ts";
 
 /** What a fault acts on. */
-interface Scene {
+export interface Scene {
   readonly cluster: Cluster;
   readonly random: Random;
   readonly faultLog: FaultLog;
   /** Targets with an active fault. */
   readonly busy: Set<string>;
   note(line: string): void;
+  /** Faults of NATS servers that others started. */
+  readonly storeFaults: readonly WeightedFault[];
 }
 
-/** Injects one fault, and repairs it after a while. */
-type Fault = (scene: Scene) => Promise<void>;
+/** Injects a fault, and repairs it after a while. */
+export type Fault = (scene: Scene) => Promise<void>;
+
+/** A fault with its name, and how often it happens beside the others. */
+export type WeightedFault = readonly [string, number, Fault];
 
 /** Weights for the choice of a process. */
 const weights: Readonly<Record<Service, number>> = {
@@ -29,7 +34,7 @@ const weights: Readonly<Record<Service, number>> = {
 const listening: readonly Service[] = ["gateway", "approvals"];
 
 /** All faults with their names and weights. */
-const faults: readonly (readonly [string, number, Fault])[] = [
+const faults: readonly WeightedFault[] = [
   ["kill -9", 6, on("kill -9", killed)],
   ["SIGTERM", 3, on("SIGTERM", ended)],
   ["SIGSTOP", 5, on("SIGSTOP", stopped)],
@@ -62,6 +67,11 @@ const faults: readonly (readonly [string, number, Fault])[] = [
 /** The names of all faults. */
 export const faultNames: readonly string[] = faults.map(([name]) => name);
 
+/** The names of the faults that do not act on NATS servers. */
+export const processFaultNames: readonly string[] = faultNames.filter(
+  (name) => !["nats kill", "nats stop", "nats slow"].includes(name),
+);
+
 /** Injects one of the faults named in `only` after another until `signal` aborts. Everything works again afterwards. */
 export async function injectFaults(
   scene: Scene,
@@ -69,7 +79,7 @@ export async function injectFaults(
   signal: AbortSignal,
 ): Promise<void> {
   const { random } = scene;
-  const among = faults.filter(([name]) => only.includes(name));
+  const among = [...faults, ...scene.storeFaults].filter(([name]) => only.includes(name));
   const total = among.reduce((sum, [, share]) => sum + share, 0);
   while (!signal.aborted) {
     await wait(random.between(200, 1_500), undefined, { signal }).catch(() => undefined);
@@ -105,7 +115,8 @@ function onNats(what: string, does: (scene: Scene) => Promise<void>): Fault {
   };
 }
 
-async function recorded(
+/** Injects a fault into targets, marks them as busy, and records it. */
+export async function recorded(
   { busy, faultLog, note }: Scene,
   what: string,
   targets: readonly string[],

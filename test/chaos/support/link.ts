@@ -2,13 +2,19 @@ import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { connect, createServer } from "node:net";
 
+const bothSides = ["client", "target"] as const;
+
+/** An end of a link: the one that connects, or the port that it leads to. */
+export type Side = "client" | "target";
+
 /** A TCP proxy to a port that can be cut, closed, and delayed. */
 export class Link implements AsyncDisposable {
   readonly #server;
   readonly #target: number;
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new Map<Socket, Side>();
   #isClosed = false;
-  #isHeldBack = false;
+  /** The sides whose data is held back. */
+  readonly #heldBack = new Set<Side>();
 
   private constructor(target: number) {
     this.#target = target;
@@ -30,23 +36,23 @@ export class Link implements AsyncDisposable {
   /** Ends every connection. While the link is closed, it accepts no connections. */
   cut(isClosed: boolean): void {
     this.#isClosed = isClosed;
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets.keys()) socket.destroy();
   }
 
   open(): void {
     this.#isClosed = false;
   }
 
-  /** Holds back all data from now on, without closing connections. */
-  holdBack(): void {
-    this.#isHeldBack = true;
-    for (const socket of this.#sockets) socket.pause();
+  /** Holds back the data of both sides, or of one, from now on, without closing connections. */
+  holdBack(...sides: readonly Side[]): void {
+    for (const side of sides.length === 0 ? bothSides : sides) this.#heldBack.add(side);
+    for (const [socket, side] of this.#sockets) if (this.#heldBack.has(side)) socket.pause();
   }
 
   /** Delivers the data that was held back. */
   release(): void {
-    this.#isHeldBack = false;
-    for (const socket of this.#sockets) socket.resume();
+    this.#heldBack.clear();
+    for (const socket of this.#sockets.keys()) socket.resume();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -61,11 +67,11 @@ export class Link implements AsyncDisposable {
       return;
     }
     const server = connect(this.#target, "127.0.0.1");
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
+    for (const [from, to, side] of [
+      [client, server, "client"],
+      [server, client, "target"],
     ] as const) {
-      this.#sockets.add(from);
+      this.#sockets.set(from, side);
       from.setNoDelay(true);
       from.on("data", (piece) => to.write(piece));
       from.on("error", () => to.destroy());
@@ -73,7 +79,7 @@ export class Link implements AsyncDisposable {
         this.#sockets.delete(from);
         to.destroy();
       });
-      if (this.#isHeldBack) from.pause();
+      if (this.#heldBack.has(side)) from.pause();
     }
   }
 }

@@ -712,6 +712,10 @@ pub struct ProviderCapabilities {
     /// is not sent.
     #[prost(bool, optional, tag = "4")]
     pub temperature: ::core::option::Option<bool>,
+    /// Whether it counts the tokens of a request without a call of the model. It is asked only if the
+    /// runtime's own count, which is an upper bound, exceeds a limit.
+    #[prost(bool, tag = "6")]
+    pub counts_tokens: bool,
 }
 /// A model provider, as announced by the runtimes.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

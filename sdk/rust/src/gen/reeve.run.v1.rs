@@ -32,7 +32,7 @@ pub struct RunEvent {
     /// that only displays events ignores it.
     #[prost(
         oneof = "run_event::Event",
-        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53"
+        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54"
     )]
     pub event: ::core::option::Option<run_event::Event>,
 }
@@ -135,6 +135,9 @@ pub mod run_event {
         /// The delay before the next attempt to call a model has elapsed.
         #[prost(message, tag = "53")]
         ModelRetryDue(super::ModelRetryDue),
+        /// The provider counted the tokens of the next request.
+        #[prost(message, tag = "54")]
+        TokensCounted(super::TokensCounted),
     }
 }
 /// A part of the answer.
@@ -548,6 +551,17 @@ pub struct ModelRetryDue {
     #[prost(uint32, tag = "1")]
     pub attempt: u32,
 }
+/// The provider counted the tokens of the next request of a step, before the model was called.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TokensCounted {
+    /// Number of tokens of the request. 0 if the provider gave no count: the runtime's own count, which
+    /// is an upper bound, decides.
+    #[prost(uint32, tag = "1")]
+    pub input_tokens: u32,
+    /// Why the provider gave no count. Empty if it gave one.
+    #[prost(string, tag = "2")]
+    pub error: ::prost::alloc::string::String,
+}
 /// A tool is about to be called. Recorded before the call, so that the call is known even if its
 /// result is lost.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -687,6 +701,10 @@ pub struct Dispatch {
     /// Id of the run.
     #[prost(string, tag = "2")]
     pub run_id: ::prost::alloc::string::String,
+    /// Sequence of the last event of the run that the writer knew when it dispatched the run. A worker
+    /// does not act on a read of the log that lacks it. 0 in messages of versions that did not set it.
+    #[prost(uint32, tag = "3")]
+    pub after_sequence: u32,
 }
 /// Family of events that a client can select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

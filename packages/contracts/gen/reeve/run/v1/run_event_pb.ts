@@ -30,7 +30,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/run/v1/run_event.proto.
  */
 export const file_reeve_run_v1_run_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxyZWV2ZS9ydW4vdjEvcnVuX2V2ZW50LnByb3RvEgxyZWV2ZS5ydW4udjEi6g4KCFJ1bkV2ZW50Eg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXJlbnRfaWQYBCABKAkSDQoFZGVwdGgYBSABKA0SEwoLc3RlcF9udW1iZXIYBiABKA0SIgoFcGhhc2UYByABKA4yEy5yZWV2ZS5ydW4udjEuUGhhc2USLQoKc3RhbmRzdGlsbBgJIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgR0ZXh0GAogASgLMhIucmVldmUucnVuLnYxLlRleHRCBJDgGANIABIyCglyZWFzb25pbmcYCyABKAsyFy5yZWV2ZS5ydW4udjEuUmVhc29uaW5nQgSQ4BgESAASMgoJdG9vbF9jYWxsGAwgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbEIEkOAYBUgAEjkKDG1jcF9wcm9ncmVzcxgNIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFByb2dyZXNzQgSQ4BgGSAASOgoLdG9vbF9yZXN1bHQYDiABKAsyHS5yZWV2ZS5ydW4udjEuVG9vbFJlc3VsdEV2ZW50QgSQ4BgHSAASKgoFdXNhZ2UYDyABKAsyEy5yZWV2ZS5ydW4udjEuVXNhZ2VCBJDgGAhIABIzCgZzdGF0dXMYECABKAsyGy5yZWV2ZS5ydW4udjEuU3RhdHVzQ2hhbmdlZEIEkOAYAUgAEi8KBHN0ZXAYESABKAsyGS5yZWV2ZS5ydW4udjEuU3RlcENoYW5nZWRCBJDgGAJIABI1Cgdjb250ZXh0GBIgASgLMhwucmVldmUucnVuLnYxLkNvbnRleHRDaGFuZ2VkQgSQ4BgJSAASPwoQbWVzc2FnZV9pbmplY3RlZBgTIAEoCzIdLnJlZXZlLnJ1bi52MS5NZXNzYWdlSW5qZWN0ZWRCBJDgGApIABIoCgRwbGFuGBQgASgLMhIucmVldmUucnVuLnYxLlBsYW5CBJDgGAtIABI3CghhcHByb3ZhbBgVIAEoCzIdLnJlZXZlLnJ1bi52MS5BcHByb3ZhbENoYW5nZWRCBJDgGAxIABI1CgdzdWJ0YXNrGBYgASgLMhwucmVldmUucnVuLnYxLlN1YnRhc2tDaGFuZ2VkQgSQ4BgNSAASPQoPYnVkZ2V0X2V4Y2VlZGVkGBcgASgLMhwucmVldmUucnVuLnYxLkJ1ZGdldEV4Y2VlZGVkQgSQ4BgOSAASNwoMY29zdF9zdW1tYXJ5GBggASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5QgSQ4BgPSAASLQoFZXJyb3IYGSABKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXJyb3JCBJDgGBBIABI1Cgt0ZXh0X3ZvaWRlZBgaIAEoCzIYLnJlZXZlLnJ1bi52MS5UZXh0Vm9pZGVkQgSQ4BgRSAASLwoLcnVuX2NyZWF0ZWQYKCABKAsyGC5yZWV2ZS5ydW4udjEuUnVuQ3JlYXRlZEgAEi8KC3J1bl9jbGFpbWVkGCkgASgLMhgucmVldmUucnVuLnYxLlJ1bkNsYWltZWRIABItCgpydW5fcGFya2VkGCogASgLMhcucmVldmUucnVuLnYxLlJ1blBhcmtlZEgAEjEKDHJ1bl9wcmVwYXJlZBgrIAEoCzIZLnJlZXZlLnJ1bi52MS5SdW5QcmVwYXJlZEgAEjwKEm1vZGVsX2NhbGxfc3RhcnRlZBgsIAEoCzIeLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxTdGFydGVkSAASLQoKbW9kZWxfdHVybhgtIAEoCzIXLnJlZXZlLnJ1bi52MS5Nb2RlbFR1cm5IABI6ChFtb2RlbF9jYWxsX2ZhaWxlZBguIAEoCzIdLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxGYWlsZWRIABI7ChFtZXNzYWdlX3N1Ym1pdHRlZBgvIAEoCzIeLnJlZXZlLnJ1bi52MS5NZXNzYWdlU3VibWl0dGVkSAASOQoQY2FuY2VsX3JlcXVlc3RlZBgwIAEoCzIdLnJlZXZlLnJ1bi52MS5DYW5jZWxSZXF1ZXN0ZWRIABI6ChF0b29sX2NhbGxfc3RhcnRlZBgxIAEoCzIdLnJlZXZlLnJ1bi52MS5Ub29sQ2FsbFN0YXJ0ZWRIABI1Cg5tZW1vcnlfd3JpdHRlbhgyIAEoCzIbLnJlZXZlLnJ1bi52MS5NZW1vcnlXcml0dGVuSAASMwoNdG9kb3NfY2hhbmdlZBgzIAEoCzIaLnJlZXZlLnJ1bi52MS5Ub2Rvc0NoYW5nZWRIABIvCgt0cmVlX3N0b3JlZBg0IAEoCzIYLnJlZXZlLnJ1bi52MS5UcmVlU3RvcmVkSAASNgoPbW9kZWxfcmV0cnlfZHVlGDUgASgLMhsucmVldmUucnVuLnYxLk1vZGVsUmV0cnlEdWVIAEIHCgVldmVudCIUCgRUZXh0EgwKBHRleHQYASABKAkiGQoJUmVhc29uaW5nEgwKBHRleHQYASABKAkicQoPVG9vbFJlc3VsdEV2ZW50EikKBnJlc3VsdBgBIAEoCzIZLnJlZXZlLnRvb2wudjEuVG9vbFJlc3VsdBIPCgdzdWNjZXNzGAIgASgIEg0KBWVycm9yGAMgASgJEhMKC2R1cmF0aW9uX21zGAQgASgBItMBCgVVc2FnZRINCgVtb2RlbBgBIAEoCRIUCgxpbnB1dF90b2tlbnMYAiABKA0SFQoNb3V0cHV0X3Rva2VucxgDIAEoDRIbChNjYWNoZWRfaW5wdXRfdG9rZW5zGAQgASgNEhgKEHJlYXNvbmluZ190b2tlbnMYBSABKA0SEQoJZXN0aW1hdGVkGAYgASgIEhUKCGNvc3RfdXNkGAcgASgBSACIAQESIAoYY2FjaGVfd3JpdGVfaW5wdXRfdG9rZW5zGAggASgNQgsKCV9jb3N0X3VzZCKEAQoNU3RhdHVzQ2hhbmdlZBInCgZzdGF0dXMYASABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEg8KB21lc3NhZ2UYAiABKAkSOQoRaW5jb21wbGV0ZV9yZWFzb24YAyABKA4yHi5yZWV2ZS5ydW4udjEuSW5jb21wbGV0ZVJlYXNvbiI1CgtTdGVwQ2hhbmdlZBImCgVzdGF0ZRgBIAEoDjIXLnJlZXZlLnJ1bi52MS5TdGVwU3RhdGUiaAoOQ29udGV4dENoYW5nZWQSFQoNYmVmb3JlX3Rva2VucxgBIAEoDRIUCgxhZnRlcl90b2tlbnMYAiABKA0SDwoHc3VtbWFyeRgDIAEoCRIYChByZW1vdmVkX21lc3NhZ2VzGAQgASgNIlAKD01lc3NhZ2VJbmplY3RlZBISCgptZXNzYWdlX2lkGAEgASgJEikKB21lc3NhZ2UYAiABKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZSIVCgRQbGFuEg0KBXN0ZXBzGAEgAygJIkAKD0FwcHJvdmFsQ2hhbmdlZBItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIucBCg5TdWJ0YXNrQ2hhbmdlZBISCgpzdWJ0YXNrX2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEg0KBWVuZGVkGAMgASgIEhAKCGlzX2Vycm9yGAQgASgIEg8KB2NhbGxfaWQYBSABKAkSDQoFaW5kZXgYBiABKA0SDQoFZXJyb3IYByABKAkSDwoHbWVzc2FnZRgIIAEoCRIWCg5yZXN1bHRfcHJldmlldxgJIAEoCRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgKIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uIkEKDkJ1ZGdldEV4Y2VlZGVkEg4KBnJlYXNvbhgBIAEoCRINCgVsaW1pdBgCIAEoARIQCghvYnNlcnZlZBgDIAEoASLWAQoLQ29zdFN1bW1hcnkSEQoJbGxtX2NhbGxzGAEgASgNEhIKCnRvb2xfY2FsbHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgNEhUKDW91dHB1dF90b2tlbnMYBCABKA0SFQoIY29zdF91c2QYBSABKAFIAIgBARIQCghzdWJ0YXNrcxgGIAEoDRIbChNjYWNoZWRfaW5wdXRfdG9rZW5zGAcgASgNEiAKGGNhY2hlX3dyaXRlX2lucHV0X3Rva2VucxgIIAEoDUILCglfY29zdF91c2QiKwoIUnVuRXJyb3ISDgoGcmVhc29uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiJAoKVGV4dFZvaWRlZBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDSKJBAoKUnVuQ3JlYXRlZBIOCgZ0ZW5hbnQYASABKAkSEAoIYWdlbnRfaWQYAiABKAkSFgoOYWdlbnRfcmV2aXNpb24YAyABKA0SJwoEc3BlYxgEIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxINCgVpbnB1dBgFIAEoCRIqCghtZXNzYWdlcxgGIAMoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlEisKBWZpbGVzGAcgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlEhIKCnN0YXJ0ZWRfYnkYCCABKAkSEgoKcmVxdWVzdF9pZBgJIAEoCRIUCgxyZXF1ZXN0X2hhc2gYCiABKAwSNAoGbGFiZWxzGAsgAygLMiQucmVldmUucnVuLnYxLlJ1bkNyZWF0ZWQuTGFiZWxzRW50cnkSEwoLdHJhY2VwYXJlbnQYDCABKAkSEQoJdGhyZWFkX2lkGA0gASgJEi8KDGNoYXRfY29udGV4dBgOIAEoCzIZLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dBIWCg5tZW1vcnlfZW5hYmxlZBgPIAEoCBIcChRjYW5jZWxfb25fZGlzY29ubmVjdBgQIAEoCBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIk8KC0NoYXRDb250ZXh0EisKBGtpbmQYASABKA4yHS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHRLaW5kEhMKC3dvcmtmbG93X2lkGAIgASgJIp0BCgpSdW5DbGFpbWVkEg4KBndvcmtlchgBIAEoCRINCgVlcG9jaBgCIAEoDRIZChFkaXNwYXRjaF9zZXF1ZW5jZRgDIAEoBBIPCgdhdHRlbXB0GAQgASgNEhMKC3RyYWNlcGFyZW50GAUgASgJEi8KDnByZXZpb3VzX293bmVyGAYgASgOMhcucmVldmUucnVuLnYxLk93bmVyRmF0ZSIgCglSdW5QYXJrZWQSEwoLd2FpdGluZ19mb3IYASADKAkivgMKC1J1blByZXBhcmVkEigKBW1vZGVsGAEgASgLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjoKDGNhcGFiaWxpdGllcxgCIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEiwKBXRvb2xzGAMgAygLMh0ucmVldmUudG9vbC52MS5Ub29sRGVzY3JpcHRvchIQCghzY3JpcHRlZBgEIAEoCBIxCg5wbGFubmluZ19tb2RlbBgFIAEoCzIZLnJlZXZlLmFnZW50LnYxLk1vZGVsU3BlYxImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSMAoHaGlzdG9yeRgHIAMoCzIfLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5TWVzc2FnZRIQCghyZWNhbGxlZBgIIAMoCRIQCgh3YXJuaW5ncxgJIAMoCRJDChVwbGFubmluZ19jYXBhYmlsaXRpZXMYCiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxITCgtnYXRlZF90b29scxgLIAMoCSLMAQoQTW9kZWxDYWxsU3RhcnRlZBIPCgdhdHRlbXB0GAEgASgNEi8KB3B1cnBvc2UYAiABKA4yHi5yZWV2ZS5ydW4udjEuTW9kZWxDYWxsUHVycG9zZRIZCgxyZXNlcnZlZF91c2QYAyABKAFIAIgBARIUCgxpbnB1dF90b2tlbnMYBCABKA0SHgoRbWF4X291dHB1dF90b2tlbnMYBSABKA1IAYgBAUIPCg1fcmVzZXJ2ZWRfdXNkQhQKEl9tYXhfb3V0cHV0X3Rva2VucyIgCg1Nb2RlbFJldHJ5RHVlEg8KB2F0dGVtcHQYASABKA0iIgoPVG9vbENhbGxTdGFydGVkEg8KB2NhbGxfaWQYASABKAkiKwoNTWVtb3J5V3JpdHRlbhILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkiMQoMVG9kb3NDaGFuZ2VkEiEKBXRvZG9zGAEgAygLMhIucmVldmUucnVuLnYxLlRvZG8iSgoEVG9kbxIKCgJpZBgBIAEoDRIMCgR0ZXh0GAIgASgJEigKBnN0YXR1cxgDIAEoDjIYLnJlZXZlLnJ1bi52MS5Ub2RvU3RhdHVzIjoKClRyZWVTdG9yZWQSLAoEdHJlZRgBIAEoCzIeLnJlZXZlLnRocmVhZC52MS5FeGVjdXRpb25UcmVlIp8BCglNb2RlbFR1cm4SFAoMbWVzc2FnZV9qc29uGAEgASgMEhkKEXByb3ZpZGVyX2NhbGxfaWRzGAIgAygJEhUKDWZpbmlzaF9yZWFzb24YAyABKAkSEAoIY2FsbF9pZHMYBCADKAkSDgoGZm9ybWF0GAUgASgJEhAKCGFkdmlzb3J5GAYgASgJEhYKDmNvbnRleHRfdG9rZW5zGAcgASgNInUKD01vZGVsQ2FsbEZhaWxlZBIOCgZyZWFzb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCRIRCglyZXRyeWFibGUYAyABKAgSLgoLcmV0cnlfYWZ0ZXIYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iZwoQTWVzc2FnZVN1Ym1pdHRlZBISCgptZXNzYWdlX2lkGAEgASgJEikKB21lc3NhZ2UYAiABKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZRIUCgxzdWJtaXR0ZWRfYnkYAyABKAkiNwoPQ2FuY2VsUmVxdWVzdGVkEhQKDHJlcXVlc3RlZF9ieRgBIAEoCRIOCgZyZWFzb24YAiABKAkiqAEKCFJ1bkJhdGNoEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgNEiYKBmV2ZW50cxgCIAMoCzIWLnJlZXZlLnJ1bi52MS5SdW5FdmVudBIXCg9wcmV2aW91c19kaWdlc3QYAyABKAw6Q8LfGD8KFnJ1bi57dGVuYW50fS57cnVufS5sb2cSG2xpdmUucnVuLnt0ZW5hbnR9LntydW59LmxvZxoICgRSVU5TEAEiZAoIRGlzcGF0Y2gSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIWCg5hZnRlcl9zZXF1ZW5jZRgDIAEoDTogwt8YHAoMZGlzcGF0Y2gucnVuGgwKCERJU1BBVENIEAIqmAQKC0V2ZW50RmFtaWx5EhwKGEVWRU5UX0ZBTUlMWV9VTlNQRUNJRklFRBAAEhcKE0VWRU5UX0ZBTUlMWV9TVEFUVVMQARIVChFFVkVOVF9GQU1JTFlfU1RFUBACEhUKEUVWRU5UX0ZBTUlMWV9URVhUEAMSGgoWRVZFTlRfRkFNSUxZX1JFQVNPTklORxAEEhoKFkVWRU5UX0ZBTUlMWV9UT09MX0NBTEwQBRIdChlFVkVOVF9GQU1JTFlfTUNQX1BST0dSRVNTEAYSHAoYRVZFTlRfRkFNSUxZX1RPT0xfUkVTVUxUEAcSFgoSRVZFTlRfRkFNSUxZX1VTQUdFEAgSGAoURVZFTlRfRkFNSUxZX0NPTlRFWFQQCRIhCh1FVkVOVF9GQU1JTFlfTUVTU0FHRV9JTkpFQ1RFRBAKEhUKEUVWRU5UX0ZBTUlMWV9QTEFOEAsSGQoVRVZFTlRfRkFNSUxZX0FQUFJPVkFMEAwSGAoURVZFTlRfRkFNSUxZX1NVQlRBU0sQDRIgChxFVkVOVF9GQU1JTFlfQlVER0VUX0VYQ0VFREVEEA4SHQoZRVZFTlRfRkFNSUxZX0NPU1RfU1VNTUFSWRAPEhYKEkVWRU5UX0ZBTUlMWV9FUlJPUhAQEhwKGEVWRU5UX0ZBTUlMWV9URVhUX1ZPSURFRBAREhcKE0VWRU5UX0ZBTUlMWV9SRUNPUkQQEipFCgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEhEKDVBIQVNFX1BMQU5ORVIQARISCg5QSEFTRV9FWEVDVVRPUhACKtEBCglSdW5TdGF0dXMSGgoWUlVOX1NUQVRVU19VTlNQRUNJRklFRBAAEhUKEVJVTl9TVEFUVVNfUVVFVUVEEAESFwoTUlVOX1NUQVRVU19TVEFSVElORxACEhYKElJVTl9TVEFUVVNfUlVOTklORxADEhYKElJVTl9TVEFUVVNfV0FJVElORxAEEhgKFFJVTl9TVEFUVVNfQ09NUExFVEVEEAUSFAoQUlVOX1NUQVRVU19FUlJPUhAGEhgKFFJVTl9TVEFUVVNfQ0FOQ0VMTEVEEAcqdgoQSW5jb21wbGV0ZVJlYXNvbhIhCh1JTkNPTVBMRVRFX1JFQVNPTl9VTlNQRUNJRklFRBAAEh8KG0lOQ09NUExFVEVfUkVBU09OX1RSVU5DQVRFRBABEh4KGklOQ09NUExFVEVfUkVBU09OX0ZJTFRFUkVEEAIqWQoJU3RlcFN0YXRlEhoKFlNURVBfU1RBVEVfVU5TUEVDSUZJRUQQABIWChJTVEVQX1NUQVRFX1NUQVJURUQQARIYChRTVEVQX1NUQVRFX0NPTVBMRVRFRBACKnAKD0NoYXRDb250ZXh0S2luZBIhCh1DSEFUX0NPTlRFWFRfS0lORF9VTlNQRUNJRklFRBAAEhwKGENIQVRfQ09OVEVYVF9LSU5EX1RIUkVBRBABEhwKGENIQVRfQ09OVEVYVF9LSU5EX0VESVRPUhACKmsKCU93bmVyRmF0ZRIaChZPV05FUl9GQVRFX1VOU1BFQ0lGSUVEEAASFAoQT1dORVJfRkFURV9BTElWRRABEhQKEE9XTkVSX0ZBVEVfRU5ERUQQAhIWChJPV05FUl9GQVRFX0NSQVNIRUQQAyp1ChBNb2RlbENhbGxQdXJwb3NlEiIKHk1PREVMX0NBTExfUFVSUE9TRV9VTlNQRUNJRklFRBAAEh0KGU1PREVMX0NBTExfUFVSUE9TRV9BTlNXRVIQARIeChpNT0RFTF9DQUxMX1BVUlBPU0VfU1VNTUFSWRACKnoKClRvZG9TdGF0dXMSGwoXVE9ET19TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUT0RPX1NUQVRVU19QRU5ESU5HEAESGwoXVE9ET19TVEFUVVNfSU5fUFJPR1JFU1MQAhIZChVUT0RPX1NUQVRVU19DT01QTEVURUQQAzpSCgZmYW1pbHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIKMAyABKA4yGS5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbHlSBmZhbWlseWIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_timestamp, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
+  fileDesc("ChxyZWV2ZS9ydW4vdjEvcnVuX2V2ZW50LnByb3RvEgxyZWV2ZS5ydW4udjEioQ8KCFJ1bkV2ZW50Eg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXJlbnRfaWQYBCABKAkSDQoFZGVwdGgYBSABKA0SEwoLc3RlcF9udW1iZXIYBiABKA0SIgoFcGhhc2UYByABKA4yEy5yZWV2ZS5ydW4udjEuUGhhc2USLQoKc3RhbmRzdGlsbBgJIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgR0ZXh0GAogASgLMhIucmVldmUucnVuLnYxLlRleHRCBJDgGANIABIyCglyZWFzb25pbmcYCyABKAsyFy5yZWV2ZS5ydW4udjEuUmVhc29uaW5nQgSQ4BgESAASMgoJdG9vbF9jYWxsGAwgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbEIEkOAYBUgAEjkKDG1jcF9wcm9ncmVzcxgNIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFByb2dyZXNzQgSQ4BgGSAASOgoLdG9vbF9yZXN1bHQYDiABKAsyHS5yZWV2ZS5ydW4udjEuVG9vbFJlc3VsdEV2ZW50QgSQ4BgHSAASKgoFdXNhZ2UYDyABKAsyEy5yZWV2ZS5ydW4udjEuVXNhZ2VCBJDgGAhIABIzCgZzdGF0dXMYECABKAsyGy5yZWV2ZS5ydW4udjEuU3RhdHVzQ2hhbmdlZEIEkOAYAUgAEi8KBHN0ZXAYESABKAsyGS5yZWV2ZS5ydW4udjEuU3RlcENoYW5nZWRCBJDgGAJIABI1Cgdjb250ZXh0GBIgASgLMhwucmVldmUucnVuLnYxLkNvbnRleHRDaGFuZ2VkQgSQ4BgJSAASPwoQbWVzc2FnZV9pbmplY3RlZBgTIAEoCzIdLnJlZXZlLnJ1bi52MS5NZXNzYWdlSW5qZWN0ZWRCBJDgGApIABIoCgRwbGFuGBQgASgLMhIucmVldmUucnVuLnYxLlBsYW5CBJDgGAtIABI3CghhcHByb3ZhbBgVIAEoCzIdLnJlZXZlLnJ1bi52MS5BcHByb3ZhbENoYW5nZWRCBJDgGAxIABI1CgdzdWJ0YXNrGBYgASgLMhwucmVldmUucnVuLnYxLlN1YnRhc2tDaGFuZ2VkQgSQ4BgNSAASPQoPYnVkZ2V0X2V4Y2VlZGVkGBcgASgLMhwucmVldmUucnVuLnYxLkJ1ZGdldEV4Y2VlZGVkQgSQ4BgOSAASNwoMY29zdF9zdW1tYXJ5GBggASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5QgSQ4BgPSAASLQoFZXJyb3IYGSABKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXJyb3JCBJDgGBBIABI1Cgt0ZXh0X3ZvaWRlZBgaIAEoCzIYLnJlZXZlLnJ1bi52MS5UZXh0Vm9pZGVkQgSQ4BgRSAASLwoLcnVuX2NyZWF0ZWQYKCABKAsyGC5yZWV2ZS5ydW4udjEuUnVuQ3JlYXRlZEgAEi8KC3J1bl9jbGFpbWVkGCkgASgLMhgucmVldmUucnVuLnYxLlJ1bkNsYWltZWRIABItCgpydW5fcGFya2VkGCogASgLMhcucmVldmUucnVuLnYxLlJ1blBhcmtlZEgAEjEKDHJ1bl9wcmVwYXJlZBgrIAEoCzIZLnJlZXZlLnJ1bi52MS5SdW5QcmVwYXJlZEgAEjwKEm1vZGVsX2NhbGxfc3RhcnRlZBgsIAEoCzIeLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxTdGFydGVkSAASLQoKbW9kZWxfdHVybhgtIAEoCzIXLnJlZXZlLnJ1bi52MS5Nb2RlbFR1cm5IABI6ChFtb2RlbF9jYWxsX2ZhaWxlZBguIAEoCzIdLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxGYWlsZWRIABI7ChFtZXNzYWdlX3N1Ym1pdHRlZBgvIAEoCzIeLnJlZXZlLnJ1bi52MS5NZXNzYWdlU3VibWl0dGVkSAASOQoQY2FuY2VsX3JlcXVlc3RlZBgwIAEoCzIdLnJlZXZlLnJ1bi52MS5DYW5jZWxSZXF1ZXN0ZWRIABI6ChF0b29sX2NhbGxfc3RhcnRlZBgxIAEoCzIdLnJlZXZlLnJ1bi52MS5Ub29sQ2FsbFN0YXJ0ZWRIABI1Cg5tZW1vcnlfd3JpdHRlbhgyIAEoCzIbLnJlZXZlLnJ1bi52MS5NZW1vcnlXcml0dGVuSAASMwoNdG9kb3NfY2hhbmdlZBgzIAEoCzIaLnJlZXZlLnJ1bi52MS5Ub2Rvc0NoYW5nZWRIABIvCgt0cmVlX3N0b3JlZBg0IAEoCzIYLnJlZXZlLnJ1bi52MS5UcmVlU3RvcmVkSAASNgoPbW9kZWxfcmV0cnlfZHVlGDUgASgLMhsucmVldmUucnVuLnYxLk1vZGVsUmV0cnlEdWVIABI1Cg50b2tlbnNfY291bnRlZBg2IAEoCzIbLnJlZXZlLnJ1bi52MS5Ub2tlbnNDb3VudGVkSABCBwoFZXZlbnQiFAoEVGV4dBIMCgR0ZXh0GAEgASgJIhkKCVJlYXNvbmluZxIMCgR0ZXh0GAEgASgJInEKD1Rvb2xSZXN1bHRFdmVudBIpCgZyZXN1bHQYASABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHQSDwoHc3VjY2VzcxgCIAEoCBINCgVlcnJvchgDIAEoCRITCgtkdXJhdGlvbl9tcxgEIAEoASLTAQoFVXNhZ2USDQoFbW9kZWwYASABKAkSFAoMaW5wdXRfdG9rZW5zGAIgASgNEhUKDW91dHB1dF90b2tlbnMYAyABKA0SGwoTY2FjaGVkX2lucHV0X3Rva2VucxgEIAEoDRIYChByZWFzb25pbmdfdG9rZW5zGAUgASgNEhEKCWVzdGltYXRlZBgGIAEoCBIVCghjb3N0X3VzZBgHIAEoAUgAiAEBEiAKGGNhY2hlX3dyaXRlX2lucHV0X3Rva2VucxgIIAEoDUILCglfY29zdF91c2QihAEKDVN0YXR1c0NoYW5nZWQSJwoGc3RhdHVzGAEgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cxIPCgdtZXNzYWdlGAIgASgJEjkKEWluY29tcGxldGVfcmVhc29uGAMgASgOMh4ucmVldmUucnVuLnYxLkluY29tcGxldGVSZWFzb24iNQoLU3RlcENoYW5nZWQSJgoFc3RhdGUYASABKA4yFy5yZWV2ZS5ydW4udjEuU3RlcFN0YXRlImgKDkNvbnRleHRDaGFuZ2VkEhUKDWJlZm9yZV90b2tlbnMYASABKA0SFAoMYWZ0ZXJfdG9rZW5zGAIgASgNEg8KB3N1bW1hcnkYAyABKAkSGAoQcmVtb3ZlZF9tZXNzYWdlcxgEIAEoDSJQCg9NZXNzYWdlSW5qZWN0ZWQSEgoKbWVzc2FnZV9pZBgBIAEoCRIpCgdtZXNzYWdlGAIgASgLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2UiFQoEUGxhbhINCgVzdGVwcxgBIAMoCSJACg9BcHByb3ZhbENoYW5nZWQSLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCLnAQoOU3VidGFza0NoYW5nZWQSEgoKc3VidGFza19pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRINCgVlbmRlZBgDIAEoCBIQCghpc19lcnJvchgEIAEoCBIPCgdjYWxsX2lkGAUgASgJEg0KBWluZGV4GAYgASgNEg0KBWVycm9yGAcgASgJEg8KB21lc3NhZ2UYCCABKAkSFgoOcmVzdWx0X3ByZXZpZXcYCSABKAkSOQoRaW5jb21wbGV0ZV9yZWFzb24YCiABKA4yHi5yZWV2ZS5ydW4udjEuSW5jb21wbGV0ZVJlYXNvbiJBCg5CdWRnZXRFeGNlZWRlZBIOCgZyZWFzb24YASABKAkSDQoFbGltaXQYAiABKAESEAoIb2JzZXJ2ZWQYAyABKAEi1gEKC0Nvc3RTdW1tYXJ5EhEKCWxsbV9jYWxscxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAQgASgNEhUKCGNvc3RfdXNkGAUgASgBSACIAQESEAoIc3VidGFza3MYBiABKA0SGwoTY2FjaGVkX2lucHV0X3Rva2VucxgHIAEoDRIgChhjYWNoZV93cml0ZV9pbnB1dF90b2tlbnMYCCABKA1CCwoJX2Nvc3RfdXNkIisKCFJ1bkVycm9yEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIiQKClRleHRWb2lkZWQSFgoOZmlyc3Rfc2VxdWVuY2UYASABKA0isgQKClJ1bkNyZWF0ZWQSDgoGdGVuYW50GAEgASgJEhAKCGFnZW50X2lkGAIgASgJEhYKDmFnZW50X3JldmlzaW9uGAMgASgNEicKBHNwZWMYBCABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMSDQoFaW5wdXQYBSABKAkSKgoIbWVzc2FnZXMYBiADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZRIrCgVmaWxlcxgHIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZRISCgpzdGFydGVkX2J5GAggASgJEhIKCnJlcXVlc3RfaWQYCSABKAkSFAoMcmVxdWVzdF9oYXNoGAogASgMEjQKBmxhYmVscxgLIAMoCzIkLnJlZXZlLnJ1bi52MS5SdW5DcmVhdGVkLkxhYmVsc0VudHJ5EhMKC3RyYWNlcGFyZW50GAwgASgJEhEKCXRocmVhZF9pZBgNIAEoCRIvCgxjaGF0X2NvbnRleHQYDiABKAsyGS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHQSFgoObWVtb3J5X2VuYWJsZWQYDyABKAgSHAoUY2FuY2VsX29uX2Rpc2Nvbm5lY3QYECABKAgSJwoGb3JpZ2luGBEgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIi0KCVJ1bk9yaWdpbhIOCgZydW5faWQYASABKAkSEAoIc2VxdWVuY2UYAiABKA0iTwoLQ2hhdENvbnRleHQSKwoEa2luZBgBIAEoDjIdLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dEtpbmQSEwoLd29ya2Zsb3dfaWQYAiABKAkinQEKClJ1bkNsYWltZWQSDgoGd29ya2VyGAEgASgJEg0KBWVwb2NoGAIgASgNEhkKEWRpc3BhdGNoX3NlcXVlbmNlGAMgASgEEg8KB2F0dGVtcHQYBCABKA0SEwoLdHJhY2VwYXJlbnQYBSABKAkSLwoOcHJldmlvdXNfb3duZXIYBiABKA4yFy5yZWV2ZS5ydW4udjEuT3duZXJGYXRlIiAKCVJ1blBhcmtlZBITCgt3YWl0aW5nX2ZvchgBIAMoCSK+AwoLUnVuUHJlcGFyZWQSKAoFbW9kZWwYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSLAoFdG9vbHMYAyADKAsyHS5yZWV2ZS50b29sLnYxLlRvb2xEZXNjcmlwdG9yEhAKCHNjcmlwdGVkGAQgASgIEjEKDnBsYW5uaW5nX21vZGVsGAUgASgLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEiYKBmxpbWl0cxgGIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0cxIwCgdoaXN0b3J5GAcgAygLMh8ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlNZXNzYWdlEhAKCHJlY2FsbGVkGAggAygJEhAKCHdhcm5pbmdzGAkgAygJEkMKFXBsYW5uaW5nX2NhcGFiaWxpdGllcxgKIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhMKC2dhdGVkX3Rvb2xzGAsgAygJIvoBChBNb2RlbENhbGxTdGFydGVkEg8KB2F0dGVtcHQYASABKA0SLwoHcHVycG9zZRgCIAEoDjIeLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxQdXJwb3NlEhkKDHJlc2VydmVkX3VzZBgDIAEoAUgAiAEBEhQKDGlucHV0X3Rva2VucxgEIAEoDRIeChFtYXhfb3V0cHV0X3Rva2VucxgFIAEoDUgBiAEBEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhQKDHRvb2xzX2RpZ2VzdBgHIAEoDEIPCg1fcmVzZXJ2ZWRfdXNkQhQKEl9tYXhfb3V0cHV0X3Rva2VucyIgCg1Nb2RlbFJldHJ5RHVlEg8KB2F0dGVtcHQYASABKA0iNAoNVG9rZW5zQ291bnRlZBIUCgxpbnB1dF90b2tlbnMYASABKA0SDQoFZXJyb3IYAiABKAkiIgoPVG9vbENhbGxTdGFydGVkEg8KB2NhbGxfaWQYASABKAkiKwoNTWVtb3J5V3JpdHRlbhILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkiMQoMVG9kb3NDaGFuZ2VkEiEKBXRvZG9zGAEgAygLMhIucmVldmUucnVuLnYxLlRvZG8iSgoEVG9kbxIKCgJpZBgBIAEoDRIMCgR0ZXh0GAIgASgJEigKBnN0YXR1cxgDIAEoDjIYLnJlZXZlLnJ1bi52MS5Ub2RvU3RhdHVzIjoKClRyZWVTdG9yZWQSLAoEdHJlZRgBIAEoCzIeLnJlZXZlLnRocmVhZC52MS5FeGVjdXRpb25UcmVlIp8BCglNb2RlbFR1cm4SFAoMbWVzc2FnZV9qc29uGAEgASgMEhkKEXByb3ZpZGVyX2NhbGxfaWRzGAIgAygJEhUKDWZpbmlzaF9yZWFzb24YAyABKAkSEAoIY2FsbF9pZHMYBCADKAkSDgoGZm9ybWF0GAUgASgJEhAKCGFkdmlzb3J5GAYgASgJEhYKDmNvbnRleHRfdG9rZW5zGAcgASgNInUKD01vZGVsQ2FsbEZhaWxlZBIOCgZyZWFzb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCRIRCglyZXRyeWFibGUYAyABKAgSLgoLcmV0cnlfYWZ0ZXIYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iZwoQTWVzc2FnZVN1Ym1pdHRlZBISCgptZXNzYWdlX2lkGAEgASgJEikKB21lc3NhZ2UYAiABKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZRIUCgxzdWJtaXR0ZWRfYnkYAyABKAkiNwoPQ2FuY2VsUmVxdWVzdGVkEhQKDHJlcXVlc3RlZF9ieRgBIAEoCRIOCgZyZWFzb24YAiABKAkiqAEKCFJ1bkJhdGNoEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgNEiYKBmV2ZW50cxgCIAMoCzIWLnJlZXZlLnJ1bi52MS5SdW5FdmVudBIXCg9wcmV2aW91c19kaWdlc3QYAyABKAw6Q8LfGD8KFnJ1bi57dGVuYW50fS57cnVufS5sb2cSG2xpdmUucnVuLnt0ZW5hbnR9LntydW59LmxvZxoICgRSVU5TEAEiZAoIRGlzcGF0Y2gSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIWCg5hZnRlcl9zZXF1ZW5jZRgDIAEoDTogwt8YHAoMZGlzcGF0Y2gucnVuGgwKCERJU1BBVENIEAIqmAQKC0V2ZW50RmFtaWx5EhwKGEVWRU5UX0ZBTUlMWV9VTlNQRUNJRklFRBAAEhcKE0VWRU5UX0ZBTUlMWV9TVEFUVVMQARIVChFFVkVOVF9GQU1JTFlfU1RFUBACEhUKEUVWRU5UX0ZBTUlMWV9URVhUEAMSGgoWRVZFTlRfRkFNSUxZX1JFQVNPTklORxAEEhoKFkVWRU5UX0ZBTUlMWV9UT09MX0NBTEwQBRIdChlFVkVOVF9GQU1JTFlfTUNQX1BST0dSRVNTEAYSHAoYRVZFTlRfRkFNSUxZX1RPT0xfUkVTVUxUEAcSFgoSRVZFTlRfRkFNSUxZX1VTQUdFEAgSGAoURVZFTlRfRkFNSUxZX0NPTlRFWFQQCRIhCh1FVkVOVF9GQU1JTFlfTUVTU0FHRV9JTkpFQ1RFRBAKEhUKEUVWRU5UX0ZBTUlMWV9QTEFOEAsSGQoVRVZFTlRfRkFNSUxZX0FQUFJPVkFMEAwSGAoURVZFTlRfRkFNSUxZX1NVQlRBU0sQDRIgChxFVkVOVF9GQU1JTFlfQlVER0VUX0VYQ0VFREVEEA4SHQoZRVZFTlRfRkFNSUxZX0NPU1RfU1VNTUFSWRAPEhYKEkVWRU5UX0ZBTUlMWV9FUlJPUhAQEhwKGEVWRU5UX0ZBTUlMWV9URVhUX1ZPSURFRBAREhcKE0VWRU5UX0ZBTUlMWV9SRUNPUkQQEipFCgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEhEKDVBIQVNFX1BMQU5ORVIQARISCg5QSEFTRV9FWEVDVVRPUhACKtEBCglSdW5TdGF0dXMSGgoWUlVOX1NUQVRVU19VTlNQRUNJRklFRBAAEhUKEVJVTl9TVEFUVVNfUVVFVUVEEAESFwoTUlVOX1NUQVRVU19TVEFSVElORxACEhYKElJVTl9TVEFUVVNfUlVOTklORxADEhYKElJVTl9TVEFUVVNfV0FJVElORxAEEhgKFFJVTl9TVEFUVVNfQ09NUExFVEVEEAUSFAoQUlVOX1NUQVRVU19FUlJPUhAGEhgKFFJVTl9TVEFUVVNfQ0FOQ0VMTEVEEAcqdgoQSW5jb21wbGV0ZVJlYXNvbhIhCh1JTkNPTVBMRVRFX1JFQVNPTl9VTlNQRUNJRklFRBAAEh8KG0lOQ09NUExFVEVfUkVBU09OX1RSVU5DQVRFRBABEh4KGklOQ09NUExFVEVfUkVBU09OX0ZJTFRFUkVEEAIqWQoJU3RlcFN0YXRlEhoKFlNURVBfU1RBVEVfVU5TUEVDSUZJRUQQABIWChJTVEVQX1NUQVRFX1NUQVJURUQQARIYChRTVEVQX1NUQVRFX0NPTVBMRVRFRBACKnAKD0NoYXRDb250ZXh0S2luZBIhCh1DSEFUX0NPTlRFWFRfS0lORF9VTlNQRUNJRklFRBAAEhwKGENIQVRfQ09OVEVYVF9LSU5EX1RIUkVBRBABEhwKGENIQVRfQ09OVEVYVF9LSU5EX0VESVRPUhACKmsKCU93bmVyRmF0ZRIaChZPV05FUl9GQVRFX1VOU1BFQ0lGSUVEEAASFAoQT1dORVJfRkFURV9BTElWRRABEhQKEE9XTkVSX0ZBVEVfRU5ERUQQAhIWChJPV05FUl9GQVRFX0NSQVNIRUQQAyp1ChBNb2RlbENhbGxQdXJwb3NlEiIKHk1PREVMX0NBTExfUFVSUE9TRV9VTlNQRUNJRklFRBAAEh0KGU1PREVMX0NBTExfUFVSUE9TRV9BTlNXRVIQARIeChpNT0RFTF9DQUxMX1BVUlBPU0VfU1VNTUFSWRACKnoKClRvZG9TdGF0dXMSGwoXVE9ET19TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUT0RPX1NUQVRVU19QRU5ESU5HEAESGwoXVE9ET19TVEFUVVNfSU5fUFJPR1JFU1MQAhIZChVUT0RPX1NUQVRVU19DT01QTEVURUQQAzpSCgZmYW1pbHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIKMAyABKA4yGS5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbHlSBmZhbWlseWIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_timestamp, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
  * A fact in the log of a run.
@@ -350,6 +350,14 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
      */
     value: ModelRetryDue;
     case: "modelRetryDue";
+  } | {
+    /**
+     * The provider counted the tokens of the next request.
+     *
+     * @generated from field: reeve.run.v1.TokensCounted tokens_counted = 54;
+     */
+    value: TokensCounted;
+    case: "tokensCounted";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1045,6 +1053,13 @@ export type RunCreated = Message<"reeve.run.v1.RunCreated"> & {
    * @generated from field: bool cancel_on_disconnect = 16;
    */
   cancelOnDisconnect: boolean;
+
+  /**
+   * Where the run was derived from. Unset for a run that was started on its own.
+   *
+   * @generated from field: reeve.run.v1.RunOrigin origin = 17;
+   */
+  origin?: RunOrigin | undefined;
 };
 
 /**
@@ -1053,6 +1068,34 @@ export type RunCreated = Message<"reeve.run.v1.RunCreated"> & {
  */
 export const RunCreatedSchema: GenMessage<RunCreated> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 16);
+
+/**
+ * The point in the log of a run from which another run was derived.
+ *
+ * @generated from message reeve.run.v1.RunOrigin
+ */
+export type RunOrigin = Message<"reeve.run.v1.RunOrigin"> & {
+  /**
+   * Id of the run, in the same tenant. Never the run that was derived.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Sequence of the last event that the derived run has in common with it. At least 1.
+   *
+   * @generated from field: uint32 sequence = 2;
+   */
+  sequence: number;
+};
+
+/**
+ * Describes the message reeve.run.v1.RunOrigin.
+ * Use `create(RunOriginSchema)` to create a new message.
+ */
+export const RunOriginSchema: GenMessage<RunOrigin> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 17);
 
 /**
  * Where a conversation takes place. The context determines which tools are available.
@@ -1080,7 +1123,7 @@ export type ChatContext = Message<"reeve.run.v1.ChatContext"> & {
  * Use `create(ChatContextSchema)` to create a new message.
  */
 export const ChatContextSchema: GenMessage<ChatContext> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 17);
+  messageDesc(file_reeve_run_v1_run_event, 18);
 
 /**
  * A worker claimed the run.
@@ -1139,7 +1182,7 @@ export type RunClaimed = Message<"reeve.run.v1.RunClaimed"> & {
  * Use `create(RunClaimedSchema)` to create a new message.
  */
 export const RunClaimedSchema: GenMessage<RunClaimed> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 18);
+  messageDesc(file_reeve_run_v1_run_event, 19);
 
 /**
  * The run can only wait; the worker released it.
@@ -1160,7 +1203,7 @@ export type RunParked = Message<"reeve.run.v1.RunParked"> & {
  * Use `create(RunParkedSchema)` to create a new message.
  */
 export const RunParkedSchema: GenMessage<RunParked> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 19);
+  messageDesc(file_reeve_run_v1_run_event, 20);
 
 /**
  * External inputs of the run. They are recorded so that every later owner works with the same
@@ -1253,7 +1296,7 @@ export type RunPrepared = Message<"reeve.run.v1.RunPrepared"> & {
  * Use `create(RunPreparedSchema)` to create a new message.
  */
 export const RunPreparedSchema: GenMessage<RunPrepared> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 20);
+  messageDesc(file_reeve_run_v1_run_event, 21);
 
 /**
  * A model is about to be called. Recorded before the call, so that the call is counted even if its
@@ -1299,6 +1342,24 @@ export type ModelCallStarted = Message<"reeve.run.v1.ModelCallStarted"> & {
    * @generated from field: optional uint32 max_output_tokens = 5;
    */
   maxOutputTokens?: number | undefined;
+
+  /**
+   * SHA-256 of the request before it is written in the format of the provider: over the canonical
+   * JSON (RFC 8785) of the provider, model, instructions, digests of the messages, digest of the
+   * tools, and settings. Equal requests have equal digests. Empty in logs of versions that did not
+   * record it.
+   *
+   * @generated from field: bytes request_digest = 6;
+   */
+  requestDigest: Uint8Array;
+
+  /**
+   * SHA-256 over the canonical JSON of the list of tools in the request, as `ToolDescriptor` in
+   * JSON. Empty in logs of versions that did not record it.
+   *
+   * @generated from field: bytes tools_digest = 7;
+   */
+  toolsDigest: Uint8Array;
 };
 
 /**
@@ -1306,7 +1367,7 @@ export type ModelCallStarted = Message<"reeve.run.v1.ModelCallStarted"> & {
  * Use `create(ModelCallStartedSchema)` to create a new message.
  */
 export const ModelCallStartedSchema: GenMessage<ModelCallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 21);
+  messageDesc(file_reeve_run_v1_run_event, 22);
 
 /**
  * The delay before the next attempt to call a model has elapsed.
@@ -1327,7 +1388,36 @@ export type ModelRetryDue = Message<"reeve.run.v1.ModelRetryDue"> & {
  * Use `create(ModelRetryDueSchema)` to create a new message.
  */
 export const ModelRetryDueSchema: GenMessage<ModelRetryDue> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 22);
+  messageDesc(file_reeve_run_v1_run_event, 23);
+
+/**
+ * The provider counted the tokens of the next request of a step, before the model was called.
+ *
+ * @generated from message reeve.run.v1.TokensCounted
+ */
+export type TokensCounted = Message<"reeve.run.v1.TokensCounted"> & {
+  /**
+   * Number of tokens of the request. 0 if the provider gave no count: the runtime's own count, which
+   * is an upper bound, decides.
+   *
+   * @generated from field: uint32 input_tokens = 1;
+   */
+  inputTokens: number;
+
+  /**
+   * Why the provider gave no count. Empty if it gave one.
+   *
+   * @generated from field: string error = 2;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message reeve.run.v1.TokensCounted.
+ * Use `create(TokensCountedSchema)` to create a new message.
+ */
+export const TokensCountedSchema: GenMessage<TokensCounted> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 24);
 
 /**
  * A tool is about to be called. Recorded before the call, so that the call is known even if its
@@ -1349,7 +1439,7 @@ export type ToolCallStarted = Message<"reeve.run.v1.ToolCallStarted"> & {
  * Use `create(ToolCallStartedSchema)` to create a new message.
  */
 export const ToolCallStartedSchema: GenMessage<ToolCallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 23);
+  messageDesc(file_reeve_run_v1_run_event, 25);
 
 /**
  * The memory shared by the subtasks of a run was written.
@@ -1377,7 +1467,7 @@ export type MemoryWritten = Message<"reeve.run.v1.MemoryWritten"> & {
  * Use `create(MemoryWrittenSchema)` to create a new message.
  */
 export const MemoryWrittenSchema: GenMessage<MemoryWritten> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 24);
+  messageDesc(file_reeve_run_v1_run_event, 26);
 
 /**
  * The list of todos changed.
@@ -1398,7 +1488,7 @@ export type TodosChanged = Message<"reeve.run.v1.TodosChanged"> & {
  * Use `create(TodosChangedSchema)` to create a new message.
  */
 export const TodosChangedSchema: GenMessage<TodosChanged> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 25);
+  messageDesc(file_reeve_run_v1_run_event, 27);
 
 /**
  * A todo of the agent.
@@ -1433,7 +1523,7 @@ export type Todo = Message<"reeve.run.v1.Todo"> & {
  * Use `create(TodoSchema)` to create a new message.
  */
 export const TodoSchema: GenMessage<Todo> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 26);
+  messageDesc(file_reeve_run_v1_run_event, 28);
 
 /**
  * The execution tree at the end of the run.
@@ -1454,7 +1544,7 @@ export type TreeStored = Message<"reeve.run.v1.TreeStored"> & {
  * Use `create(TreeStoredSchema)` to create a new message.
  */
 export const TreeStoredSchema: GenMessage<TreeStored> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 27);
+  messageDesc(file_reeve_run_v1_run_event, 29);
 
 /**
  * A model answered.
@@ -1520,7 +1610,7 @@ export type ModelTurn = Message<"reeve.run.v1.ModelTurn"> & {
  * Use `create(ModelTurnSchema)` to create a new message.
  */
 export const ModelTurnSchema: GenMessage<ModelTurn> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 28);
+  messageDesc(file_reeve_run_v1_run_event, 30);
 
 /**
  * A model call ended without an answer.
@@ -1563,7 +1653,7 @@ export type ModelCallFailed = Message<"reeve.run.v1.ModelCallFailed"> & {
  * Use `create(ModelCallFailedSchema)` to create a new message.
  */
 export const ModelCallFailedSchema: GenMessage<ModelCallFailed> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 29);
+  messageDesc(file_reeve_run_v1_run_event, 31);
 
 /**
  * A message was sent to the run.
@@ -1598,7 +1688,7 @@ export type MessageSubmitted = Message<"reeve.run.v1.MessageSubmitted"> & {
  * Use `create(MessageSubmittedSchema)` to create a new message.
  */
 export const MessageSubmittedSchema: GenMessage<MessageSubmitted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 30);
+  messageDesc(file_reeve_run_v1_run_event, 32);
 
 /**
  * Cancellation of the run was requested.
@@ -1626,7 +1716,7 @@ export type CancelRequested = Message<"reeve.run.v1.CancelRequested"> & {
  * Use `create(CancelRequestedSchema)` to create a new message.
  */
 export const CancelRequestedSchema: GenMessage<CancelRequested> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 31);
+  messageDesc(file_reeve_run_v1_run_event, 33);
 
 /**
  * Events that are appended to the log of a run atomically.
@@ -1665,7 +1755,7 @@ export type RunBatch = Message<"reeve.run.v1.RunBatch"> & {
  * Use `create(RunBatchSchema)` to create a new message.
  */
 export const RunBatchSchema: GenMessage<RunBatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 32);
+  messageDesc(file_reeve_run_v1_run_event, 34);
 
 /**
  * Requests a worker for a run.
@@ -1701,7 +1791,7 @@ export type Dispatch = Message<"reeve.run.v1.Dispatch"> & {
  * Use `create(DispatchSchema)` to create a new message.
  */
 export const DispatchSchema: GenMessage<Dispatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 33);
+  messageDesc(file_reeve_run_v1_run_event, 35);
 
 /**
  * Family of events that a client can select.

@@ -225,7 +225,10 @@ type ProviderCapabilities struct {
 	Reasoning bool `protobuf:"varint,3,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
 	// Whether it accepts a sampling temperature. If unset, true. A temperature that it does not accept
 	// is not sent.
-	Temperature   *bool `protobuf:"varint,4,opt,name=temperature,proto3,oneof" json:"temperature,omitempty"`
+	Temperature *bool `protobuf:"varint,4,opt,name=temperature,proto3,oneof" json:"temperature,omitempty"`
+	// Whether it counts the tokens of a request without a call of the model. It is asked only if the
+	// runtime's own count, which is an upper bound, exceeds a limit.
+	CountsTokens  bool `protobuf:"varint,6,opt,name=counts_tokens,json=countsTokens,proto3" json:"counts_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -284,6 +287,13 @@ func (x *ProviderCapabilities) GetReasoning() bool {
 func (x *ProviderCapabilities) GetTemperature() bool {
 	if x != nil && x.Temperature != nil {
 		return *x.Temperature
+	}
+	return false
+}
+
+func (x *ProviderCapabilities) GetCountsTokens() bool {
+	if x != nil {
+		return x.CountsTokens
 	}
 	return false
 }
@@ -449,12 +459,13 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\x1ccached_input_usd_per_million\x18\x03 \x01(\x01H\x00R\x18cachedInputUsdPerMillion\x88\x01\x01\x12L\n" +
 	"!cache_write_input_usd_per_million\x18\x04 \x01(\x01H\x01R\x1ccacheWriteInputUsdPerMillion\x88\x01\x01B\x1f\n" +
 	"\x1d_cached_input_usd_per_millionB$\n" +
-	"\"_cache_write_input_usd_per_million\"\xb1\x01\n" +
+	"\"_cache_write_input_usd_per_million\"\xd6\x01\n" +
 	"\x14ProviderCapabilities\x12\x14\n" +
 	"\x05tools\x18\x01 \x01(\bR\x05tools\x12.\n" +
 	"\x13parallel_tool_calls\x18\x02 \x01(\bR\x11parallelToolCalls\x12\x1c\n" +
 	"\treasoning\x18\x03 \x01(\bR\treasoning\x12%\n" +
-	"\vtemperature\x18\x04 \x01(\bH\x00R\vtemperature\x88\x01\x01B\x0e\n" +
+	"\vtemperature\x18\x04 \x01(\bH\x00R\vtemperature\x88\x01\x01\x12#\n" +
+	"\rcounts_tokens\x18\x06 \x01(\bR\fcountsTokensB\x0e\n" +
 	"\f_temperature\"\xb5\x01\n" +
 	"\x12ProviderDescriptor\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12H\n" +

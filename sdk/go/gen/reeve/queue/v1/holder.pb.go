@@ -25,8 +25,8 @@ const (
 )
 
 // A process that takes messages from work queues, and the messages that it has taken and not
-// settled. The process writes its row when these change, at most ten times per second, and at
-// least every ten minutes. It deletes the row when it ends. A row that is not written again
+// settled. The process writes its row at once when it takes a message, later when it settles one, and
+// at least every ten minutes. It deletes the row when it ends. A row that is not written again
 // expires after an hour.
 type QueueHolder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -36,7 +36,10 @@ type QueueHolder struct {
 	Held []*HeldMessages `protobuf:"bytes,2,rep,name=held,proto3" json:"held,omitempty"`
 	// Whether another process found this one dead and released its messages. The row then stays until
 	// it expires, so that the next owner of its work knows that it did not end in order.
-	Crashed       bool `protobuf:"varint,3,opt,name=crashed,proto3" json:"crashed,omitempty"`
+	Crashed bool `protobuf:"varint,3,opt,name=crashed,proto3" json:"crashed,omitempty"`
+	// Name of the process that releases the messages of a crashed one. Empty unless `crashed`. While
+	// `held` is not empty, the release is incomplete, and another process repeats it if this one dies.
+	ReleasedBy    string `protobuf:"bytes,4,opt,name=released_by,json=releasedBy,proto3" json:"released_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -90,6 +93,13 @@ func (x *QueueHolder) GetCrashed() bool {
 		return x.Crashed
 	}
 	return false
+}
+
+func (x *QueueHolder) GetReleasedBy() string {
+	if x != nil {
+		return x.ReleasedBy
+	}
+	return ""
 }
 
 // Messages of one consumer.
@@ -199,11 +209,13 @@ var File_reeve_queue_v1_holder_proto protoreflect.FileDescriptor
 
 const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\n" +
-	"\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"s\n" +
+	"\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"\x94\x01\n" +
 	"\vQueueHolder\x12\x16\n" +
 	"\x06holder\x18\x01 \x01(\tR\x06holder\x120\n" +
 	"\x04held\x18\x02 \x03(\v2\x1c.reeve.queue.v1.HeldMessagesR\x04held\x12\x18\n" +
-	"\acrashed\x18\x03 \x01(\bR\acrashed:\x00\"`\n" +
+	"\acrashed\x18\x03 \x01(\bR\acrashed\x12\x1f\n" +
+	"\vreleased_by\x18\x04 \x01(\tR\n" +
+	"releasedBy:\x00\"`\n" +
 	"\fHeldMessages\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +

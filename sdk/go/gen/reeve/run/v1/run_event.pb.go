@@ -659,6 +659,7 @@ type RunEvent struct {
 	//	*RunEvent_TodosChanged
 	//	*RunEvent_TreeStored
 	//	*RunEvent_ModelRetryDue
+	//	*RunEvent_TokensCounted
 	Event         isRunEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1036,6 +1037,15 @@ func (x *RunEvent) GetModelRetryDue() *ModelRetryDue {
 	return nil
 }
 
+func (x *RunEvent) GetTokensCounted() *TokensCounted {
+	if x != nil {
+		if x, ok := x.Event.(*RunEvent_TokensCounted); ok {
+			return x.TokensCounted
+		}
+	}
+	return nil
+}
+
 type isRunEvent_Event interface {
 	isRunEvent_Event()
 }
@@ -1195,6 +1205,11 @@ type RunEvent_ModelRetryDue struct {
 	ModelRetryDue *ModelRetryDue `protobuf:"bytes,53,opt,name=model_retry_due,json=modelRetryDue,proto3,oneof"`
 }
 
+type RunEvent_TokensCounted struct {
+	// The provider counted the tokens of the next request.
+	TokensCounted *TokensCounted `protobuf:"bytes,54,opt,name=tokens_counted,json=tokensCounted,proto3,oneof"`
+}
+
 func (*RunEvent_Text) isRunEvent_Event() {}
 
 func (*RunEvent_Reasoning) isRunEvent_Event() {}
@@ -1256,6 +1271,8 @@ func (*RunEvent_TodosChanged) isRunEvent_Event() {}
 func (*RunEvent_TreeStored) isRunEvent_Event() {}
 
 func (*RunEvent_ModelRetryDue) isRunEvent_Event() {}
+
+func (*RunEvent_TokensCounted) isRunEvent_Event() {}
 
 // A part of the answer.
 type Text struct {
@@ -3002,6 +3019,62 @@ func (x *ModelRetryDue) GetAttempt() uint32 {
 	return 0
 }
 
+// The provider counted the tokens of the next request of a step, before the model was called.
+type TokensCounted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of tokens of the request. 0 if the provider gave no count: the runtime's own count, which
+	// is an upper bound, decides.
+	InputTokens uint32 `protobuf:"varint,1,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	// Why the provider gave no count. Empty if it gave one.
+	Error         string `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TokensCounted) Reset() {
+	*x = TokensCounted{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TokensCounted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TokensCounted) ProtoMessage() {}
+
+func (x *TokensCounted) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TokensCounted.ProtoReflect.Descriptor instead.
+func (*TokensCounted) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *TokensCounted) GetInputTokens() uint32 {
+	if x != nil {
+		return x.InputTokens
+	}
+	return 0
+}
+
+func (x *TokensCounted) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 // A tool is about to be called. Recorded before the call, so that the call is known even if its
 // result is lost.
 type ToolCallStarted struct {
@@ -3014,7 +3087,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3026,7 +3099,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3039,7 +3112,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -3062,7 +3135,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3074,7 +3147,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3087,7 +3160,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -3115,7 +3188,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3127,7 +3200,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3140,7 +3213,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -3165,7 +3238,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3177,7 +3250,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3190,7 +3263,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -3225,7 +3298,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3237,7 +3310,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3250,7 +3323,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -3286,7 +3359,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3298,7 +3371,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3311,7 +3384,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -3381,7 +3454,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3393,7 +3466,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3406,7 +3479,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -3452,7 +3525,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3464,7 +3537,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3477,7 +3550,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -3514,7 +3587,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3526,7 +3599,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3539,7 +3612,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -3575,7 +3648,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3587,7 +3660,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3600,7 +3673,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -3630,14 +3703,17 @@ type Dispatch struct {
 	// The tenant.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	// Id of the run.
-	RunId         string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Sequence of the last event of the run that the writer knew when it dispatched the run. A worker
+	// does not act on a read of the log that lacks it. 0 in messages of versions that did not set it.
+	AfterSequence uint32 `protobuf:"varint,3,opt,name=after_sequence,json=afterSequence,proto3" json:"after_sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3649,7 +3725,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3662,7 +3738,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -3679,11 +3755,18 @@ func (x *Dispatch) GetRunId() string {
 	return ""
 }
 
+func (x *Dispatch) GetAfterSequence() uint32 {
+	if x != nil {
+		return x.AfterSequence
+	}
+	return 0
+}
+
 var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xe3\x11\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x12\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -3734,7 +3817,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\rtodos_changed\x183 \x01(\v2\x1a.reeve.run.v1.TodosChangedH\x00R\ftodosChanged\x12;\n" +
 	"\vtree_stored\x184 \x01(\v2\x18.reeve.run.v1.TreeStoredH\x00R\n" +
 	"treeStored\x12E\n" +
-	"\x0fmodel_retry_due\x185 \x01(\v2\x1b.reeve.run.v1.ModelRetryDueH\x00R\rmodelRetryDueB\a\n" +
+	"\x0fmodel_retry_due\x185 \x01(\v2\x1b.reeve.run.v1.ModelRetryDueH\x00R\rmodelRetryDue\x12D\n" +
+	"\x0etokens_counted\x186 \x01(\v2\x1b.reeve.run.v1.TokensCountedH\x00R\rtokensCountedB\a\n" +
 	"\x05event\"\x1a\n" +
 	"\x04Text\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\"\x1f\n" +
@@ -3877,7 +3961,10 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\r_reserved_usdB\x14\n" +
 	"\x12_max_output_tokens\")\n" +
 	"\rModelRetryDue\x12\x18\n" +
-	"\aattempt\x18\x01 \x01(\rR\aattempt\"*\n" +
+	"\aattempt\x18\x01 \x01(\rR\aattempt\"H\n" +
+	"\rTokensCounted\x12!\n" +
+	"\finput_tokens\x18\x01 \x01(\rR\vinputTokens\x12\x14\n" +
+	"\x05error\x18\x02 \x01(\tR\x05error\"*\n" +
 	"\x0fToolCallStarted\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\"7\n" +
 	"\rMemoryWritten\x12\x10\n" +
@@ -3917,10 +4004,11 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\bRunBatch\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x12.\n" +
 	"\x06events\x18\x02 \x03(\v2\x16.reeve.run.v1.RunEventR\x06events\x12'\n" +
-	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest:\x00\";\n" +
+	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest:\x00\"b\n" +
 	"\bDispatch\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
-	"\x06run_id\x18\x02 \x01(\tR\x05runId:\x00*\x98\x04\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12%\n" +
+	"\x0eafter_sequence\x18\x03 \x01(\rR\rafterSequence:\x00*\x98\x04\n" +
 	"\vEventFamily\x12\x1c\n" +
 	"\x18EVENT_FAMILY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13EVENT_FAMILY_STATUS\x10\x01\x12\x15\n" +
@@ -3997,7 +4085,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -4032,42 +4120,43 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*RunPrepared)(nil),              // 30: reeve.run.v1.RunPrepared
 	(*ModelCallStarted)(nil),         // 31: reeve.run.v1.ModelCallStarted
 	(*ModelRetryDue)(nil),            // 32: reeve.run.v1.ModelRetryDue
-	(*ToolCallStarted)(nil),          // 33: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 34: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 35: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 36: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 37: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 38: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 39: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 40: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 41: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 42: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 43: reeve.run.v1.Dispatch
-	nil,                              // 44: reeve.run.v1.RunCreated.LabelsEntry
-	(*timestamppb.Timestamp)(nil),    // 45: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 46: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 47: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 48: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 49: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 50: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 51: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 52: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 53: reeve.tool.v1.WorkspaceFile
-	(*v13.ModelSpec)(nil),            // 54: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 55: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 56: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 57: reeve.agent.v1.Limits
-	(*v11.HistoryMessage)(nil),       // 58: reeve.thread.v1.HistoryMessage
-	(*v11.ExecutionTree)(nil),        // 59: reeve.thread.v1.ExecutionTree
+	(*TokensCounted)(nil),            // 33: reeve.run.v1.TokensCounted
+	(*ToolCallStarted)(nil),          // 34: reeve.run.v1.ToolCallStarted
+	(*MemoryWritten)(nil),            // 35: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 36: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 37: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 38: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 39: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 40: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 41: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 42: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 43: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 44: reeve.run.v1.Dispatch
+	nil,                              // 45: reeve.run.v1.RunCreated.LabelsEntry
+	(*timestamppb.Timestamp)(nil),    // 46: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 47: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 48: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 49: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 50: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 51: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 52: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 53: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 54: reeve.tool.v1.WorkspaceFile
+	(*v13.ModelSpec)(nil),            // 55: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 56: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 57: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 58: reeve.agent.v1.Limits
+	(*v11.HistoryMessage)(nil),       // 59: reeve.thread.v1.HistoryMessage
+	(*v11.ExecutionTree)(nil),        // 60: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	45, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	46, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	46, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	47, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	10, // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	11, // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	47, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	48, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	48, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	49, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	12, // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	13, // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	14, // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -4086,49 +4175,50 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	29, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
 	30, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
 	31, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	38, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	39, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	40, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	41, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	33, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	34, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	35, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	37, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	39, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	40, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	41, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	42, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	34, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	35, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	36, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	38, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
 	32, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	49, // 34: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
-	2,  // 35: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
-	3,  // 36: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	4,  // 37: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	50, // 38: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	51, // 39: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
-	3,  // 40: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	52, // 41: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	50, // 42: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	53, // 43: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	44, // 44: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	27, // 45: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	26, // 46: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	5,  // 47: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 48: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	54, // 49: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	55, // 50: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	56, // 51: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	54, // 52: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	57, // 53: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	58, // 54: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	55, // 55: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 56: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	36, // 57: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 58: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	59, // 59: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	46, // 60: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	50, // 61: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 62: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	63, // [63:63] is the sub-list for method output_type
-	63, // [63:63] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	33, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
+	50, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	2,  // 36: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
+	3,  // 37: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	4,  // 38: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
+	51, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	52, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	3,  // 41: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	53, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	51, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	54, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	45, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	27, // 46: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	26, // 47: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	5,  // 48: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,  // 49: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	55, // 50: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	56, // 51: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	57, // 52: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	55, // 53: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	58, // 54: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	59, // 55: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	56, // 56: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 57: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	37, // 58: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 59: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	60, // 60: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	47, // 61: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	51, // 62: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 63: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	64, // [64:64] is the sub-list for method output_type
+	64, // [64:64] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -4168,6 +4258,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 		(*RunEvent_TodosChanged)(nil),
 		(*RunEvent_TreeStored)(nil),
 		(*RunEvent_ModelRetryDue)(nil),
+		(*RunEvent_TokensCounted)(nil),
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
@@ -4178,7 +4269,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   36,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

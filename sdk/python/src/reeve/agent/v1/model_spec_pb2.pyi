@@ -42,16 +42,18 @@ class Pricing(_message.Message):
     def __init__(self, input_usd_per_million: _Optional[float] = ..., output_usd_per_million: _Optional[float] = ..., cached_input_usd_per_million: _Optional[float] = ..., cache_write_input_usd_per_million: _Optional[float] = ...) -> None: ...
 
 class ProviderCapabilities(_message.Message):
-    __slots__ = ("tools", "parallel_tool_calls", "reasoning", "temperature")
+    __slots__ = ("tools", "parallel_tool_calls", "reasoning", "temperature", "counts_tokens")
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     PARALLEL_TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     REASONING_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_TOKENS_FIELD_NUMBER: _ClassVar[int]
     tools: bool
     parallel_tool_calls: bool
     reasoning: bool
     temperature: bool
-    def __init__(self, tools: _Optional[bool] = ..., parallel_tool_calls: _Optional[bool] = ..., reasoning: _Optional[bool] = ..., temperature: _Optional[bool] = ...) -> None: ...
+    counts_tokens: bool
+    def __init__(self, tools: _Optional[bool] = ..., parallel_tool_calls: _Optional[bool] = ..., reasoning: _Optional[bool] = ..., temperature: _Optional[bool] = ..., counts_tokens: _Optional[bool] = ...) -> None: ...
 
 class ProviderDescriptor(_message.Message):
     __slots__ = ("name", "capabilities", "scripted", "upstream_names")

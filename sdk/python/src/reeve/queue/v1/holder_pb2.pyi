@@ -7,14 +7,16 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class QueueHolder(_message.Message):
-    __slots__ = ("holder", "held", "crashed")
+    __slots__ = ("holder", "held", "crashed", "released_by")
     HOLDER_FIELD_NUMBER: _ClassVar[int]
     HELD_FIELD_NUMBER: _ClassVar[int]
     CRASHED_FIELD_NUMBER: _ClassVar[int]
+    RELEASED_BY_FIELD_NUMBER: _ClassVar[int]
     holder: str
     held: _containers.RepeatedCompositeFieldContainer[HeldMessages]
     crashed: bool
-    def __init__(self, holder: _Optional[str] = ..., held: _Optional[_Iterable[_Union[HeldMessages, _Mapping]]] = ..., crashed: _Optional[bool] = ...) -> None: ...
+    released_by: str
+    def __init__(self, holder: _Optional[str] = ..., held: _Optional[_Iterable[_Union[HeldMessages, _Mapping]]] = ..., crashed: _Optional[bool] = ..., released_by: _Optional[str] = ...) -> None: ...
 
 class HeldMessages(_message.Message):
     __slots__ = ("stream", "consumer", "sequences")

@@ -146,7 +146,7 @@ TODO_STATUS_IN_PROGRESS: TodoStatus
 TODO_STATUS_COMPLETED: TodoStatus
 
 class RunEvent(_message.Message):
-    __slots__ = ("run_id", "sequence", "time", "parent_id", "depth", "step_number", "phase", "standstill", "text", "reasoning", "tool_call", "mcp_progress", "tool_result", "usage", "status", "step", "context", "message_injected", "plan", "approval", "subtask", "budget_exceeded", "cost_summary", "error", "text_voided", "run_created", "run_claimed", "run_parked", "run_prepared", "model_call_started", "model_turn", "model_call_failed", "message_submitted", "cancel_requested", "tool_call_started", "memory_written", "todos_changed", "tree_stored", "model_retry_due")
+    __slots__ = ("run_id", "sequence", "time", "parent_id", "depth", "step_number", "phase", "standstill", "text", "reasoning", "tool_call", "mcp_progress", "tool_result", "usage", "status", "step", "context", "message_injected", "plan", "approval", "subtask", "budget_exceeded", "cost_summary", "error", "text_voided", "run_created", "run_claimed", "run_parked", "run_prepared", "model_call_started", "model_turn", "model_call_failed", "message_submitted", "cancel_requested", "tool_call_started", "memory_written", "todos_changed", "tree_stored", "model_retry_due", "tokens_counted")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
@@ -186,6 +186,7 @@ class RunEvent(_message.Message):
     TODOS_CHANGED_FIELD_NUMBER: _ClassVar[int]
     TREE_STORED_FIELD_NUMBER: _ClassVar[int]
     MODEL_RETRY_DUE_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_COUNTED_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     sequence: int
     time: _timestamp_pb2.Timestamp
@@ -225,7 +226,8 @@ class RunEvent(_message.Message):
     todos_changed: TodosChanged
     tree_stored: TreeStored
     model_retry_due: ModelRetryDue
-    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., depth: _Optional[int] = ..., step_number: _Optional[int] = ..., phase: _Optional[_Union[Phase, str]] = ..., standstill: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., text: _Optional[_Union[Text, _Mapping]] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., tool_call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., mcp_progress: _Optional[_Union[_tool_pb2.ToolProgress, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResultEvent, _Mapping]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., status: _Optional[_Union[StatusChanged, _Mapping]] = ..., step: _Optional[_Union[StepChanged, _Mapping]] = ..., context: _Optional[_Union[ContextChanged, _Mapping]] = ..., message_injected: _Optional[_Union[MessageInjected, _Mapping]] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., approval: _Optional[_Union[ApprovalChanged, _Mapping]] = ..., subtask: _Optional[_Union[SubtaskChanged, _Mapping]] = ..., budget_exceeded: _Optional[_Union[BudgetExceeded, _Mapping]] = ..., cost_summary: _Optional[_Union[CostSummary, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., text_voided: _Optional[_Union[TextVoided, _Mapping]] = ..., run_created: _Optional[_Union[RunCreated, _Mapping]] = ..., run_claimed: _Optional[_Union[RunClaimed, _Mapping]] = ..., run_parked: _Optional[_Union[RunParked, _Mapping]] = ..., run_prepared: _Optional[_Union[RunPrepared, _Mapping]] = ..., model_call_started: _Optional[_Union[ModelCallStarted, _Mapping]] = ..., model_turn: _Optional[_Union[ModelTurn, _Mapping]] = ..., model_call_failed: _Optional[_Union[ModelCallFailed, _Mapping]] = ..., message_submitted: _Optional[_Union[MessageSubmitted, _Mapping]] = ..., cancel_requested: _Optional[_Union[CancelRequested, _Mapping]] = ..., tool_call_started: _Optional[_Union[ToolCallStarted, _Mapping]] = ..., memory_written: _Optional[_Union[MemoryWritten, _Mapping]] = ..., todos_changed: _Optional[_Union[TodosChanged, _Mapping]] = ..., tree_stored: _Optional[_Union[TreeStored, _Mapping]] = ..., model_retry_due: _Optional[_Union[ModelRetryDue, _Mapping]] = ...) -> None: ...
+    tokens_counted: TokensCounted
+    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., depth: _Optional[int] = ..., step_number: _Optional[int] = ..., phase: _Optional[_Union[Phase, str]] = ..., standstill: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., text: _Optional[_Union[Text, _Mapping]] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., tool_call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., mcp_progress: _Optional[_Union[_tool_pb2.ToolProgress, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResultEvent, _Mapping]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., status: _Optional[_Union[StatusChanged, _Mapping]] = ..., step: _Optional[_Union[StepChanged, _Mapping]] = ..., context: _Optional[_Union[ContextChanged, _Mapping]] = ..., message_injected: _Optional[_Union[MessageInjected, _Mapping]] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., approval: _Optional[_Union[ApprovalChanged, _Mapping]] = ..., subtask: _Optional[_Union[SubtaskChanged, _Mapping]] = ..., budget_exceeded: _Optional[_Union[BudgetExceeded, _Mapping]] = ..., cost_summary: _Optional[_Union[CostSummary, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., text_voided: _Optional[_Union[TextVoided, _Mapping]] = ..., run_created: _Optional[_Union[RunCreated, _Mapping]] = ..., run_claimed: _Optional[_Union[RunClaimed, _Mapping]] = ..., run_parked: _Optional[_Union[RunParked, _Mapping]] = ..., run_prepared: _Optional[_Union[RunPrepared, _Mapping]] = ..., model_call_started: _Optional[_Union[ModelCallStarted, _Mapping]] = ..., model_turn: _Optional[_Union[ModelTurn, _Mapping]] = ..., model_call_failed: _Optional[_Union[ModelCallFailed, _Mapping]] = ..., message_submitted: _Optional[_Union[MessageSubmitted, _Mapping]] = ..., cancel_requested: _Optional[_Union[CancelRequested, _Mapping]] = ..., tool_call_started: _Optional[_Union[ToolCallStarted, _Mapping]] = ..., memory_written: _Optional[_Union[MemoryWritten, _Mapping]] = ..., todos_changed: _Optional[_Union[TodosChanged, _Mapping]] = ..., tree_stored: _Optional[_Union[TreeStored, _Mapping]] = ..., model_retry_due: _Optional[_Union[ModelRetryDue, _Mapping]] = ..., tokens_counted: _Optional[_Union[TokensCounted, _Mapping]] = ...) -> None: ...
 
 class Text(_message.Message):
     __slots__ = ("text",)
@@ -520,6 +522,14 @@ class ModelRetryDue(_message.Message):
     attempt: int
     def __init__(self, attempt: _Optional[int] = ...) -> None: ...
 
+class TokensCounted(_message.Message):
+    __slots__ = ("input_tokens", "error")
+    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    input_tokens: int
+    error: str
+    def __init__(self, input_tokens: _Optional[int] = ..., error: _Optional[str] = ...) -> None: ...
+
 class ToolCallStarted(_message.Message):
     __slots__ = ("call_id",)
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -615,9 +625,11 @@ class RunBatch(_message.Message):
     def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ...) -> None: ...
 
 class Dispatch(_message.Message):
-    __slots__ = ("tenant", "run_id")
+    __slots__ = ("tenant", "run_id", "after_sequence")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    AFTER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     run_id: str
-    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ...) -> None: ...
+    after_sequence: int
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., after_sequence: _Optional[int] = ...) -> None: ...

@@ -1,0 +1,39 @@
+import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
+import { provisionStreams, setReplicas } from "@reeve/jetstream/streams/provision-streams";
+import type { ChaosOptions } from "../../chaos/support/chaos.ts";
+import { chaos } from "../../chaos/support/chaos.ts";
+import { processFaultNames } from "../../chaos/support/faults.ts";
+import type { ChaosReport } from "../../chaos/support/report.ts";
+import { NatsCluster } from "../../support/nats-cluster.ts";
+import { Routes } from "./routes.ts";
+import { storeFaultsOf } from "./store-faults.ts";
+
+const never = new AbortController().signal;
+
+/**
+ * Executes runs that act on the world over three NATS servers that keep three replicas of every stream, while faults are
+ * injected into the servers, their routes, and the processes. Reports the violations.
+ */
+export async function clusterChaos(options: ChaosOptions): Promise<ChaosReport> {
+  await using routes = new Routes();
+  await using servers = await NatsCluster.start({
+    syncAlways: true,
+    routeVia: (from, to) => routes.via(from, to),
+  });
+  const nats = await servers.connect();
+  const streams = [
+    ...(await provisionStreams(nats, { pools: ["default"], ackWaitMs: 15_000 }, never)),
+    ...(await provisionBuckets(nats, never)),
+  ];
+  await setReplicas(nats, streams, 3, never);
+  for (const stream of streams) await servers.whole(stream);
+  const faults = storeFaultsOf(servers, routes);
+  return await chaos({
+    ...options,
+    only: options.only ?? [...processFaultNames, ...faults.map(([name]) => name)],
+    store: {
+      servers: servers.servers.map(({ url, clientPort }) => ({ url, port: clientPort })),
+      faults,
+    },
+  });
+}

@@ -1,0 +1,107 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Scene, WeightedFault } from "../../chaos/support/faults.ts";
+import { recorded } from "../../chaos/support/faults.ts";
+import type { NatsCluster } from "../../support/nats-cluster.ts";
+import type { Routes } from "./routes.ts";
+
+/** The streams whose leaders are attacked. */
+const streams = ["RUNS", "DISPATCH", "TOOL_CALLS", "TOOL_JOURNAL", "THREADS"];
+
+/** Returns the faults of three NATS servers. One at a time: two of three servers are needed to store anything. */
+export function storeFaultsOf(servers: NatsCluster, routes: Routes): readonly WeightedFault[] {
+  const names = servers.servers.map(({ name }) => name);
+  const any = ({ random }: Scene) => random.pick(names);
+  const leader = async ({ random }: Scene) => await servers.leaderOf(random.pick(streams));
+  const partition =
+    (cut: (name: string) => void) =>
+    async (name: string, { random }: Scene) => {
+      cut(name);
+      await wait(random.between(300, 6_000));
+      routes.heal(name);
+      await servers.ready();
+    };
+  const killed = async (name: string, { random }: Scene) => {
+    await servers.kill(name);
+    await wait(random.between(0, 2_000));
+    await servers.restart(name);
+  };
+  return [
+    ["leader kill", 3, onServer("NATS leader killed", leader, killed)],
+    ["server kill", 2, onServer("NATS server killed", async (scene) => any(scene), killed)],
+    [
+      "server pause",
+      3,
+      onServer(
+        "NATS server stopped",
+        async (scene) => any(scene),
+        async (name, { random }) => {
+          servers.pause(name);
+          await wait(random.between(200, 5_000));
+          servers.resume(name);
+        },
+      ),
+    ],
+    [
+      "partition",
+      3,
+      onServer(
+        "NATS server isolated",
+        leader,
+        partition((name) => routes.isolate(name)),
+      ),
+    ],
+    [
+      "one-way partition",
+      3,
+      onServer(
+        "NATS server muted",
+        leader,
+        partition((name) => routes.mute(name)),
+      ),
+    ],
+    [
+      "deaf server",
+      2,
+      onServer(
+        "NATS server deafened",
+        leader,
+        partition((name) => routes.deafen(name)),
+      ),
+    ],
+    [
+      "leader change",
+      3,
+      onServer("NATS leader stepped down", leader, async (_, { random }) => {
+        await servers.stepDown(random.pick(streams));
+      }),
+    ],
+    [
+      "power loss",
+      1,
+      onServer(
+        "all NATS servers killed",
+        async () => "nats",
+        async (_, { random }) => {
+          await Promise.all(names.map((name) => servers.kill(name)));
+          await wait(random.between(0, 2_000));
+          await servers.restartAll();
+        },
+      ),
+    ],
+  ];
+}
+
+/** A fault of one server, or of all, at a time. */
+function onServer(
+  what: string,
+  choose: (scene: Scene) => Promise<string>,
+  does: (name: string, scene: Scene) => Promise<void>,
+) {
+  return async (scene: Scene) => {
+    if (scene.busy.has("nats")) return;
+    // A fault of one server affects every process, as the leader of some stream.
+    await recorded(scene, what, ["nats"], async () => {
+      await does(await choose(scene), scene);
+    });
+  };
+}
