@@ -32,10 +32,12 @@ afterAll(async () => {
   await bench[Symbol.asyncDispose]();
 });
 
-async function agents(...args: readonly string[]) {
+const agents = (...args: readonly string[]) => reeve("agents", ...args);
+
+async function reeve(...args: readonly string[]) {
   const terminal = new MemoryTerminal();
   const signal = new AbortController().signal;
-  const line = ["--url", bench.url, "--token", tokens.acme, "agents", ...args];
+  const line = ["--url", bench.url, "--token", tokens.acme, ...args];
   const code = await runCli(line, { terminal, environment: {}, signal });
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
@@ -67,4 +69,15 @@ test("a file that is not valid is not stored, and the error lists everything", a
   expect(code).toBe(1);
   for (const field of fields) expect(stderr).toContain(`${field}: `);
   expect((await agents("list")).stderr).toContain("no agents");
+});
+
+// Requirement: RES-9
+test("the start of a run prints the warnings about its agent", async () => {
+  const valid = join(folder, "valid.yaml");
+  writeFileSync(valid, "id: worker\nname: Worker\nmodel: known\nexcluded_tools: [gone]\n");
+  expect((await agents("apply", "-f", valid)).code).toBe(0);
+  const { code, stdout, stderr } = await reeve("run", "worker", "go");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^run_[a-z0-9]+\n$/);
+  expect(stderr).toContain('warning: excluded_tools: the tool "gone" does not exist');
 });

@@ -78,7 +78,8 @@ function runCommand(context: Context): Command {
           onBusy: onBusy[options.onBusy ?? "reject"],
         }),
       };
-      const run = await reeve.startRun(request, context);
+      const onWarning = (warning: string) => context.terminal.note(`warning: ${warning}\n`);
+      const run = await reeve.startRun(request, { signal: context.signal, onWarning });
       if (options.watch === true) {
         return await watchRun(context, reeve, { runId: run.runId, after: 0, all: false, json });
       }

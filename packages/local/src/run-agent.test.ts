@@ -66,3 +66,10 @@ test("a run with a `decide` function accepts approvals", async () => {
   const { status } = await run({ hitlTools: ["add_todo"] }, { decide: approving }).ended;
   expect(status).toBe(RunStatus.COMPLETED);
 });
+
+// Requirement: RES-9
+test("a run has the warnings of the validation", async () => {
+  const { warnings, ended } = run({ excludedTools: ["gone"] });
+  expect(warnings).toEqual([expect.stringMatching(/^excluded_tools: the tool "gone"/)]);
+  await ended;
+});

@@ -51,6 +51,8 @@ export interface LocalRun {
   send(text: string): Promise<void>;
   /** The run after its end, with any status. Rejects only if this process cannot drive the run. */
   readonly ended: Promise<Run>;
+  /** Possible mistakes in the agent's spec that did not prevent the run from starting. */
+  readonly warnings: readonly string[];
 }
 
 const tenant = "local";
@@ -66,7 +68,7 @@ export function runAgent(
   { signal, decide, created, executor = "local", ...parts }: RunAgentOptions,
 ): LocalRun {
   const runtime = new LocalRuntime(parts);
-  const agent = validSpec(create(SpecSchema, spec), runtime);
+  const { spec: agent, warnings } = validSpec(create(SpecSchema, spec), runtime);
   const capabilities = capabilitiesOf(runtime, decide);
   assertBackendSupports({ ...created, executor, spec: agent }, "local", capabilities);
   const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
@@ -88,6 +90,7 @@ export function runAgent(
   ended.catch(() => undefined);
   return {
     ended,
+    warnings,
     events: () => eventsOf(runtime, key),
     async send(text) {
       assertNotBlank(key.run, text);
@@ -164,8 +167,11 @@ function capabilitiesOf({ ports }: LocalRuntime, decide: Decide | undefined): Se
   return capabilities;
 }
 
-function validSpec(unchecked: AgentSpec, runtime: LocalRuntime): AgentSpec {
-  const { spec, violations } = checkSpec(unchecked, runtime.ports.catalogs());
+function validSpec(
+  unchecked: AgentSpec,
+  runtime: LocalRuntime,
+): { readonly spec: AgentSpec; readonly warnings: readonly string[] } {
+  const { spec, violations, warnings } = checkSpec(unchecked, runtime.ports.catalogs());
   if (violations.length > 0) {
     const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
     throw new Failure(
@@ -177,5 +183,5 @@ function validSpec(unchecked: AgentSpec, runtime: LocalRuntime): AgentSpec {
       },
     );
   }
-  return spec;
+  return { spec, warnings };
 }

@@ -36,6 +36,12 @@ export function connect(options: ClientOptions): Client {
   return new Client(settingsFrom(options));
 }
 
+/** Options of the start of a run. */
+export interface StartRunOptions extends CallOptions {
+  /** Called with each possible mistake in the agent's spec or in the request that did not prevent the run from starting. */
+  readonly onWarning?: (warning: string) => void;
+}
+
 /**
  * A client of a server. Each request ends within `requestTimeoutMs`. While no server can be reached, the client repeats a
  * request, unless the repetition could have a second effect. Requests throw a ReeveError; an aborted one throws the reason
@@ -64,13 +70,14 @@ export class Client implements Disposable {
   /** Starts a run. The same `requestId` always means the same run, also in another process. Default: a new run. */
   async startRun(
     request: MessageInitShape<typeof StartRunRequestSchema>,
-    options: CallOptions = {},
+    options: StartRunOptions = {},
   ): Promise<Run> {
     const message = { ...request, requestId: request.requestId || randomUUID() };
-    const { run } = await this.#requests.repeatable(
+    const { run, warnings } = await this.#requests.repeatable(
       ({ runs }, call) => runs.startRun(message, call),
       options,
     );
+    for (const warning of warnings) options.onWarning?.(warning);
     return run ?? create(RunSchema);
   }
 

@@ -19,6 +19,7 @@ export type {
   ListOptions,
   ListRunsOptions,
 } from "./call-options.ts";
+export type { StartRunOptions } from "./client.ts";
 export { Client, connect } from "./client.ts";
 export type { ClientOptions, ServerOptions } from "./client-options.ts";
 export type { Connection, Services } from "./connection.ts";

@@ -80,9 +80,10 @@ export async function startToolhost(
       })
     : [];
   const toolbox = new HostToolbox(builtin, [() => external.tools]);
-  const { isolation } = sandboxes;
+  const { isolation, features } = sandboxes;
+  const announced = { pool: name, host, isolation, ...(features && { sandbox: features }) };
   const catalog = () =>
-    catalogOf(toolbox, { pool: name, host, isolation }, (tool) =>
+    catalogOf(toolbox, announced, (tool) =>
       log.warn({ tool }, "tool was not announced: its descriptor, or the catalog, is too large"),
     );
   const announcing = AbortSignal.any([signal, taking.signal]);

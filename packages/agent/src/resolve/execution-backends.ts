@@ -51,7 +51,15 @@ export type BackendName = keyof typeof backends;
 
 /** The parts of a request that require something of a backend. */
 export interface RunRequirements extends Partial<
-  Pick<StartRunRequest, "executor" | "threadId" | "memoryEnabled" | "cancelOnDisconnect">
+  Pick<
+    StartRunRequest,
+    | "executor"
+    | "threadId"
+    | "memoryEnabled"
+    | "cancelOnDisconnect"
+    | "workflowTarget"
+    | "mediaGeneration"
+  >
 > {
   readonly files?: readonly unknown[];
   readonly spec?: AgentSpec;
@@ -68,6 +76,7 @@ export function assertBackendSupports(
 ): void {
   const violations = [
     ...executorViolations(requirements, here),
+    ...routeViolations(requirements),
     ...missingCapabilities(requirements, here, provided),
   ];
   if (violations.length === 0) return;
@@ -96,6 +105,18 @@ export function offersWorkspaces(catalogs: readonly ToolCatalog[]): boolean {
   );
 }
 
+/** Throws a Failure if the files of a run, together, are larger than any workspace of the deployment. */
+export function assertFilesFit(bytes: number, catalogs: readonly ToolCatalog[]): void {
+  const hosts = catalogs.filter(({ isolation }) => isolation !== "none");
+  // A toolhost that does not announce the size of its workspaces may take any.
+  const sizes = hosts.map(({ sandbox }) => Number(sandbox?.workspaceBytes ?? 0));
+  if (sizes.length === 0 || sizes.some((size) => size === 0 || size >= bytes)) return;
+  const description = `files have ${bytes} bytes in total, and a workspace here holds at most ${Math.max(...sizes)}; pass fewer, or raise REEVE_WORKSPACE_BYTES of the toolhosts`;
+  throw new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, description, {
+    violations: [{ field: "files", description, reason: unsupportedCapability }],
+  });
+}
+
 function executorViolations(
   { executor = "" }: RunRequirements,
   here: BackendName,
@@ -112,6 +133,23 @@ function executorViolations(
         : `is not available here: its runs are started by ${known.startedBy}`;
   const description = `executor "${executor}" ${problem}; leave it out, or name "${here}"`;
   return [{ field: "executor", description, reason: unsupportedCapability }];
+}
+
+/** Returns violations of requests for what no backend of this version does, in the order in which the routes take precedence. */
+function routeViolations({
+  workflowTarget = "",
+  mediaGeneration,
+}: RunRequirements): readonly Violation[] {
+  const mode = mediaGeneration?.mode ?? "";
+  const reason = unsupportedCapability;
+  const workflow = `workflow_target asks for an execution of the workflow "${workflowTarget}", and this version executes no workflows; leave it out to talk to the agent`;
+  const media = `media_generation asks for "${mode}", and this version has no provider that generates media; leave it out to talk to the agent`;
+  return [
+    ...(workflowTarget === "" ? [] : [{ field: "workflow_target", description: workflow, reason }]),
+    ...(mode === "" || mode === "chat"
+      ? []
+      : [{ field: "media_generation.mode", description: media, reason }]),
+  ];
 }
 
 function missingCapabilities(

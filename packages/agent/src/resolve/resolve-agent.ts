@@ -3,6 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import { ChatContextKind } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
+import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import type { Offer } from "../spec/check-spec.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
@@ -12,9 +13,10 @@ import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitsFor } from "../spec/limits.ts";
 import { longTermMemoryTools, runtimeSource } from "../tools/runtime-tools.ts";
 import { priceProblem } from "../spec/price-problem.ts";
-import { temperatureWarning } from "./temperature-warning.ts";
+import { modelWarnings } from "./model-warnings.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { resolveModel } from "./resolve-model.ts";
+import { sandboxProblems } from "./sandbox-problems.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
 
@@ -46,12 +48,15 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   const belt = toolbelt(spec, offer.tools, context);
   const { tools } = belt;
   assertInjected(spec, tools);
+  const sandboxes = sandboxProblems(spec, tools, offer.tools);
+  assertHonored(sandboxes.violations);
   const gated = gatedTools(spec, belt);
   assertGated(gated, tools);
   const ignored = [executor, ...(planner ? [planner] : [])].flatMap((resolved) =>
-    temperatureWarning(spec, resolved),
+    modelWarnings(spec, resolved),
   );
-  const warnings = [...new Set([...ignored, ...belt.warnings, ...gated.warnings])];
+  const all = [...ignored, ...sandboxes.warnings, ...belt.warnings, ...gated.warnings];
+  const warnings = [...new Set(all)];
   return { limits, executor, planner, tools, gated: gated.further, warnings };
 }
 
@@ -90,6 +95,14 @@ function assertInjected(spec: AgentSpec, tools: readonly ToolDescriptor[]): void
     const message = `injected_tool_args: "${key}" is now a parameter of the tool ${owner.name}${where}; choose another name`;
     throw refused(message);
   }
+}
+
+/** Throws if the toolhosts cannot honor a setting of the agent. */
+function assertHonored(violations: readonly Violation[]): void {
+  if (violations.length === 0) return;
+  const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
+  const message = truncateToBytes(list, maxProblemBytes);
+  throw new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, message, { violations });
 }
 
 function refused(message: string): Failure {

@@ -13,8 +13,9 @@ import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitViolations, limitsFor } from "./limits.ts";
 import { longTermMemoryTools } from "../tools/runtime-tools.ts";
 import { priceProblem } from "./price-problem.ts";
-import { temperatureWarning } from "../resolve/temperature-warning.ts";
+import { modelWarnings } from "../resolve/model-warnings.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
+import { sandboxProblems } from "../resolve/sandbox-problems.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
 import { sizeViolations } from "./spec-size.ts";
@@ -43,6 +44,7 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
   // The other checks compare lists with each other.
   if (tooLarge.length > 0) return { spec, violations: tooLarge, warnings: [] };
   const belt = beltOf(spec, offer.tools);
+  const sandboxes = sandboxProblems(spec, belt.tools, offer.tools);
   const violations = [
     ...contractViolations(given),
     ...idViolations(spec),
@@ -54,13 +56,15 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
     ...belt.violations,
     ...hitlViolations(spec, belt, offer.tools),
     ...injectedViolations(spec, belt),
+    ...sandboxes.violations,
     ...unsupportedFields(spec),
   ];
   return {
     spec,
     violations: distinct(violations),
     warnings: [
-      ...temperatureWarnings(spec, offer.models),
+      ...modelsWarnings(spec, offer.models),
+      ...sandboxes.warnings,
       ...belt.warnings,
       ...unlistedWarnings(spec, offer.tools),
     ],
@@ -123,14 +127,14 @@ function plannerViolations(
   }));
 }
 
-/** Returns warnings about a temperature that the model, or the planner's model, does not accept. */
-function temperatureWarnings(spec: AgentSpec, models: ModelCatalog): readonly string[] {
+/** Returns warnings about settings that the model, or the planner's model, does not honor. */
+function modelsWarnings(spec: AgentSpec, models: ModelCatalog): readonly string[] {
   const { model, planningEnabled, planningModel } = spec;
   const references = [model, ...(planningEnabled && planningModel ? [planningModel] : [])];
   const warnings = references
     .filter((reference) => modelViolations({ model: reference }, models).length === 0)
     .filter((reference) => reference !== "")
-    .flatMap((reference) => temperatureWarning(spec, resolveModel({ model: reference }, models)));
+    .flatMap((reference) => modelWarnings(spec, resolveModel({ model: reference }, models)));
   return [...new Set(warnings)];
 }
 

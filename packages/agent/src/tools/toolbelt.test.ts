@@ -16,6 +16,9 @@ function beltOf(spec: MessageInitShape<typeof AgentSpecSchema>, catalogs = offer
 /** Returns the names of the tools that come from toolhosts. */
 const names = ({ tools }: Toolbelt): string[] =>
   tools.filter(({ source }) => source !== runtimeSource).map(({ name }) => name);
+const only = (...tools: string[]) => ({ allowedTools: fromJson(ListValueSchema, tools) });
+const namesOf = (spec: Parameters<typeof beltOf>[0]): string[] =>
+  beltOf(spec).tools.map(({ name }) => name);
 const runtimeNames = ({ tools }: Toolbelt): string[] =>
   tools.filter(({ source }) => source === runtimeSource).map(({ name }) => name);
 
@@ -145,9 +148,6 @@ test("has the tools of the runtime, under the same policy and filter", () => {
 
 // Requirement: META-4
 test("has the tools that its results name, even if its filter does not list them", () => {
-  const only = (...names: string[]) => ({ allowedTools: fromJson(ListValueSchema, names) });
-  const namesOf = (spec: Parameters<typeof beltOf>[0]) =>
-    beltOf(spec).tools.map(({ name }) => name);
   expect(namesOf(only("grep"))).toEqual(["grep", "retrieve_artifact"]);
   expect(namesOf(only("run_subtask"))).toEqual(["memory_read", "run_subtask"]);
   expect(namesOf(only("list_todos"))).toEqual(["list_todos"]);

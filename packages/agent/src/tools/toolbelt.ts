@@ -92,7 +92,7 @@ function editorWarnings(
   const index = permissionClasses.indexOf("editor_mutate");
   return [
     ...(index < 0 ? [] : [`permission_classes[${index}]: ${reason}`]),
-    ...(isEditor ? [`chat_context: ${reason}`] : []),
+    ...(isEditor ? [`chat_context: ${reason}, and workflow_id has no effect`] : []),
   ];
 }
 

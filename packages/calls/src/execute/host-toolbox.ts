@@ -1,6 +1,7 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
+import type { SandboxFeaturesSchema, ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { Tool, Toolbox } from "../ports/tool.ts";
 
@@ -36,6 +37,8 @@ export interface CatalogHost {
   /** Absent: there is only one host. */
   readonly host?: string;
   readonly isolation: string;
+  /** What its sandboxes offer to code. Absent: it executes none, or this is not known. */
+  readonly sandbox?: MessageInitShape<typeof SandboxFeaturesSchema>;
 }
 
 /**
@@ -44,7 +47,7 @@ export interface CatalogHost {
  */
 export function catalogOf(
   toolbox: Toolbox,
-  { pool, host = "", isolation }: CatalogHost,
+  { pool, host = "", isolation, sandbox }: CatalogHost,
   onLeftOut: (tool: string) => void = () => undefined,
 ): ToolCatalog {
   const tools: ToolDescriptor[] = [];
@@ -57,7 +60,14 @@ export function catalogOf(
       bytes += size;
     }
   }
-  return create(ToolCatalogSchema, { pool, host, isolation, announcedAt: timestampNow(), tools });
+  return create(ToolCatalogSchema, {
+    pool,
+    host,
+    isolation,
+    announcedAt: timestampNow(),
+    tools,
+    ...(sandbox && { sandbox }),
+  });
 }
 
 /** Infinite for a descriptor that cannot be written at all, such as one whose schema is nested without end. */

@@ -235,7 +235,9 @@ pub struct DeepAgent {
     /// Time limit of `run_command`. If unset, 30 s. At most one hour.
     #[prost(message, optional, tag = "8")]
     pub command_timeout: ::core::option::Option<::prost_types::Duration>,
-    /// Whether tools that write files refuse to do so.
+    /// Whether tools that write files refuse to do so, and code and commands cannot write to the
+    /// workspace. Refused if the toolhosts of `execute_code` or `run_command` cannot mount a workspace
+    /// read-only.
     #[prost(bool, tag = "9")]
     pub read_only: bool,
     /// Network access of the agent's code and commands. If unset, they have none.

@@ -432,7 +432,8 @@ pub struct ChatContext {
     /// Kind of the context.
     #[prost(enumeration = "ChatContextKind", tag = "1")]
     pub kind: i32,
-    /// Id of the workflow that is being edited. Set only in an editor.
+    /// Id of the workflow that is being edited. Allowed only in an editor. This version has no
+    /// workflows: the id has no effect, and the start of the run returns a warning.
     #[prost(string, tag = "2")]
     pub workflow_id: ::prost::alloc::string::String,
 }
@@ -1206,6 +1207,21 @@ pub struct StartRunRequest {
     /// Whether memories of the user are recalled, and whether the agent may add to them.
     #[prost(bool, tag = "12")]
     pub memory_enabled: bool,
+    /// Id of a saved workflow to execute. This version executes no workflows: if set, the request is
+    /// refused with UNIMPLEMENTED. Takes precedence over `media_generation`.
+    #[prost(string, tag = "13")]
+    pub workflow_target: ::prost::alloc::string::String,
+    /// Media to generate. This version generates none: if its mode is not `chat`, the request is
+    /// refused with UNIMPLEMENTED.
+    #[prost(message, optional, tag = "14")]
+    pub media_generation: ::core::option::Option<MediaGeneration>,
+}
+/// Media that a request asks for.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MediaGeneration {
+    /// Kind of the media, for example `image`. Empty or `chat`: none, the answer is text.
+    #[prost(string, tag = "1")]
+    pub mode: ::prost::alloc::string::String,
 }
 /// Response of `StartRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1213,6 +1229,10 @@ pub struct StartRunResponse {
     /// The run.
     #[prost(message, optional, tag = "1")]
     pub run: ::core::option::Option<Run>,
+    /// Possible mistakes in the agent's spec and in the request that did not prevent the run from
+    /// starting, at most 50. Empty if an earlier request with the same `request_id` started the run.
+    #[prost(string, repeated, tag = "2")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Request of `WatchRun`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -200,6 +200,25 @@ pub struct ToolCatalog {
     /// announcement takes precedence.
     #[prost(message, optional, tag = "5")]
     pub announced_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// What the host's sandboxes offer to code and commands. Unset if the host executes none, or if it
+    /// has an earlier version.
+    #[prost(message, optional, tag = "6")]
+    pub sandbox: ::core::option::Option<SandboxFeatures>,
+}
+/// What the sandboxes of a toolhost offer to code and commands. An agent that requests what no
+/// toolhost of its pool offers is refused.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SandboxFeatures {
+    /// Hosts and ports that the operator permits, in the format of `AgentSpec.deep_agent.network`, with
+    /// `*` for all hosts or all ports. If empty, sandboxes have no network.
+    #[prost(string, repeated, tag = "1")]
+    pub network_allow: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether sandboxes can mount the workspace read-only.
+    #[prost(bool, tag = "2")]
+    pub read_only_workspace: bool,
+    /// Maximum size of all files of a workspace, in bytes. 0 if unknown.
+    #[prost(uint64, tag = "3")]
+    pub workspace_bytes: u64,
 }
 /// Requests a toolhost to execute a call.
 #[derive(Clone, PartialEq, ::prost::Message)]

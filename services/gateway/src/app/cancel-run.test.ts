@@ -144,7 +144,8 @@ describe("cancelling a run", () => {
         requestId,
         onBusy: OnBusy.QUEUE,
       };
-      return (await startRun(ports, ann, create(StartRunRequestSchema, init), never)).runId;
+      const { run } = await startRun(ports, ann, create(StartRunRequestSchema, init), never);
+      return run.runId;
     };
     const [first, second] = [await started("a"), await started("b")];
     await appendFacts(ports.log, first, claimed, out("call"));
@@ -164,7 +165,7 @@ describe("cancelling a run", () => {
     const ports = memoryPorts();
     await storeAgent(ports, "writer");
     const init = { agentId: "writer", input: "hello", threadId: "t" };
-    const run = await startRun(ports, ann, create(StartRunRequestSchema, init), never);
+    const { run } = await startRun(ports, ann, create(StartRunRequestSchema, init), never);
     await appendFacts(ports.log, run.runId, claimed, { case: undefined });
     const head = await cancelRun(ports, ann, { ...request, runId: run.runId }, never);
     expect(head).toMatchObject({ status: RunStatus.CANCELLED, unknownEventSequence: 3 });

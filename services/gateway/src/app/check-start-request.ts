@@ -1,7 +1,8 @@
 import { assertBackendSupports } from "@reeve/agent/resolve/execution-backends";
+import type { Artifact } from "@reeve/contracts/artifact";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { StartRunRequest } from "@reeve/contracts/run";
-import { OnBusy } from "@reeve/contracts/run";
+import { ChatContextKind, OnBusy } from "@reeve/contracts/run";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import type { GatewayPorts } from "./gateway-ports.ts";
@@ -9,22 +10,31 @@ import type { GatewayPorts } from "./gateway-ports.ts";
 /** The maximum total size of the input and the messages, in bytes. */
 const maxBytes = 262_144;
 
-/** Throws a Failure for a request that this version does not support, or that is invalid. Lists all violations. */
+/**
+ * Throws a Failure for a request that this version does not support, or that is invalid. Lists all violations. Returns the total
+ * size of the request's files.
+ */
 export async function checkStartRequest(
   { artifacts }: Pick<GatewayPorts, "artifacts">,
   tenant: string,
   request: StartRunRequest,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<{ readonly fileBytes: number }> {
   // Files always pass here: whether a toolhost offers workspaces is checked later, and only for a new run.
   assertBackendSupports(request, "nats", new Set(["files"]));
+  const artifactsOf = await Promise.all(
+    request.files.map(({ artifactId }) => artifacts.get(tenant, artifactId, signal)),
+  );
   const violations = [
     ...conversationViolations(request),
     ...threadViolations(request),
     ...pathViolations(request),
-    ...(await missingArtifacts({ artifacts }, tenant, request, signal)),
+    ...contextViolations(request),
+    ...missingArtifacts(request, artifactsOf),
   ];
-  if (violations.length === 0) return;
+  if (violations.length === 0) {
+    return { fileBytes: artifactsOf.reduce((sum, each) => sum + (each?.sizeBytes ?? 0), 0) };
+  }
   const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, `the request is not valid: ${list}`, {
     violations,
@@ -69,15 +79,18 @@ function pathViolations({ files }: StartRunRequest): readonly Violation[] {
   });
 }
 
-async function missingArtifacts(
-  { artifacts }: Pick<GatewayPorts, "artifacts">,
-  tenant: string,
+/** Only an editor shows a workflow. */
+function contextViolations({ chatContext }: StartRunRequest): readonly Violation[] {
+  const { kind, workflowId = "" } = chatContext ?? {};
+  if (workflowId === "" || kind === ChatContextKind.EDITOR) return [];
+  const description = "is only valid in an editor; set chat_context.kind, or leave it out";
+  return [{ field: "chat_context.workflow_id", description, reason: "CONTRADICTION" }];
+}
+
+function missingArtifacts(
   { files }: StartRunRequest,
-  signal: AbortSignal,
-): Promise<readonly Violation[]> {
-  const found = await Promise.all(
-    files.map(({ artifactId }) => artifacts.get(tenant, artifactId, signal)),
-  );
+  found: readonly (Artifact | undefined)[],
+): readonly Violation[] {
   return found.flatMap((artifact, index) =>
     artifact === undefined
       ? [

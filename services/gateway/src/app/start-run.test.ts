@@ -1,7 +1,8 @@
+import { Readable } from "node:stream";
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
-import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
+import { ChatContextKind, OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { Role } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -27,13 +28,14 @@ async function withAgent(): Promise<MemoryPorts> {
   return ports;
 }
 
-function start(
+async function start(
   ports: GatewayPorts,
   init: MessageInitShape<typeof StartRunRequestSchema> = {},
   principal: Principal = ann,
 ) {
   const request = create(StartRunRequestSchema, { agentId: "writer", input: "hello", ...init });
-  return startRun(ports, principal, request, never);
+  const { run } = await startRun(ports, principal, request, never);
+  return run;
 }
 
 function publish() {
@@ -257,4 +259,64 @@ describe("a run that cannot start is refused", () => {
       message: expect.stringContaining('"title" is now a parameter of the tool'),
     });
   });
+});
+
+// Requirement: RES-9, PERM-4
+test("a start returns the warnings of the agent and of the request, but not when it is repeated", async () => {
+  const ports = memoryPorts();
+  await storeAgent(ports, "writer", { budgetAwareness: "limit:70", excludedTools: ["gone"] });
+  const chatContext = { kind: ChatContextKind.EDITOR, workflowId: "w1" };
+  const init = { agentId: "writer", input: "hello", requestId: "r", chatContext };
+  const editing = create(StartRunRequestSchema, init);
+  expect((await startRun(ports, ann, editing, never)).warnings).toEqual([
+    expect.stringMatching(/^budget_awareness: the context window of the model "known"/),
+    expect.stringMatching(/^excluded_tools: the tool "gone" does not exist/),
+    expect.stringMatching(/^chat_context: .* workflow_id has no effect/),
+  ]);
+  expect((await startRun(ports, ann, editing, never)).warnings).toEqual([]);
+});
+
+// Requirement: CHAT-1
+test("a workflow run and media generation are refused by name, in the order of their precedence", async () => {
+  const ports = await withAgent();
+  const refused = start(ports, { workflowTarget: "w1", mediaGeneration: { mode: "image" } });
+  await expect(refused).rejects.toMatchObject({
+    kind: "unsupported",
+    reason: ErrorReason.UNSUPPORTED_CAPABILITY,
+    message: expect.stringMatching(/workflow "w1".*"image".*no provider that generates media/),
+    violations: [{ field: "workflow_target" }, { field: "media_generation.mode" }],
+  });
+  await expect(start(ports, { mediaGeneration: { mode: "chat" } })).resolves.toBeDefined();
+});
+
+// Requirement: CHAT-2
+test("a workflow of a context that is no editor is refused", async () => {
+  const ports = await withAgent();
+  await expect(start(ports, { chatContext: { workflowId: "w1" } })).rejects.toMatchObject({
+    kind: "invalid",
+    violations: [{ field: "chat_context.workflow_id", reason: "CONTRADICTION" }],
+  });
+});
+
+// Requirement: DUR-6
+test("files that no workspace can hold are refused", async () => {
+  const ports = await withAgent();
+  const draft = { name: "a", mediaType: "text/plain", runId: "" };
+  const content = [new Uint8Array(600)];
+  const put = () => ports.artifacts.put("acme", draft, Readable.from(content), never);
+  const files = await Promise.all(
+    ["a", "b"].map(async (path) => ({ artifactId: (await put()).artifactId, path })),
+  );
+  const offering = (workspaceBytes: bigint) => {
+    const descriptor = { name: "read_file", source: "builtin" };
+    const catalog = { isolation: "bubblewrap", tools: [descriptor], sandbox: { workspaceBytes } };
+    const tools = [create(ToolCatalogSchema, catalog)];
+    return { ...ports, offer: () => ({ ...ports.offer(), tools }) };
+  };
+  await expect(start(offering(1_199n), { files })).rejects.toMatchObject({
+    kind: "unsupported",
+    message: expect.stringContaining("files have 1200 bytes in total"),
+    violations: [{ field: "files", reason: "UNSUPPORTED_CAPABILITY" }],
+  });
+  await expect(start(offering(1_200n), { files })).resolves.toBeDefined();
 });

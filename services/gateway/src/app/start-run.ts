@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import {
+  assertFilesFit,
   offersSandbox,
   offersWorkspaces,
   assertBackendSupports,
@@ -29,6 +30,13 @@ import { readRun } from "./read-run.ts";
 import { checkStartRequest } from "./check-start-request.ts";
 import { startTurn } from "./start-turn.ts";
 
+/** A run that a request started, or had started before. */
+export interface StartedRun {
+  readonly run: RunHead;
+  /** Possible mistakes in the agent's spec and in the request. Empty if the run had started before. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * Starts a run. The run is durable when this returns. Idempotent by request id: the run id is derived from the tenant and the
  * request id, so that a repeated request always returns the same run; the same id with another request is refused.
@@ -38,17 +46,17 @@ export async function startRun(
   { tenant, subject }: Principal,
   request: StartRunRequest,
   signal: AbortSignal,
-): Promise<RunHead> {
-  await checkStartRequest(ports, tenant, request, signal);
+): Promise<StartedRun> {
+  const { fileBytes } = await checkStartRequest(ports, tenant, request, signal);
   const requestId = request.requestId === "" ? randomUUID() : request.requestId;
   const key: RunKey = { tenant, run: runIdOf(tenant, requestId) };
   const requestHash = hashOf(request);
   // A generated id cannot have a run yet.
   const known =
     request.requestId === "" ? undefined : await knownRun(ports, key, requestHash, signal);
-  if (known !== undefined) return known;
+  if (known !== undefined) return { run: known, warnings: [] };
   const agent = await getAgent(ports, tenant, request.agentId, signal);
-  assertResolvable(ports, agent, request);
+  const warnings = resolvable(ports, agent, { request, fileBytes });
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,
@@ -67,8 +75,11 @@ export async function startRun(
     cancelOnDisconnect: request.cancelOnDisconnect,
     ...(request.chatContext && { chatContext: request.chatContext }),
   });
-  if (request.threadId === "") return await append(ports, key, created, signal);
-  return await startTurn(ports, key, created, request.onBusy, signal);
+  const run =
+    request.threadId === ""
+      ? await append(ports, key, created, signal)
+      : await startTurn(ports, key, created, request.onBusy, signal);
+  return { run, warnings };
 }
 
 async function append(
@@ -126,13 +137,16 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
   return queue.publish(message, { dedupeId: `${run}:start` }, signal);
 }
 
-/** Resolves the agent without running it, so that a run that cannot start is refused now instead of failing later. */
-function assertResolvable(
+/**
+ * Resolves the agent without running it, so that a run that cannot start is refused now instead of failing later. Returns
+ * warnings.
+ */
+function resolvable(
   { offer }: GatewayPorts,
   { spec }: Agent,
-  request: StartRunRequest,
-): void {
-  if (spec === undefined) return;
+  { request, fileBytes }: { readonly request: StartRunRequest; readonly fileBytes: number },
+): readonly string[] {
+  if (spec === undefined) return [];
   const offered = offer();
   const surroundings = offersSandbox(offered.tools)
     ? (["sandbox", "files"] as const)
@@ -140,7 +154,8 @@ function assertResolvable(
       ? (["files"] as const)
       : [];
   assertBackendSupports({ spec, files: request.files }, "nats", new Set(surroundings));
-  resolveAgent(spec, offered, toolContextOf(request));
+  assertFilesFit(fileBytes, offered.tools);
+  return resolveAgent(spec, offered, toolContextOf(request)).warnings;
 }
 
 /**

@@ -29,14 +29,18 @@ async function portsWithAgent(): Promise<MemoryPorts> {
   return ports;
 }
 
-function start(ports: GatewayPorts, init: MessageInitShape<typeof StartRunRequestSchema> = {}) {
+async function start(
+  ports: GatewayPorts,
+  init: MessageInitShape<typeof StartRunRequestSchema> = {},
+) {
   const request = create(StartRunRequestSchema, {
     agentId: "writer",
     input: "hello",
     threadId: "t1",
     ...init,
   });
-  return startRun(ports, ann, request, never);
+  const { run } = await startRun(ports, ann, request, never);
+  return run;
 }
 
 /** Completes a run as a worker does. */

@@ -14,8 +14,8 @@ import {
 } from "../app/agents.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 
-/** How many warnings ValidateAgent returns. */
-const maxWarnings = 50;
+/** How many warnings a response lists. */
+export const maxWarnings = 50;
 
 /** Returns the handlers of AgentService. */
 export function agentService(

@@ -13,6 +13,7 @@ import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { cancelUnwatched, Watchers } from "../app/watchers.ts";
 import { exportRunLog } from "../app/export-run-log.ts";
 import { listRuns } from "../app/list-runs.ts";
+import { maxWarnings } from "./agent-service.ts";
 import { readRun, runKeyOf } from "../app/read-run.ts";
 import { sendMessage } from "../app/send-message.ts";
 import { startRun } from "../app/start-run.ts";
@@ -42,9 +43,10 @@ export function runService(
 ): ServiceImpl<typeof RunService> {
   const watchers = new Watchers();
   return {
-    startRun: async (request, context) => ({
-      run: runOf(await startRun(ports, principalOf(context), request, context.signal)),
-    }),
+    startRun: async (request, context) => {
+      const started = await startRun(ports, principalOf(context), request, context.signal);
+      return { run: runOf(started.run), warnings: started.warnings.slice(0, maxWarnings) };
+    },
     async *watchRun(request, context) {
       const principal = principalOf(context);
       const { runId } = request;

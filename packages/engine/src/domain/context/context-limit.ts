@@ -1,3 +1,4 @@
+import { assumedWindow } from "@reeve/agent/resolve/model-warnings";
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
 import { modelOf } from "../model/model-of.ts";
@@ -18,12 +19,11 @@ export interface ContextLimit {
 
 /** The share of the window at which a context policy without a number starts to summarize. */
 const defaultShare = 0.8;
-const defaultWindow = 128_000;
 
 export function contextLimit(state: RunState, frame: Frame): ContextLimit {
   const spec = state.head.created?.spec;
   const known = modelOf(state, frame)?.contextWindow ?? 0;
-  const window = known === 0 ? defaultWindow : known;
+  const window = known === 0 ? assumedWindow : known;
   const percent = percentOf(spec?.budgetAwareness);
   const endAt = percent === undefined ? undefined : Math.floor((window * percent) / 100);
   const policy = spec?.contextPolicy;

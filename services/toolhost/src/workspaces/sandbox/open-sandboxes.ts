@@ -1,3 +1,4 @@
+import type { SandboxFeatures } from "@reeve/contracts/tool";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { createDrivers } from "@reeve/sandbox/drivers";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
@@ -15,6 +16,8 @@ export type Sandboxes = AsyncDisposable &
         readonly isolation: string;
         readonly driver: SandboxDriver;
         readonly storage: WorkspaceStorage;
+        /** What the sandboxes offer to code and commands. Absent: they run none. */
+        readonly features?: SandboxFeatures;
         /** Why the sandboxes run no code but our own file programs. Absent: they run any code. */
         readonly codeRefusal?: string;
       }
@@ -22,6 +25,7 @@ export type Sandboxes = AsyncDisposable &
         readonly isolation: "none";
         readonly driver?: undefined;
         readonly storage?: undefined;
+        readonly features?: undefined;
         /** Why there are no sandboxes. */
         readonly refusal: string;
       }
@@ -58,7 +62,7 @@ export async function openSandboxes(
     const { refusal } = choice;
     return { isolation: "none", refusal, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
-  const { driver, storage, resources } = openStorage(
+  const { driver, storage, features, resources } = openStorage(
     { driver: choice.driver, isolates: choice.report.isolates, identity },
     config,
     log,
@@ -67,7 +71,7 @@ export async function openSandboxes(
     isolation: driver.name,
     driver,
     storage,
-    ...(choice.refusal !== undefined && { codeRefusal: choice.refusal }),
+    ...(choice.refusal === undefined ? { features } : { codeRefusal: choice.refusal }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

@@ -19,26 +19,57 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const identity = {
+  uid: process.getuid?.() ?? 0,
+  gid: process.getgid?.() ?? 0,
+  isDedicated: false,
+};
+
+function driverOf(
+  keepsWorkspace: "host" | "session",
+  open: SandboxDriver["open"] = () => Promise.reject(new Error("not opened")),
+): SandboxDriver {
+  return {
+    name: "docker",
+    keepsWorkspace,
+    probe: () => Promise.reject(new Error("not probed")),
+    open,
+    list: () => Promise.resolve([]),
+    destroy: () => Promise.resolve(),
+  };
+}
+
+// Requirement: DUR-6
+test.each([
+  ["isolated", "host", true, ["example.org:443"], true],
+  ["that end with their workspace", "session", true, [], false],
+  ["without isolation", "host", false, ["*:*"], false],
+] as const)(
+  "sandboxes %s offer only what calls can have",
+  async (_, keepsWorkspace, isolates, networkAllow, readOnlyWorkspace) => {
+    const config = readConfig(toolhostConfig, {
+      NATS_URL: "nats://127.0.0.1:4222",
+      REEVE_DATA_DIR: folder,
+      REEVE_SANDBOX_SPARE: "0",
+      REEVE_NETWORK_ALLOW: "example.org:443",
+      REEVE_WORKSPACE_BYTES: "2000000",
+    });
+    const log = createLogger("test", "silent");
+    const chosen = { driver: driverOf(keepsWorkspace), isolates, identity };
+    const { features, resources } = openStorage(chosen, config, log);
+    await resources.disposeAsync();
+    expect(features).toMatchObject({ networkAllow, readOnlyWorkspace, workspaceBytes: 2_000_000n });
+  },
+);
+
 test("no spare sandbox is started when the id of the storage cannot be read", () => {
   // A folder where the file is expected.
   mkdirSync(join(folder, "place"));
   let started = 0;
-  const driver: SandboxDriver = {
-    name: "docker",
-    keepsWorkspace: "host",
-    probe: () => Promise.reject(new Error("not probed")),
-    open: () => {
-      started++;
-      return Promise.reject(new Error("not opened"));
-    },
-    list: () => Promise.resolve([]),
-    destroy: () => Promise.resolve(),
-  };
-  const identity = {
-    uid: process.getuid?.() ?? 0,
-    gid: process.getgid?.() ?? 0,
-    isDedicated: false,
-  };
+  const driver = driverOf("host", () => {
+    started++;
+    return Promise.reject(new Error("not opened"));
+  });
   const config = readConfig(toolhostConfig, {
     NATS_URL: "nats://127.0.0.1:4222",
     REEVE_DATA_DIR: folder,

@@ -1,4 +1,7 @@
 import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import type { SandboxFeatures } from "@reeve/contracts/tool";
+import { SandboxFeaturesSchema } from "@reeve/contracts/tool";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Identity } from "@reeve/sandbox/host/identity";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
@@ -27,6 +30,8 @@ export interface OpenStorage {
   /** The driver, with spare sandboxes and access to the network. */
   readonly driver: SandboxDriver;
   readonly storage: WorkspaceStorage;
+  /** What the sandboxes offer to code and commands. */
+  readonly features: SandboxFeatures;
   /** Ends the sandboxes when it is disposed. */
   readonly resources: AsyncDisposableStack;
 }
@@ -41,7 +46,7 @@ export function openStorage(
   const idleMs = config.REEVE_SANDBOX_IDLE_MS;
   if (chosen.keepsWorkspace === "session") {
     const storage = resources.use(new SessionWorkspaceStorage(chosen, { idleMs }));
-    return { driver: chosen, storage, resources };
+    return { driver: chosen, storage, features: featuresOf(config, "session"), resources };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   // Before anything that has to be released: it reads the disk, and may fail.
@@ -70,5 +75,20 @@ export function openStorage(
   const maxIdle = config.REEVE_SANDBOX_MAX_IDLE;
   const warm = resources.use(new WarmSandboxes(driver, { idleMs, maxIdle }));
   const storage = new HostWorkspaceStorage({ id, root, identity, hasSpares }, warm);
-  return { driver, storage, resources };
+  const features = featuresOf(config, isolates ? "isolated" : "open");
+  return { driver, storage, features, resources };
+}
+
+/** Returns what sandboxes offer that end with their workspace, that are isolated, or that are processes of this machine. */
+function featuresOf(
+  config: ToolhostConfig,
+  kind: "session" | "isolated" | "open",
+): SandboxFeatures {
+  const permitted = config.REEVE_NETWORK_ALLOW.map(({ text }) => text);
+  const networkAllow = { session: [], isolated: permitted, open: ["*:*"] }[kind];
+  return create(SandboxFeaturesSchema, {
+    networkAllow,
+    readOnlyWorkspace: kind === "isolated",
+    workspaceBytes: BigInt(config.REEVE_WORKSPACE_BYTES),
+  });
 }

@@ -547,7 +547,9 @@ export type DeepAgent = Message<"reeve.agent.v1.DeepAgent"> & {
   commandTimeout?: Duration | undefined;
 
   /**
-   * Whether tools that write files refuse to do so.
+   * Whether tools that write files refuse to do so, and code and commands cannot write to the
+   * workspace. Refused if the toolhosts of `execute_code` or `run_command` cannot mount a workspace
+   * read-only.
    *
    * @generated from field: bool read_only = 9;
    */

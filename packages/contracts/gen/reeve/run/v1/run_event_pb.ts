@@ -1111,7 +1111,8 @@ export type ChatContext = Message<"reeve.run.v1.ChatContext"> & {
   kind: ChatContextKind;
 
   /**
-   * Id of the workflow that is being edited. Set only in an editor.
+   * Id of the workflow that is being edited. Allowed only in an editor. This version has no
+   * workflows: the id has no effect, and the start of the run returns a warning.
    *
    * @generated from field: string workflow_id = 2;
    */

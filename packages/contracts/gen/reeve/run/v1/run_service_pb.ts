@@ -22,7 +22,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/run/v1/run_service.proto.
  */
 export const file_reeve_run_v1_run_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSKIBQoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgRIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uEgwKBHBsYW4YEiADKAkSJwoGb3JpZ2luGBMgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOhrK3xgWCgRydW5zEg57dGVuYW50fS57cnVufSLTBAoPU3RhcnRSdW5SZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIaCgVpbnB1dBgCIAEoCUILukgIcgYQASiAgBASHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMogAESNQoIbWVzc2FnZXMYBCADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZUIJukgGkgEDEOgHEjUKBWZpbGVzGAUgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlQgi6SAWSAQIQZBJSCgZsYWJlbHMYBiADKAsyKS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0LkxhYmVsc0VudHJ5Qhe6SBSaAREQICIGcgQQASg/KgVyAyiACBIwCgl0aHJlYWRfaWQYByABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXswLDEyOH0kEhAKCGV4ZWN1dG9yGAggASgJEhwKFGNhbmNlbF9vbl9kaXNjb25uZWN0GAkgASgIEi8KB29uX2J1c3kYCiABKA4yFC5yZWV2ZS5ydW4udjEuT25CdXN5Qgi6SAWCAQIQARIvCgxjaGF0X2NvbnRleHQYCyABKAsyGS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHQSFgoObWVtb3J5X2VuYWJsZWQYDCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AVIFdG9vbHMiMgoQU3RhcnRSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIrcBCg9XYXRjaFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEhYKDmFmdGVyX3NlcXVlbmNlGAIgASgNEh4KDHJlc3VtZV90b2tlbhgFIAEoCUIIukgFcgMogAESEgoIZGV0YWlsZWQYAyABKAhIABIvCghmYW1pbGllcxgEIAEoCzIbLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlsaWVzSABCCwoJc2VsZWN0aW9uIk8KDUV2ZW50RmFtaWxpZXMSPgoIZmFtaWxpZXMYASADKA4yGS5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbHlCEbpIDpIBCxgBIgeCAQQQASAAIpcBChBXYXRjaFJ1blJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLnJlZXZlLnJ1bi52MS5SdW5FdmVudBIYChB0aHJvdWdoX3NlcXVlbmNlGAIgASgNEhQKDHJlc3VtZV90b2tlbhgEIAEoCRIrCgplbmRfc3RhdHVzGAMgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cyIrCg1HZXRSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASIwCg5HZXRSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIr8BCg9MaXN0UnVuc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEEhkKCGFnZW50X2lkGAMgASgJQge6SARyAig/EjoKCHN0YXR1c2VzGAQgAygOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1c0IPukgMkgEJIgeCAQQQASAAEhsKCXRocmVhZF9pZBgFIAEoCUIIukgFcgMogAEiTAoQTGlzdFJ1bnNSZXNwb25zZRIfCgRydW5zGAEgAygLMhEucmVldmUucnVuLnYxLlJ1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNQoXR2V0RXhlY3V0aW9uVHJlZVJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABImIKGEdldEV4ZWN1dGlvblRyZWVSZXNwb25zZRIsCgR0cmVlGAEgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDSJIChBDYW5jZWxSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIYCgZyZWFzb24YAiABKAlCCLpIBXIDKIAgIjMKEUNhbmNlbFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4ibQoSU2VuZE1lc3NhZ2VSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIdCgR0ZXh0GAIgASgJQg+6SAxyChABKICAEDICXFMSHAoKbWVzc2FnZV9pZBgDIAEoCUIIukgFcgMogAEiOwoTU2VuZE1lc3NhZ2VSZXNwb25zZRISCgptZXNzYWdlX2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgNIjEKE0V4cG9ydFJ1bkxvZ1JlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABIn4KFEV4cG9ydFJ1bkxvZ1Jlc3BvbnNlEg8KB3N1YmplY3QYASABKAkSLQoHYmF0Y2hlcxgCIAMoCzIcLnJlZXZlLnJ1bi52MS5TdG9yZWRSdW5CYXRjaBImCgtpbmRleGVkX3J1bhgDIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4igQEKDlN0b3JlZFJ1bkJhdGNoEhAKCHJldmlzaW9uGAEgASgEEhYKDmZpcnN0X3NlcXVlbmNlGAIgASgNEhUKDWxhc3Rfc2VxdWVuY2UYAyABKA0SDQoFa2luZHMYBCADKAkSDgoGZGlnZXN0GAUgASgJEg8KB3BheWxvYWQYBiABKAwqXwoGT25CdXN5EhcKE09OX0JVU1lfVU5TUEVDSUZJRUQQABISCg5PTl9CVVNZX1JFSkVDVBABEhEKDU9OX0JVU1lfUVVFVUUQAhIVChFPTl9CVVNZX0lOVEVSUlVQVBADMqsFCgpSdW5TZXJ2aWNlEkkKCFN0YXJ0UnVuEh0ucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlc3BvbnNlElAKCFdhdGNoUnVuEh0ucmVldmUucnVuLnYxLldhdGNoUnVuUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5XYXRjaFJ1blJlc3BvbnNlIgOQAgEwARJICgZHZXRSdW4SGy5yZWV2ZS5ydW4udjEuR2V0UnVuUmVxdWVzdBocLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXNwb25zZSIDkAIBEk4KCExpc3RSdW5zEh0ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5MaXN0UnVuc1Jlc3BvbnNlIgOQAgESTAoJQ2FuY2VsUnVuEh4ucmVldmUucnVuLnYxLkNhbmNlbFJ1blJlcXVlc3QaHy5yZWV2ZS5ydW4udjEuQ2FuY2VsUnVuUmVzcG9uc2USZgoQR2V0RXhlY3V0aW9uVHJlZRIlLnJlZXZlLnJ1bi52MS5HZXRFeGVjdXRpb25UcmVlUmVxdWVzdBomLnJlZXZlLnJ1bi52MS5HZXRFeGVjdXRpb25UcmVlUmVzcG9uc2UiA5ACARJSCgtTZW5kTWVzc2FnZRIgLnJlZXZlLnJ1bi52MS5TZW5kTWVzc2FnZVJlcXVlc3QaIS5yZWV2ZS5ydW4udjEuU2VuZE1lc3NhZ2VSZXNwb25zZRJcCgxFeHBvcnRSdW5Mb2cSIS5yZWV2ZS5ydW4udjEuRXhwb3J0UnVuTG9nUmVxdWVzdBoiLnJlZXZlLnJ1bi52MS5FeHBvcnRSdW5Mb2dSZXNwb25zZSIDkAIBMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
+  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSKIBQoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgRIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uEgwKBHBsYW4YEiADKAkSJwoGb3JpZ2luGBMgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOhrK3xgWCgRydW5zEg57dGVuYW50fS57cnVufSKvBQoPU3RhcnRSdW5SZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIaCgVpbnB1dBgCIAEoCUILukgIcgYQASiAgBASHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMogAESNQoIbWVzc2FnZXMYBCADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZUIJukgGkgEDEOgHEjUKBWZpbGVzGAUgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlQgi6SAWSAQIQZBJSCgZsYWJlbHMYBiADKAsyKS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0LkxhYmVsc0VudHJ5Qhe6SBSaAREQICIGcgQQASg/KgVyAyiACBIwCgl0aHJlYWRfaWQYByABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXswLDEyOH0kEhAKCGV4ZWN1dG9yGAggASgJEhwKFGNhbmNlbF9vbl9kaXNjb25uZWN0GAkgASgIEi8KB29uX2J1c3kYCiABKA4yFC5yZWV2ZS5ydW4udjEuT25CdXN5Qgi6SAWCAQIQARIvCgxjaGF0X2NvbnRleHQYCyABKAsyGS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHQSFgoObWVtb3J5X2VuYWJsZWQYDCABKAgSIQoPd29ya2Zsb3dfdGFyZ2V0GA0gASgJQgi6SAVyAyiAARI3ChBtZWRpYV9nZW5lcmF0aW9uGA4gASgLMh0ucmVldmUucnVuLnYxLk1lZGlhR2VuZXJhdGlvbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBUgV0b29scyIoCg9NZWRpYUdlbmVyYXRpb24SFQoEbW9kZRgBIAEoCUIHukgEcgIoQCJEChBTdGFydFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4SEAoId2FybmluZ3MYAiADKAkitwEKD1dhdGNoUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESFgoOYWZ0ZXJfc2VxdWVuY2UYAiABKA0SHgoMcmVzdW1lX3Rva2VuGAUgASgJQgi6SAVyAyiAARISCghkZXRhaWxlZBgDIAEoCEgAEi8KCGZhbWlsaWVzGAQgASgLMhsucmVldmUucnVuLnYxLkV2ZW50RmFtaWxpZXNIAEILCglzZWxlY3Rpb24iTwoNRXZlbnRGYW1pbGllcxI+CghmYW1pbGllcxgBIAMoDjIZLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlseUIRukgOkgELGAEiB4IBBBABIAAilwEKEFdhdGNoUnVuUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYucmVldmUucnVuLnYxLlJ1bkV2ZW50EhgKEHRocm91Z2hfc2VxdWVuY2UYAiABKA0SFAoMcmVzdW1lX3Rva2VuGAQgASgJEisKCmVuZF9zdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzIisKDUdldFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABIjAKDkdldFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4ivwEKD0xpc3RSdW5zUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQSGQoIYWdlbnRfaWQYAyABKAlCB7pIBHICKD8SOgoIc3RhdHVzZXMYBCADKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzQg+6SAySAQkiB4IBBBABIAASGwoJdGhyZWFkX2lkGAUgASgJQgi6SAVyAyiAASJMChBMaXN0UnVuc1Jlc3BvbnNlEh8KBHJ1bnMYASADKAsyES5yZWV2ZS5ydW4udjEuUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChdHZXRFeGVjdXRpb25UcmVlUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiYgoYR2V0RXhlY3V0aW9uVHJlZVJlc3BvbnNlEiwKBHRyZWUYASABKAsyHi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZRIYChB0aHJvdWdoX3NlcXVlbmNlGAIgASgNIkgKEENhbmNlbFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMogCAiMwoRQ2FuY2VsUnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biJtChJTZW5kTWVzc2FnZVJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEh0KBHRleHQYAiABKAlCD7pIDHIKEAEogIAQMgJcUxIcCgptZXNzYWdlX2lkGAMgASgJQgi6SAVyAyiAASI7ChNTZW5kTWVzc2FnZVJlc3BvbnNlEhIKCm1lc3NhZ2VfaWQYASABKAkSEAoIc2VxdWVuY2UYAiABKA0iMQoTRXhwb3J0UnVuTG9nUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEifgoURXhwb3J0UnVuTG9nUmVzcG9uc2USDwoHc3ViamVjdBgBIAEoCRItCgdiYXRjaGVzGAIgAygLMhwucmVldmUucnVuLnYxLlN0b3JlZFJ1bkJhdGNoEiYKC2luZGV4ZWRfcnVuGAMgASgLMhEucmVldmUucnVuLnYxLlJ1biKBAQoOU3RvcmVkUnVuQmF0Y2gSEAoIcmV2aXNpb24YASABKAQSFgoOZmlyc3Rfc2VxdWVuY2UYAiABKA0SFQoNbGFzdF9zZXF1ZW5jZRgDIAEoDRINCgVraW5kcxgEIAMoCRIOCgZkaWdlc3QYBSABKAkSDwoHcGF5bG9hZBgGIAEoDCpfCgZPbkJ1c3kSFwoTT05fQlVTWV9VTlNQRUNJRklFRBAAEhIKDk9OX0JVU1lfUkVKRUNUEAESEQoNT05fQlVTWV9RVUVVRRACEhUKEU9OX0JVU1lfSU5URVJSVVBUEAMyqwUKClJ1blNlcnZpY2USSQoIU3RhcnRSdW4SHS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVzcG9uc2USUAoIV2F0Y2hSdW4SHS5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLldhdGNoUnVuUmVzcG9uc2UiA5ACATABEkgKBkdldFJ1bhIbLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXF1ZXN0GhwucmVldmUucnVuLnYxLkdldFJ1blJlc3BvbnNlIgOQAgESTgoITGlzdFJ1bnMSHS5yZWV2ZS5ydW4udjEuTGlzdFJ1bnNSZXF1ZXN0Gh4ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVzcG9uc2UiA5ACARJMCglDYW5jZWxSdW4SHi5yZWV2ZS5ydW4udjEuQ2FuY2VsUnVuUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXNwb25zZRJmChBHZXRFeGVjdXRpb25UcmVlEiUucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXF1ZXN0GiYucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXNwb25zZSIDkAIBElIKC1NlbmRNZXNzYWdlEiAucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVxdWVzdBohLnJlZXZlLnJ1bi52MS5TZW5kTWVzc2FnZVJlc3BvbnNlElwKDEV4cG9ydFJ1bkxvZxIhLnJlZXZlLnJ1bi52MS5FeHBvcnRSdW5Mb2dSZXF1ZXN0GiIucmVldmUucnVuLnYxLkV4cG9ydFJ1bkxvZ1Jlc3BvbnNlIgOQAgEwAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
  * Summary of a run.
@@ -258,6 +258,22 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
    * @generated from field: bool memory_enabled = 12;
    */
   memoryEnabled: boolean;
+
+  /**
+   * Id of a saved workflow to execute. This version executes no workflows: if set, the request is
+   * refused with UNIMPLEMENTED. Takes precedence over `media_generation`.
+   *
+   * @generated from field: string workflow_target = 13;
+   */
+  workflowTarget: string;
+
+  /**
+   * Media to generate. This version generates none: if its mode is not `chat`, the request is
+   * refused with UNIMPLEMENTED.
+   *
+   * @generated from field: reeve.run.v1.MediaGeneration media_generation = 14;
+   */
+  mediaGeneration?: MediaGeneration | undefined;
 };
 
 /**
@@ -266,6 +282,27 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
  */
 export const StartRunRequestSchema: GenMessage<StartRunRequest> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 1);
+
+/**
+ * Media that a request asks for.
+ *
+ * @generated from message reeve.run.v1.MediaGeneration
+ */
+export type MediaGeneration = Message<"reeve.run.v1.MediaGeneration"> & {
+  /**
+   * Kind of the media, for example `image`. Empty or `chat`: none, the answer is text.
+   *
+   * @generated from field: string mode = 1;
+   */
+  mode: string;
+};
+
+/**
+ * Describes the message reeve.run.v1.MediaGeneration.
+ * Use `create(MediaGenerationSchema)` to create a new message.
+ */
+export const MediaGenerationSchema: GenMessage<MediaGeneration> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 2);
 
 /**
  * Response of `StartRun`.
@@ -279,6 +316,14 @@ export type StartRunResponse = Message<"reeve.run.v1.StartRunResponse"> & {
    * @generated from field: reeve.run.v1.Run run = 1;
    */
   run?: Run | undefined;
+
+  /**
+   * Possible mistakes in the agent's spec and in the request that did not prevent the run from
+   * starting, at most 50. Empty if an earlier request with the same `request_id` started the run.
+   *
+   * @generated from field: repeated string warnings = 2;
+   */
+  warnings: string[];
 };
 
 /**
@@ -286,7 +331,7 @@ export type StartRunResponse = Message<"reeve.run.v1.StartRunResponse"> & {
  * Use `create(StartRunResponseSchema)` to create a new message.
  */
 export const StartRunResponseSchema: GenMessage<StartRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 2);
+  messageDesc(file_reeve_run_v1_run_service, 3);
 
 /**
  * Request of `WatchRun`.
@@ -351,7 +396,7 @@ export type WatchRunRequest = Message<"reeve.run.v1.WatchRunRequest"> & {
  * Use `create(WatchRunRequestSchema)` to create a new message.
  */
 export const WatchRunRequestSchema: GenMessage<WatchRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 3);
+  messageDesc(file_reeve_run_v1_run_service, 4);
 
 /**
  * A set of event families.
@@ -372,7 +417,7 @@ export type EventFamilies = Message<"reeve.run.v1.EventFamilies"> & {
  * Use `create(EventFamiliesSchema)` to create a new message.
  */
 export const EventFamiliesSchema: GenMessage<EventFamilies> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 4);
+  messageDesc(file_reeve_run_v1_run_service, 5);
 
 /**
  * A message of the stream of `WatchRun`.
@@ -418,7 +463,7 @@ export type WatchRunResponse = Message<"reeve.run.v1.WatchRunResponse"> & {
  * Use `create(WatchRunResponseSchema)` to create a new message.
  */
 export const WatchRunResponseSchema: GenMessage<WatchRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 5);
+  messageDesc(file_reeve_run_v1_run_service, 6);
 
 /**
  * Request of `GetRun`.
@@ -439,7 +484,7 @@ export type GetRunRequest = Message<"reeve.run.v1.GetRunRequest"> & {
  * Use `create(GetRunRequestSchema)` to create a new message.
  */
 export const GetRunRequestSchema: GenMessage<GetRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 6);
+  messageDesc(file_reeve_run_v1_run_service, 7);
 
 /**
  * Response of `GetRun`.
@@ -460,7 +505,7 @@ export type GetRunResponse = Message<"reeve.run.v1.GetRunResponse"> & {
  * Use `create(GetRunResponseSchema)` to create a new message.
  */
 export const GetRunResponseSchema: GenMessage<GetRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 7);
+  messageDesc(file_reeve_run_v1_run_service, 8);
 
 /**
  * Request of `ListRuns`.
@@ -509,7 +554,7 @@ export type ListRunsRequest = Message<"reeve.run.v1.ListRunsRequest"> & {
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export const ListRunsRequestSchema: GenMessage<ListRunsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 8);
+  messageDesc(file_reeve_run_v1_run_service, 9);
 
 /**
  * Response of `ListRuns`.
@@ -537,7 +582,7 @@ export type ListRunsResponse = Message<"reeve.run.v1.ListRunsResponse"> & {
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema: GenMessage<ListRunsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 9);
+  messageDesc(file_reeve_run_v1_run_service, 10);
 
 /**
  * Request of `GetExecutionTree`.
@@ -558,7 +603,7 @@ export type GetExecutionTreeRequest = Message<"reeve.run.v1.GetExecutionTreeRequ
  * Use `create(GetExecutionTreeRequestSchema)` to create a new message.
  */
 export const GetExecutionTreeRequestSchema: GenMessage<GetExecutionTreeRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 10);
+  messageDesc(file_reeve_run_v1_run_service, 11);
 
 /**
  * Response of `GetExecutionTree`.
@@ -586,7 +631,7 @@ export type GetExecutionTreeResponse = Message<"reeve.run.v1.GetExecutionTreeRes
  * Use `create(GetExecutionTreeResponseSchema)` to create a new message.
  */
 export const GetExecutionTreeResponseSchema: GenMessage<GetExecutionTreeResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 11);
+  messageDesc(file_reeve_run_v1_run_service, 12);
 
 /**
  * Request of `CancelRun`.
@@ -614,7 +659,7 @@ export type CancelRunRequest = Message<"reeve.run.v1.CancelRunRequest"> & {
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema: GenMessage<CancelRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 12);
+  messageDesc(file_reeve_run_v1_run_service, 13);
 
 /**
  * Response of `CancelRun`.
@@ -635,7 +680,7 @@ export type CancelRunResponse = Message<"reeve.run.v1.CancelRunResponse"> & {
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema: GenMessage<CancelRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 13);
+  messageDesc(file_reeve_run_v1_run_service, 14);
 
 /**
  * Request of `SendMessage`.
@@ -671,7 +716,7 @@ export type SendMessageRequest = Message<"reeve.run.v1.SendMessageRequest"> & {
  * Use `create(SendMessageRequestSchema)` to create a new message.
  */
 export const SendMessageRequestSchema: GenMessage<SendMessageRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 14);
+  messageDesc(file_reeve_run_v1_run_service, 15);
 
 /**
  * Response of `SendMessage`.
@@ -699,7 +744,7 @@ export type SendMessageResponse = Message<"reeve.run.v1.SendMessageResponse"> & 
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export const SendMessageResponseSchema: GenMessage<SendMessageResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 15);
+  messageDesc(file_reeve_run_v1_run_service, 16);
 
 /**
  * Request of `ExportRunLog`.
@@ -720,7 +765,7 @@ export type ExportRunLogRequest = Message<"reeve.run.v1.ExportRunLogRequest"> & 
  * Use `create(ExportRunLogRequestSchema)` to create a new message.
  */
 export const ExportRunLogRequestSchema: GenMessage<ExportRunLogRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 16);
+  messageDesc(file_reeve_run_v1_run_service, 17);
 
 /**
  * A message of the stream of `ExportRunLog`.
@@ -756,7 +801,7 @@ export type ExportRunLogResponse = Message<"reeve.run.v1.ExportRunLogResponse"> 
  * Use `create(ExportRunLogResponseSchema)` to create a new message.
  */
 export const ExportRunLogResponseSchema: GenMessage<ExportRunLogResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 17);
+  messageDesc(file_reeve_run_v1_run_service, 18);
 
 /**
  * A batch of the log of a run as it is stored. Nothing here is derived from `payload`: the other
@@ -814,7 +859,7 @@ export type StoredRunBatch = Message<"reeve.run.v1.StoredRunBatch"> & {
  * Use `create(StoredRunBatchSchema)` to create a new message.
  */
 export const StoredRunBatchSchema: GenMessage<StoredRunBatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 18);
+  messageDesc(file_reeve_run_v1_run_service, 19);
 
 /**
  * What to do with a run whose thread has another run in progress.

@@ -751,7 +751,9 @@ type DeepAgent struct {
 	CodeTimeout *durationpb.Duration `protobuf:"bytes,7,opt,name=code_timeout,json=codeTimeout,proto3" json:"code_timeout,omitempty"`
 	// Time limit of `run_command`. If unset, 30 s. At most one hour.
 	CommandTimeout *durationpb.Duration `protobuf:"bytes,8,opt,name=command_timeout,json=commandTimeout,proto3" json:"command_timeout,omitempty"`
-	// Whether tools that write files refuse to do so.
+	// Whether tools that write files refuse to do so, and code and commands cannot write to the
+	// workspace. Refused if the toolhosts of `execute_code` or `run_command` cannot mount a workspace
+	// read-only.
 	ReadOnly bool `protobuf:"varint,9,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
 	// Network access of the agent's code and commands. If unset, they have none.
 	Network *NetworkAccess `protobuf:"bytes,10,opt,name=network,proto3" json:"network,omitempty"`

@@ -312,8 +312,14 @@ type StartRunRequest struct {
 	ChatContext *ChatContext `protobuf:"bytes,11,opt,name=chat_context,json=chatContext,proto3" json:"chat_context,omitempty"`
 	// Whether memories of the user are recalled, and whether the agent may add to them.
 	MemoryEnabled bool `protobuf:"varint,12,opt,name=memory_enabled,json=memoryEnabled,proto3" json:"memory_enabled,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Id of a saved workflow to execute. This version executes no workflows: if set, the request is
+	// refused with UNIMPLEMENTED. Takes precedence over `media_generation`.
+	WorkflowTarget string `protobuf:"bytes,13,opt,name=workflow_target,json=workflowTarget,proto3" json:"workflow_target,omitempty"`
+	// Media to generate. This version generates none: if its mode is not `chat`, the request is
+	// refused with UNIMPLEMENTED.
+	MediaGeneration *MediaGeneration `protobuf:"bytes,14,opt,name=media_generation,json=mediaGeneration,proto3" json:"media_generation,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *StartRunRequest) Reset() {
@@ -430,18 +436,81 @@ func (x *StartRunRequest) GetMemoryEnabled() bool {
 	return false
 }
 
+func (x *StartRunRequest) GetWorkflowTarget() string {
+	if x != nil {
+		return x.WorkflowTarget
+	}
+	return ""
+}
+
+func (x *StartRunRequest) GetMediaGeneration() *MediaGeneration {
+	if x != nil {
+		return x.MediaGeneration
+	}
+	return nil
+}
+
+// Media that a request asks for.
+type MediaGeneration struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Kind of the media, for example `image`. Empty or `chat`: none, the answer is text.
+	Mode          string `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MediaGeneration) Reset() {
+	*x = MediaGeneration{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MediaGeneration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MediaGeneration) ProtoMessage() {}
+
+func (x *MediaGeneration) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MediaGeneration.ProtoReflect.Descriptor instead.
+func (*MediaGeneration) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *MediaGeneration) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
 // Response of `StartRun`.
 type StartRunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The run.
-	Run           *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	Run *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// Possible mistakes in the agent's spec and in the request that did not prevent the run from
+	// starting, at most 50. Empty if an earlier request with the same `request_id` started the run.
+	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StartRunResponse) Reset() {
 	*x = StartRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -453,7 +522,7 @@ func (x *StartRunResponse) String() string {
 func (*StartRunResponse) ProtoMessage() {}
 
 func (x *StartRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -466,12 +535,19 @@ func (x *StartRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartRunResponse.ProtoReflect.Descriptor instead.
 func (*StartRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{2}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *StartRunResponse) GetRun() *Run {
 	if x != nil {
 		return x.Run
+	}
+	return nil
+}
+
+func (x *StartRunResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -503,7 +579,7 @@ type WatchRunRequest struct {
 
 func (x *WatchRunRequest) Reset() {
 	*x = WatchRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +591,7 @@ func (x *WatchRunRequest) String() string {
 func (*WatchRunRequest) ProtoMessage() {}
 
 func (x *WatchRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +604,7 @@ func (x *WatchRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRunRequest.ProtoReflect.Descriptor instead.
 func (*WatchRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{3}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *WatchRunRequest) GetRunId() string {
@@ -608,7 +684,7 @@ type EventFamilies struct {
 
 func (x *EventFamilies) Reset() {
 	*x = EventFamilies{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -620,7 +696,7 @@ func (x *EventFamilies) String() string {
 func (*EventFamilies) ProtoMessage() {}
 
 func (x *EventFamilies) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -633,7 +709,7 @@ func (x *EventFamilies) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventFamilies.ProtoReflect.Descriptor instead.
 func (*EventFamilies) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{4}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *EventFamilies) GetFamilies() []EventFamily {
@@ -664,7 +740,7 @@ type WatchRunResponse struct {
 
 func (x *WatchRunResponse) Reset() {
 	*x = WatchRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -676,7 +752,7 @@ func (x *WatchRunResponse) String() string {
 func (*WatchRunResponse) ProtoMessage() {}
 
 func (x *WatchRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -689,7 +765,7 @@ func (x *WatchRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRunResponse.ProtoReflect.Descriptor instead.
 func (*WatchRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{5}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *WatchRunResponse) GetEvents() []*RunEvent {
@@ -731,7 +807,7 @@ type GetRunRequest struct {
 
 func (x *GetRunRequest) Reset() {
 	*x = GetRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +819,7 @@ func (x *GetRunRequest) String() string {
 func (*GetRunRequest) ProtoMessage() {}
 
 func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +832,7 @@ func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunRequest.ProtoReflect.Descriptor instead.
 func (*GetRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{6}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetRunRequest) GetRunId() string {
@@ -777,7 +853,7 @@ type GetRunResponse struct {
 
 func (x *GetRunResponse) Reset() {
 	*x = GetRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +865,7 @@ func (x *GetRunResponse) String() string {
 func (*GetRunResponse) ProtoMessage() {}
 
 func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +878,7 @@ func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunResponse.ProtoReflect.Descriptor instead.
 func (*GetRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{7}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetRunResponse) GetRun() *Run {
@@ -831,7 +907,7 @@ type ListRunsRequest struct {
 
 func (x *ListRunsRequest) Reset() {
 	*x = ListRunsRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -843,7 +919,7 @@ func (x *ListRunsRequest) String() string {
 func (*ListRunsRequest) ProtoMessage() {}
 
 func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -856,7 +932,7 @@ func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{8}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListRunsRequest) GetPageSize() int32 {
@@ -907,7 +983,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +995,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +1008,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{9}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListRunsResponse) GetRuns() []*Run {
@@ -960,7 +1036,7 @@ type GetExecutionTreeRequest struct {
 
 func (x *GetExecutionTreeRequest) Reset() {
 	*x = GetExecutionTreeRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -972,7 +1048,7 @@ func (x *GetExecutionTreeRequest) String() string {
 func (*GetExecutionTreeRequest) ProtoMessage() {}
 
 func (x *GetExecutionTreeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -985,7 +1061,7 @@ func (x *GetExecutionTreeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetExecutionTreeRequest.ProtoReflect.Descriptor instead.
 func (*GetExecutionTreeRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{10}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetExecutionTreeRequest) GetRunId() string {
@@ -1008,7 +1084,7 @@ type GetExecutionTreeResponse struct {
 
 func (x *GetExecutionTreeResponse) Reset() {
 	*x = GetExecutionTreeResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1096,7 @@ func (x *GetExecutionTreeResponse) String() string {
 func (*GetExecutionTreeResponse) ProtoMessage() {}
 
 func (x *GetExecutionTreeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1109,7 @@ func (x *GetExecutionTreeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetExecutionTreeResponse.ProtoReflect.Descriptor instead.
 func (*GetExecutionTreeResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{11}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetExecutionTreeResponse) GetTree() *v1.ExecutionTree {
@@ -1063,7 +1139,7 @@ type CancelRunRequest struct {
 
 func (x *CancelRunRequest) Reset() {
 	*x = CancelRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1075,7 +1151,7 @@ func (x *CancelRunRequest) String() string {
 func (*CancelRunRequest) ProtoMessage() {}
 
 func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1088,7 +1164,7 @@ func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{12}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CancelRunRequest) GetRunId() string {
@@ -1116,7 +1192,7 @@ type CancelRunResponse struct {
 
 func (x *CancelRunResponse) Reset() {
 	*x = CancelRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +1204,7 @@ func (x *CancelRunResponse) String() string {
 func (*CancelRunResponse) ProtoMessage() {}
 
 func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +1217,7 @@ func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{13}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CancelRunResponse) GetRun() *Run {
@@ -1167,7 +1243,7 @@ type SendMessageRequest struct {
 
 func (x *SendMessageRequest) Reset() {
 	*x = SendMessageRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1179,7 +1255,7 @@ func (x *SendMessageRequest) String() string {
 func (*SendMessageRequest) ProtoMessage() {}
 
 func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1192,7 +1268,7 @@ func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageRequest.ProtoReflect.Descriptor instead.
 func (*SendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{14}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SendMessageRequest) GetRunId() string {
@@ -1229,7 +1305,7 @@ type SendMessageResponse struct {
 
 func (x *SendMessageResponse) Reset() {
 	*x = SendMessageResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1317,7 @@ func (x *SendMessageResponse) String() string {
 func (*SendMessageResponse) ProtoMessage() {}
 
 func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1330,7 @@ func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageResponse.ProtoReflect.Descriptor instead.
 func (*SendMessageResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SendMessageResponse) GetMessageId() string {
@@ -1282,7 +1358,7 @@ type ExportRunLogRequest struct {
 
 func (x *ExportRunLogRequest) Reset() {
 	*x = ExportRunLogRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1294,7 +1370,7 @@ func (x *ExportRunLogRequest) String() string {
 func (*ExportRunLogRequest) ProtoMessage() {}
 
 func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1307,7 +1383,7 @@ func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogRequest.ProtoReflect.Descriptor instead.
 func (*ExportRunLogRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ExportRunLogRequest) GetRunId() string {
@@ -1333,7 +1409,7 @@ type ExportRunLogResponse struct {
 
 func (x *ExportRunLogResponse) Reset() {
 	*x = ExportRunLogResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1345,7 +1421,7 @@ func (x *ExportRunLogResponse) String() string {
 func (*ExportRunLogResponse) ProtoMessage() {}
 
 func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1358,7 +1434,7 @@ func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogResponse.ProtoReflect.Descriptor instead.
 func (*ExportRunLogResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExportRunLogResponse) GetSubject() string {
@@ -1405,7 +1481,7 @@ type StoredRunBatch struct {
 
 func (x *StoredRunBatch) Reset() {
 	*x = StoredRunBatch{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +1493,7 @@ func (x *StoredRunBatch) String() string {
 func (*StoredRunBatch) ProtoMessage() {}
 
 func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +1506,7 @@ func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRunBatch.ProtoReflect.Descriptor instead.
 func (*StoredRunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StoredRunBatch) GetRevision() uint64 {
@@ -1503,7 +1579,7 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x06origin\x18\x13 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xdf\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xd4\x05\n" +
 	"\x0fStartRunRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x16\n" +
 	"\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n" +
@@ -1518,12 +1594,17 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\aon_busy\x18\n" +
 	" \x01(\x0e2\x14.reeve.run.v1.OnBusyB\x00R\x06onBusy\x12<\n" +
 	"\fchat_context\x18\v \x01(\v2\x19.reeve.run.v1.ChatContextR\vchatContext\x12%\n" +
-	"\x0ememory_enabled\x18\f \x01(\bR\rmemoryEnabled\x1a9\n" +
+	"\x0ememory_enabled\x18\f \x01(\bR\rmemoryEnabled\x12)\n" +
+	"\x0fworkflow_target\x18\r \x01(\tB\x00R\x0eworkflowTarget\x12H\n" +
+	"\x10media_generation\x18\x0e \x01(\v2\x1d.reeve.run.v1.MediaGenerationR\x0fmediaGeneration\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01R\x05tools\"7\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01R\x05tools\"'\n" +
+	"\x0fMediaGeneration\x12\x14\n" +
+	"\x04mode\x18\x01 \x01(\tB\x00R\x04mode\"S\n" +
 	"\x10StartRunResponse\x12#\n" +
-	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"\xdc\x01\n" +
+	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\x12\x1a\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xdc\x01\n" +
 	"\x0fWatchRunRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n" +
 	"\x0eafter_sequence\x18\x02 \x01(\rR\rafterSequence\x12#\n" +
@@ -1616,90 +1697,92 @@ func file_reeve_run_v1_run_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(OnBusy)(0),                      // 0: reeve.run.v1.OnBusy
 	(*Run)(nil),                      // 1: reeve.run.v1.Run
 	(*StartRunRequest)(nil),          // 2: reeve.run.v1.StartRunRequest
-	(*StartRunResponse)(nil),         // 3: reeve.run.v1.StartRunResponse
-	(*WatchRunRequest)(nil),          // 4: reeve.run.v1.WatchRunRequest
-	(*EventFamilies)(nil),            // 5: reeve.run.v1.EventFamilies
-	(*WatchRunResponse)(nil),         // 6: reeve.run.v1.WatchRunResponse
-	(*GetRunRequest)(nil),            // 7: reeve.run.v1.GetRunRequest
-	(*GetRunResponse)(nil),           // 8: reeve.run.v1.GetRunResponse
-	(*ListRunsRequest)(nil),          // 9: reeve.run.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),         // 10: reeve.run.v1.ListRunsResponse
-	(*GetExecutionTreeRequest)(nil),  // 11: reeve.run.v1.GetExecutionTreeRequest
-	(*GetExecutionTreeResponse)(nil), // 12: reeve.run.v1.GetExecutionTreeResponse
-	(*CancelRunRequest)(nil),         // 13: reeve.run.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),        // 14: reeve.run.v1.CancelRunResponse
-	(*SendMessageRequest)(nil),       // 15: reeve.run.v1.SendMessageRequest
-	(*SendMessageResponse)(nil),      // 16: reeve.run.v1.SendMessageResponse
-	(*ExportRunLogRequest)(nil),      // 17: reeve.run.v1.ExportRunLogRequest
-	(*ExportRunLogResponse)(nil),     // 18: reeve.run.v1.ExportRunLogResponse
-	(*StoredRunBatch)(nil),           // 19: reeve.run.v1.StoredRunBatch
-	nil,                              // 20: reeve.run.v1.Run.LabelsEntry
-	nil,                              // 21: reeve.run.v1.StartRunRequest.LabelsEntry
-	(RunStatus)(0),                   // 22: reeve.run.v1.RunStatus
-	(*timestamppb.Timestamp)(nil),    // 23: google.protobuf.Timestamp
-	(*RunError)(nil),                 // 24: reeve.run.v1.RunError
-	(*CostSummary)(nil),              // 25: reeve.run.v1.CostSummary
-	(IncompleteReason)(0),            // 26: reeve.run.v1.IncompleteReason
-	(*RunOrigin)(nil),                // 27: reeve.run.v1.RunOrigin
-	(*v1.Message)(nil),               // 28: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 29: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 30: reeve.run.v1.ChatContext
-	(EventFamily)(0),                 // 31: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 32: reeve.run.v1.RunEvent
-	(*v1.ExecutionTree)(nil),         // 33: reeve.thread.v1.ExecutionTree
+	(*MediaGeneration)(nil),          // 3: reeve.run.v1.MediaGeneration
+	(*StartRunResponse)(nil),         // 4: reeve.run.v1.StartRunResponse
+	(*WatchRunRequest)(nil),          // 5: reeve.run.v1.WatchRunRequest
+	(*EventFamilies)(nil),            // 6: reeve.run.v1.EventFamilies
+	(*WatchRunResponse)(nil),         // 7: reeve.run.v1.WatchRunResponse
+	(*GetRunRequest)(nil),            // 8: reeve.run.v1.GetRunRequest
+	(*GetRunResponse)(nil),           // 9: reeve.run.v1.GetRunResponse
+	(*ListRunsRequest)(nil),          // 10: reeve.run.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),         // 11: reeve.run.v1.ListRunsResponse
+	(*GetExecutionTreeRequest)(nil),  // 12: reeve.run.v1.GetExecutionTreeRequest
+	(*GetExecutionTreeResponse)(nil), // 13: reeve.run.v1.GetExecutionTreeResponse
+	(*CancelRunRequest)(nil),         // 14: reeve.run.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),        // 15: reeve.run.v1.CancelRunResponse
+	(*SendMessageRequest)(nil),       // 16: reeve.run.v1.SendMessageRequest
+	(*SendMessageResponse)(nil),      // 17: reeve.run.v1.SendMessageResponse
+	(*ExportRunLogRequest)(nil),      // 18: reeve.run.v1.ExportRunLogRequest
+	(*ExportRunLogResponse)(nil),     // 19: reeve.run.v1.ExportRunLogResponse
+	(*StoredRunBatch)(nil),           // 20: reeve.run.v1.StoredRunBatch
+	nil,                              // 21: reeve.run.v1.Run.LabelsEntry
+	nil,                              // 22: reeve.run.v1.StartRunRequest.LabelsEntry
+	(RunStatus)(0),                   // 23: reeve.run.v1.RunStatus
+	(*timestamppb.Timestamp)(nil),    // 24: google.protobuf.Timestamp
+	(*RunError)(nil),                 // 25: reeve.run.v1.RunError
+	(*CostSummary)(nil),              // 26: reeve.run.v1.CostSummary
+	(IncompleteReason)(0),            // 27: reeve.run.v1.IncompleteReason
+	(*RunOrigin)(nil),                // 28: reeve.run.v1.RunOrigin
+	(*v1.Message)(nil),               // 29: reeve.thread.v1.Message
+	(*v11.WorkspaceFile)(nil),        // 30: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 31: reeve.run.v1.ChatContext
+	(EventFamily)(0),                 // 32: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 33: reeve.run.v1.RunEvent
+	(*v1.ExecutionTree)(nil),         // 34: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
-	22, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
-	23, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	23, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
-	24, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
-	25, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
-	20, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
-	26, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	27, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
-	28, // 8: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	29, // 9: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	21, // 10: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	23, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
+	24, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	24, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
+	25, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
+	26, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
+	21, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
+	27, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	28, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
+	29, // 8: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	30, // 9: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	22, // 10: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
 	0,  // 11: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	30, // 12: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
-	1,  // 13: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
-	5,  // 14: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	31, // 15: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	32, // 16: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	22, // 17: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
-	1,  // 18: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	22, // 19: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
-	1,  // 20: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	33, // 21: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
-	1,  // 22: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	19, // 23: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
-	1,  // 24: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
-	2,  // 25: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	4,  // 26: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	7,  // 27: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	9,  // 28: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	13, // 29: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	11, // 30: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	15, // 31: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	17, // 32: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
-	3,  // 33: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	6,  // 34: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	8,  // 35: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	10, // 36: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	14, // 37: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	12, // 38: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	16, // 39: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	18, // 40: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
-	33, // [33:41] is the sub-list for method output_type
-	25, // [25:33] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	31, // 12: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	3,  // 13: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
+	1,  // 14: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
+	6,  // 15: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
+	32, // 16: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	33, // 17: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	23, // 18: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	1,  // 19: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
+	23, // 20: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	1,  // 21: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
+	34, // 22: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	1,  // 23: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
+	20, // 24: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	1,  // 25: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
+	2,  // 26: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	5,  // 27: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	8,  // 28: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	10, // 29: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	14, // 30: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	12, // 31: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	16, // 32: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	18, // 33: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	4,  // 34: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	7,  // 35: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	9,  // 36: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	11, // 37: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	15, // 38: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	13, // 39: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	17, // 40: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	19, // 41: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	34, // [34:42] is the sub-list for method output_type
+	26, // [26:34] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }
@@ -1708,7 +1791,7 @@ func file_reeve_run_v1_run_service_proto_init() {
 		return
 	}
 	file_reeve_run_v1_run_event_proto_init()
-	file_reeve_run_v1_run_service_proto_msgTypes[3].OneofWrappers = []any{
+	file_reeve_run_v1_run_service_proto_msgTypes[4].OneofWrappers = []any{
 		(*WatchRunRequest_Detailed)(nil),
 		(*WatchRunRequest_Families)(nil),
 	}
@@ -1718,7 +1801,7 @@ func file_reeve_run_v1_run_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_service_proto_rawDesc), len(file_reeve_run_v1_run_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1077,7 +1077,10 @@ type ToolCatalog struct {
 	Host string `protobuf:"bytes,4,opt,name=host,proto3" json:"host,omitempty"`
 	// Time of the announcement. If several hosts of a pool provide the same tool, the latest
 	// announcement takes precedence.
-	AnnouncedAt   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=announced_at,json=announcedAt,proto3" json:"announced_at,omitempty"`
+	AnnouncedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=announced_at,json=announcedAt,proto3" json:"announced_at,omitempty"`
+	// What the host's sandboxes offer to code and commands. Unset if the host executes none, or if it
+	// has an earlier version.
+	Sandbox       *SandboxFeatures `protobuf:"bytes,6,opt,name=sandbox,proto3" json:"sandbox,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1147,6 +1150,79 @@ func (x *ToolCatalog) GetAnnouncedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ToolCatalog) GetSandbox() *SandboxFeatures {
+	if x != nil {
+		return x.Sandbox
+	}
+	return nil
+}
+
+// What the sandboxes of a toolhost offer to code and commands. An agent that requests what no
+// toolhost of its pool offers is refused.
+type SandboxFeatures struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Hosts and ports that the operator permits, in the format of `AgentSpec.deep_agent.network`, with
+	// `*` for all hosts or all ports. If empty, sandboxes have no network.
+	NetworkAllow []string `protobuf:"bytes,1,rep,name=network_allow,json=networkAllow,proto3" json:"network_allow,omitempty"`
+	// Whether sandboxes can mount the workspace read-only.
+	ReadOnlyWorkspace bool `protobuf:"varint,2,opt,name=read_only_workspace,json=readOnlyWorkspace,proto3" json:"read_only_workspace,omitempty"`
+	// Maximum size of all files of a workspace, in bytes. 0 if unknown.
+	WorkspaceBytes uint64 `protobuf:"varint,3,opt,name=workspace_bytes,json=workspaceBytes,proto3" json:"workspace_bytes,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *SandboxFeatures) Reset() {
+	*x = SandboxFeatures{}
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SandboxFeatures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SandboxFeatures) ProtoMessage() {}
+
+func (x *SandboxFeatures) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SandboxFeatures.ProtoReflect.Descriptor instead.
+func (*SandboxFeatures) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *SandboxFeatures) GetNetworkAllow() []string {
+	if x != nil {
+		return x.NetworkAllow
+	}
+	return nil
+}
+
+func (x *SandboxFeatures) GetReadOnlyWorkspace() bool {
+	if x != nil {
+		return x.ReadOnlyWorkspace
+	}
+	return false
+}
+
+func (x *SandboxFeatures) GetWorkspaceBytes() uint64 {
+	if x != nil {
+		return x.WorkspaceBytes
+	}
+	return 0
+}
+
 // Requests a toolhost to execute a call.
 type ToolCallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1174,7 +1250,7 @@ type ToolCallRequest struct {
 
 func (x *ToolCallRequest) Reset() {
 	*x = ToolCallRequest{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1186,7 +1262,7 @@ func (x *ToolCallRequest) String() string {
 func (*ToolCallRequest) ProtoMessage() {}
 
 func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1199,7 +1275,7 @@ func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallRequest.ProtoReflect.Descriptor instead.
 func (*ToolCallRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ToolCallRequest) GetTenant() string {
@@ -1271,7 +1347,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1359,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1372,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Workspace) GetId() string {
@@ -1326,7 +1402,7 @@ type WorkspaceFile struct {
 
 func (x *WorkspaceFile) Reset() {
 	*x = WorkspaceFile{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1338,7 +1414,7 @@ func (x *WorkspaceFile) String() string {
 func (*WorkspaceFile) ProtoMessage() {}
 
 func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1351,7 +1427,7 @@ func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceFile.ProtoReflect.Descriptor instead.
 func (*WorkspaceFile) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *WorkspaceFile) GetArtifactId() string {
@@ -1396,7 +1472,7 @@ type ToolSettings struct {
 
 func (x *ToolSettings) Reset() {
 	*x = ToolSettings{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1408,7 +1484,7 @@ func (x *ToolSettings) String() string {
 func (*ToolSettings) ProtoMessage() {}
 
 func (x *ToolSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1421,7 +1497,7 @@ func (x *ToolSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSettings.ProtoReflect.Descriptor instead.
 func (*ToolSettings) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolSettings) GetAllowedImports() *structpb.ListValue {
@@ -1496,7 +1572,7 @@ type ToolCallJournal struct {
 
 func (x *ToolCallJournal) Reset() {
 	*x = ToolCallJournal{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1584,7 @@ func (x *ToolCallJournal) String() string {
 func (*ToolCallJournal) ProtoMessage() {}
 
 func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1597,7 @@ func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallJournal.ProtoReflect.Descriptor instead.
 func (*ToolCallJournal) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ToolCallJournal) GetFirstSequence() uint32 {
@@ -1567,7 +1643,7 @@ type ToolCallFact struct {
 
 func (x *ToolCallFact) Reset() {
 	*x = ToolCallFact{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1655,7 @@ func (x *ToolCallFact) String() string {
 func (*ToolCallFact) ProtoMessage() {}
 
 func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1668,7 @@ func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallFact.ProtoReflect.Descriptor instead.
 func (*ToolCallFact) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ToolCallFact) GetTime() *timestamppb.Timestamp {
@@ -1727,7 +1803,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1739,7 +1815,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1752,7 +1828,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Question) GetQuestionId() string {
@@ -1798,7 +1874,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1810,7 +1886,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1823,7 +1899,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Answer) GetQuestionId() string {
@@ -1862,7 +1938,7 @@ type CallStarted struct {
 
 func (x *CallStarted) Reset() {
 	*x = CallStarted{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1874,7 +1950,7 @@ func (x *CallStarted) String() string {
 func (*CallStarted) ProtoMessage() {}
 
 func (x *CallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1887,7 +1963,7 @@ func (x *CallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallStarted.ProtoReflect.Descriptor instead.
 func (*CallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CallStarted) GetHost() string {
@@ -1915,7 +1991,7 @@ type CallCancelled struct {
 
 func (x *CallCancelled) Reset() {
 	*x = CallCancelled{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1927,7 +2003,7 @@ func (x *CallCancelled) String() string {
 func (*CallCancelled) ProtoMessage() {}
 
 func (x *CallCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1940,7 +2016,7 @@ func (x *CallCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCancelled.ProtoReflect.Descriptor instead.
 func (*CallCancelled) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{18}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CallCancelled) GetReason() string {
@@ -2019,13 +2095,18 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bprogress\x18\x03 \x01(\x01R\bprogress\x12\x19\n" +
 	"\x05total\x18\x04 \x01(\x01H\x00R\x05total\x88\x01\x01\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessageB\b\n" +
-	"\x06_total\"\xc9\x01\n" +
+	"\x06_total\"\x83\x02\n" +
 	"\vToolCatalog\x12\x12\n" +
 	"\x04pool\x18\x01 \x01(\tR\x04pool\x123\n" +
 	"\x05tools\x18\x02 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\x12\x1c\n" +
 	"\tisolation\x18\x03 \x01(\tR\tisolation\x12\x12\n" +
 	"\x04host\x18\x04 \x01(\tR\x04host\x12=\n" +
-	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt:\x00\"\xe1\x02\n" +
+	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\x128\n" +
+	"\asandbox\x18\x06 \x01(\v2\x1e.reeve.tool.v1.SandboxFeaturesR\asandbox:\x00\"\x8f\x01\n" +
+	"\x0fSandboxFeatures\x12#\n" +
+	"\rnetwork_allow\x18\x01 \x03(\tR\fnetworkAllow\x12.\n" +
+	"\x13read_only_workspace\x18\x02 \x01(\bR\x11readOnlyWorkspace\x12'\n" +
+	"\x0fworkspace_bytes\x18\x03 \x01(\x04R\x0eworkspaceBytes\"\xe1\x02\n" +
 	"\x0fToolCallRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12+\n" +
@@ -2135,7 +2216,7 @@ func file_reeve_tool_v1_tool_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(ToolCategory)(0),             // 0: reeve.tool.v1.ToolCategory
 	(PermissionClass)(0),          // 1: reeve.tool.v1.PermissionClass
@@ -2151,65 +2232,67 @@ var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(*FileChange)(nil),            // 11: reeve.tool.v1.FileChange
 	(*ToolProgress)(nil),          // 12: reeve.tool.v1.ToolProgress
 	(*ToolCatalog)(nil),           // 13: reeve.tool.v1.ToolCatalog
-	(*ToolCallRequest)(nil),       // 14: reeve.tool.v1.ToolCallRequest
-	(*Workspace)(nil),             // 15: reeve.tool.v1.Workspace
-	(*WorkspaceFile)(nil),         // 16: reeve.tool.v1.WorkspaceFile
-	(*ToolSettings)(nil),          // 17: reeve.tool.v1.ToolSettings
-	(*ToolCallJournal)(nil),       // 18: reeve.tool.v1.ToolCallJournal
-	(*ToolCallFact)(nil),          // 19: reeve.tool.v1.ToolCallFact
-	(*Question)(nil),              // 20: reeve.tool.v1.Question
-	(*Answer)(nil),                // 21: reeve.tool.v1.Answer
-	(*CallStarted)(nil),           // 22: reeve.tool.v1.CallStarted
-	(*CallCancelled)(nil),         // 23: reeve.tool.v1.CallCancelled
-	(*structpb.Struct)(nil),       // 24: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 26: google.protobuf.ListValue
-	(*durationpb.Duration)(nil),   // 27: google.protobuf.Duration
+	(*SandboxFeatures)(nil),       // 14: reeve.tool.v1.SandboxFeatures
+	(*ToolCallRequest)(nil),       // 15: reeve.tool.v1.ToolCallRequest
+	(*Workspace)(nil),             // 16: reeve.tool.v1.Workspace
+	(*WorkspaceFile)(nil),         // 17: reeve.tool.v1.WorkspaceFile
+	(*ToolSettings)(nil),          // 18: reeve.tool.v1.ToolSettings
+	(*ToolCallJournal)(nil),       // 19: reeve.tool.v1.ToolCallJournal
+	(*ToolCallFact)(nil),          // 20: reeve.tool.v1.ToolCallFact
+	(*Question)(nil),              // 21: reeve.tool.v1.Question
+	(*Answer)(nil),                // 22: reeve.tool.v1.Answer
+	(*CallStarted)(nil),           // 23: reeve.tool.v1.CallStarted
+	(*CallCancelled)(nil),         // 24: reeve.tool.v1.CallCancelled
+	(*structpb.Struct)(nil),       // 25: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 27: google.protobuf.ListValue
+	(*durationpb.Duration)(nil),   // 28: google.protobuf.Duration
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	7,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	24, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
+	25, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
 	1,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
 	0,  // 3: reeve.tool.v1.ToolDescriptor.category:type_name -> reeve.tool.v1.ToolCategory
-	24, // 4: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
-	24, // 5: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
+	25, // 4: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
+	25, // 5: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
 	10, // 6: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
-	24, // 7: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
+	25, // 7: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
 	2,  // 8: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	25, // 9: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	25, // 10: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	26, // 9: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	26, // 10: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
 	3,  // 11: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	24, // 12: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	25, // 12: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
 	11, // 13: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
 	7,  // 14: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	25, // 15: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	8,  // 16: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	15, // 17: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	17, // 18: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	25, // 19: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	16, // 20: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	26, // 21: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	26, // 22: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	27, // 23: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	27, // 24: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	19, // 25: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	25, // 26: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	22, // 27: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	12, // 28: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	9,  // 29: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	23, // 30: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	20, // 31: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	21, // 32: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	24, // 33: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	4,  // 34: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	24, // 35: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	5,  // 36: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	6,  // 37: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	37, // [37:38] is the sub-list for method output_type
-	36, // [36:37] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	26, // 15: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	14, // 16: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	8,  // 17: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	16, // 18: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	18, // 19: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	26, // 20: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	17, // 21: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	27, // 22: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	27, // 23: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	28, // 24: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	28, // 25: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	20, // 26: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	26, // 27: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	23, // 28: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	12, // 29: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	9,  // 30: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	24, // 31: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	21, // 32: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	22, // 33: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	25, // 34: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	4,  // 35: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	25, // 36: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	5,  // 37: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	6,  // 38: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	38, // [38:39] is the sub-list for method output_type
+	37, // [37:38] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }
@@ -2219,7 +2302,7 @@ func file_reeve_tool_v1_tool_proto_init() {
 	}
 	file_reeve_tool_v1_tool_proto_msgTypes[2].OneofWrappers = []any{}
 	file_reeve_tool_v1_tool_proto_msgTypes[7].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[14].OneofWrappers = []any{
+	file_reeve_tool_v1_tool_proto_msgTypes[15].OneofWrappers = []any{
 		(*ToolCallFact_Started)(nil),
 		(*ToolCallFact_Progress)(nil),
 		(*ToolCallFact_Result)(nil),
@@ -2233,7 +2316,7 @@ func file_reeve_tool_v1_tool_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_tool_proto_rawDesc), len(file_reeve_tool_v1_tool_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

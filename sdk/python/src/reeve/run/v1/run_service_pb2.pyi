@@ -73,7 +73,7 @@ class Run(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_sequence: _Optional[int] = ..., output: _Optional[str] = ..., error: _Optional[_Union[_run_event_pb2.RunError, _Mapping]] = ..., cost: _Optional[_Union[_run_event_pb2.CostSummary, _Mapping]] = ..., input_preview: _Optional[str] = ..., pending_approvals: _Optional[_Iterable[str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scripted: _Optional[bool] = ..., thread_id: _Optional[str] = ..., unknown_event_sequence: _Optional[int] = ..., incomplete_reason: _Optional[_Union[_run_event_pb2.IncompleteReason, str]] = ..., plan: _Optional[_Iterable[str]] = ..., origin: _Optional[_Union[_run_event_pb2.RunOrigin, _Mapping]] = ...) -> None: ...
 
 class StartRunRequest(_message.Message):
-    __slots__ = ("agent_id", "input", "request_id", "messages", "files", "labels", "thread_id", "executor", "cancel_on_disconnect", "on_busy", "chat_context", "memory_enabled")
+    __slots__ = ("agent_id", "input", "request_id", "messages", "files", "labels", "thread_id", "executor", "cancel_on_disconnect", "on_busy", "chat_context", "memory_enabled", "workflow_target", "media_generation")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -93,6 +93,8 @@ class StartRunRequest(_message.Message):
     ON_BUSY_FIELD_NUMBER: _ClassVar[int]
     CHAT_CONTEXT_FIELD_NUMBER: _ClassVar[int]
     MEMORY_ENABLED_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_TARGET_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_GENERATION_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     input: str
     request_id: str
@@ -105,13 +107,23 @@ class StartRunRequest(_message.Message):
     on_busy: OnBusy
     chat_context: _run_event_pb2.ChatContext
     memory_enabled: bool
-    def __init__(self, agent_id: _Optional[str] = ..., input: _Optional[str] = ..., request_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., thread_id: _Optional[str] = ..., executor: _Optional[str] = ..., cancel_on_disconnect: _Optional[bool] = ..., on_busy: _Optional[_Union[OnBusy, str]] = ..., chat_context: _Optional[_Union[_run_event_pb2.ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ...) -> None: ...
+    workflow_target: str
+    media_generation: MediaGeneration
+    def __init__(self, agent_id: _Optional[str] = ..., input: _Optional[str] = ..., request_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., thread_id: _Optional[str] = ..., executor: _Optional[str] = ..., cancel_on_disconnect: _Optional[bool] = ..., on_busy: _Optional[_Union[OnBusy, str]] = ..., chat_context: _Optional[_Union[_run_event_pb2.ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., workflow_target: _Optional[str] = ..., media_generation: _Optional[_Union[MediaGeneration, _Mapping]] = ...) -> None: ...
+
+class MediaGeneration(_message.Message):
+    __slots__ = ("mode",)
+    MODE_FIELD_NUMBER: _ClassVar[int]
+    mode: str
+    def __init__(self, mode: _Optional[str] = ...) -> None: ...
 
 class StartRunResponse(_message.Message):
-    __slots__ = ("run",)
+    __slots__ = ("run", "warnings")
     RUN_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     run: Run
-    def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class WatchRunRequest(_message.Message):
     __slots__ = ("run_id", "after_sequence", "resume_token", "detailed", "families")

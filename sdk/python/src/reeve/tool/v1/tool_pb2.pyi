@@ -208,18 +208,30 @@ class ToolProgress(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., progress: _Optional[float] = ..., total: _Optional[float] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ToolCatalog(_message.Message):
-    __slots__ = ("pool", "tools", "isolation", "host", "announced_at")
+    __slots__ = ("pool", "tools", "isolation", "host", "announced_at", "sandbox")
     POOL_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     ISOLATION_FIELD_NUMBER: _ClassVar[int]
     HOST_FIELD_NUMBER: _ClassVar[int]
     ANNOUNCED_AT_FIELD_NUMBER: _ClassVar[int]
+    SANDBOX_FIELD_NUMBER: _ClassVar[int]
     pool: str
     tools: _containers.RepeatedCompositeFieldContainer[ToolDescriptor]
     isolation: str
     host: str
     announced_at: _timestamp_pb2.Timestamp
-    def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    sandbox: SandboxFeatures
+    def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sandbox: _Optional[_Union[SandboxFeatures, _Mapping]] = ...) -> None: ...
+
+class SandboxFeatures(_message.Message):
+    __slots__ = ("network_allow", "read_only_workspace", "workspace_bytes")
+    NETWORK_ALLOW_FIELD_NUMBER: _ClassVar[int]
+    READ_ONLY_WORKSPACE_FIELD_NUMBER: _ClassVar[int]
+    WORKSPACE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    network_allow: _containers.RepeatedScalarFieldContainer[str]
+    read_only_workspace: bool
+    workspace_bytes: int
+    def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ...) -> None: ...
 
 class ToolCallRequest(_message.Message):
     __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at")
