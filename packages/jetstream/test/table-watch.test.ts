@@ -57,13 +57,18 @@ function spoilingFirstConsumer(
   });
 }
 
+function removeConsumer({ consumers }: Stored, name: string): Promise<unknown> {
+  return consumers.delete("KV_agents", name);
+}
+
+function expire({ streams }: Stored): Promise<unknown> {
+  return streams.purge("KV_agents");
+}
+
 test("a watch to which the server sends nothing is opened again", async ({ signal }) => {
-  const removeConsumer = ({ consumers }: Stored, name: string) =>
-    consumers.delete("KV_agents", name);
   expect(await watchUntilCurrent(removeConsumer, signal)).toEqual(["written", "current"]);
 });
 
 test("a watch is current although the last row expired while it was opened", async ({ signal }) => {
-  const expire = ({ streams }: Stored) => streams.purge("KV_agents");
   expect(await watchUntilCurrent(expire, signal)).toEqual(["current"]);
 });

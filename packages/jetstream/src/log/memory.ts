@@ -96,7 +96,7 @@ export class MemoryLog<Key, Event>
   async *readBatches(key: Key, signal: AbortSignal): AsyncIterable<RawBatch> {
     const { events, tails } = this.#log(key);
     let before = emptyTail;
-    for (const tail of [...tails]) {
+    for (const tail of tails.slice()) {
       signal.throwIfAborted();
       const appended = events.slice(before.sequence, tail.sequence);
       yield {

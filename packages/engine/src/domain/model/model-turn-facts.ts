@@ -102,10 +102,13 @@ const maxTokens = 1e9;
  */
 function reportedUsage({ usage }: ModelTurn): ModelUsage | undefined {
   if (usage === undefined) return undefined;
-  const isCount = (count: number) => Number.isInteger(count) && count >= 0 && count <= maxTokens;
   if (!Object.values(usage).every(isCount)) return undefined;
   const ofCache = usage.cachedInputTokens + usage.cacheWriteInputTokens;
   return { ...usage, inputTokens: Math.max(usage.inputTokens, ofCache) };
+}
+
+function isCount(count: number): boolean {
+  return Number.isInteger(count) && count >= 0 && count <= maxTokens;
 }
 
 function toolCallEvent(
