@@ -30,6 +30,16 @@ test("a connection asks once whether JetStream is ready, for all of its streams 
   expect(requests.filter((subject) => subject === "$JS.API.STREAM.INFO.KV_agents")).toHaveLength(2);
 });
 
+test("a stream is opened as soon as a lost server is back", async () => {
+  await using bench = await NatsBench.open();
+  const nats = await bench.connect();
+  await openRunLog(nats);
+  await bench.kill();
+  const opening = openThreadLog(nats);
+  await bench.restart();
+  await expect(opening).resolves.toBeDefined();
+});
+
 describe("the settings of a stream", () => {
   let bench: NatsBench;
 

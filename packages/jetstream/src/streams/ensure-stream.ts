@@ -1,5 +1,11 @@
 import type { JetStreamManager, StreamConfig } from "@nats-io/jetstream";
-import { DiscardPolicy, jetstreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
+import {
+  DiscardPolicy,
+  JetStreamApiError,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import { durationMs } from "@bufbuild/protobuf/wkt";
@@ -10,8 +16,9 @@ import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { retry } from "@reeve/platform/async/retry/retry";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeStep } from "@reeve/platform/nats/store-steps";
-import { isNotFound } from "./errors.ts";
+import { isNotFound, storeFailure } from "./errors.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";
 
@@ -51,7 +58,7 @@ export function openJetStreamManager(connection: NatsConnection): Promise<JetStr
 
 /**
  * Creates the stream that a channel declares, or adds the settings that it lacks. Leaves the settings of a newer version as they
- * are. Throws a Failure of kind `precondition` when several servers keep the stream and one of the cluster must not.
+ * are. Retries for about 10 s while the store does not answer. Throws a Failure of kind `precondition` when several servers keep the stream and one of the cluster must not.
  */
 export function ensureStream(
   connection: NatsConnection,
@@ -59,8 +66,20 @@ export function ensureStream(
   channel: ChannelTemplate,
 ): Promise<StreamPlace> {
   const required = streamConfig(channel);
-  const ensure = () => ensureConfig(connection, manager, required);
-  return storeStep(connection, `stream ${required.name}`, ensure);
+  const state = connectionStateOf(connection);
+  const ensure = () => state.whileConnected(() => ensureConfig(connection, manager, required));
+  const options = {
+    backoff: { firstDelayMs: retryMs, maxDelayMs: retryMs },
+    maxElapsedMs: maxOpenMs,
+    isRetryable: (error: unknown) => !connection.isClosed() && isUnanswered(error),
+  };
+  const step = `stream ${required.name}`;
+  return storeStep(connection, step, () => retry(ensure, options, neverAborts));
+}
+
+/** Returns whether an error says that the store did not answer, and not that it refused a request. */
+function isUnanswered(error: unknown): boolean {
+  return !(error instanceof JetStreamApiError) && storeFailure(error).kind === "unavailable";
 }
 
 async function ensureConfig(
