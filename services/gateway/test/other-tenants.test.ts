@@ -51,7 +51,12 @@ describe("the runs of another tenant", () => {
     expect(await refusalOf(bench.globex.runs.startRun(request))).toMatchObject({
       reason: "AGENT_NOT_FOUND",
     });
-    await bench.globex.agents.createAgent({ spec: specOf("known") });
+    const { agents } = bench.globex;
+    const unknown = { reason: "AGENT_NOT_FOUND" };
+    expect(await refusalOf(agents.updateAgent({ spec: specOf("known") }))).toMatchObject(unknown);
+    expect(await refusalOf(agents.getAgent({ agentId: "known" }))).toMatchObject(unknown);
+    expect(await refusalOf(agents.deleteAgent({ agentId: "known" }))).toMatchObject(unknown);
+    await agents.createAgent({ spec: specOf("known") });
     const other = await bench.globex.runs.startRun({ ...request, input: "another" });
     expect(other.run?.runId).not.toBe(run?.runId);
     const content = new Uint8Array([1]);
