@@ -42,6 +42,22 @@ describe("the shape of a message", () => {
     expect(readShape(ToolDescriptorSchema, tool)).toEqual({ json: tool, violations: [] });
   });
 
+  test("has a bounded number of entries in each map, which are not read beyond it", () => {
+    const sections = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`s${n}`, {}]));
+    expect(readShape(AgentSpecSchema, { name: "a", sections })).toEqual({
+      json: { name: "a", sections: {} },
+      violations: [
+        {
+          field: "sections",
+          reason: "TOO_MANY_ENTRIES",
+          description: "has 1001 entries; the limit is 1000",
+        },
+      ],
+    });
+    delete sections["s0"];
+    expect(reported({ name: "a", sections })).toEqual([]);
+  });
+
   test("keeps what is valid, at the same positions, so that it can be read and checked further", () => {
     const { json, violations } = readShape(AgentSpecSchema, {
       name: "a",

@@ -16,6 +16,8 @@ export interface Shape {
 const maxPath = 500;
 /** How many violations of its shape one object reports. */
 const maxViolations = 100;
+/** How many entries a map of a request may have. */
+const maxEntries = 1_000;
 
 /** Above the depth limit of requests, so that the validation, not the parser, refuses a deep value and gives the reason. */
 const readDeep = { recursionLimit: 1_000 };
@@ -35,9 +37,10 @@ class ShapeReader {
   message(schema: DescMessage, json: JsonObject, path: string): JsonObject {
     const kept: [string, JsonValue][] = [];
     const groups = new Map<string, string>();
-    for (const [key, value] of Object.entries(json)) {
+    for (const key of Object.keys(json)) {
       // The request is refused in any case: the rest of a large object costs nothing.
       if (this.#isFull()) break;
+      const value = json[key] ?? null;
       // The contract says of a reserved name that its value is ignored.
       if (schema.proto.reservedName.includes(key)) continue;
       const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
@@ -84,6 +87,14 @@ class ShapeReader {
     entries: JsonObject,
     path: string,
   ): JsonObject {
+    const { length } = Object.keys(entries);
+    if (length > maxEntries) {
+      this.#report(path, [
+        "TOO_MANY_ENTRIES",
+        `has ${length} entries; the limit is ${maxEntries}`,
+      ]);
+      return {};
+    }
     const kept = Object.entries(entries).flatMap(([key, item]): readonly [string, JsonValue][] => {
       if (this.#isFull()) return [];
       const at = `${path}[${JSON.stringify(key)}]`;
@@ -101,7 +112,7 @@ class ShapeReader {
         ? this.message(message, value, path)
         : this.#mistyped(path, "a mapping");
     }
-    return isOfUsualType(field, value) || isReadable(field, value)
+    return hasCommonType(field, value) || isReadable(field, value)
       ? value
       : this.#mistyped(path, expectedOf(field));
   }
@@ -145,7 +156,7 @@ function acceptsNull({ fieldKind, message }: DescField): boolean {
 }
 
 /** Whether a value has the type that most clients send, which needs no reader. */
-function isOfUsualType({ enum: names, scalar }: DescField, value: JsonValue): boolean {
+function hasCommonType({ enum: names, scalar }: DescField, value: JsonValue): boolean {
   if (names !== undefined) return names.values.some(({ name }) => name === value);
   switch (scalar) {
     case ScalarType.STRING:

@@ -79,4 +79,25 @@ describe("an MCP server", () => {
     guard.lookup("localhost", { all: true }, (error) => resolve(error));
     expect(String(await promise)).toMatch(/localhost is at (127\.0\.0\.1|::1), which is not/);
   });
+
+  test("is not reached by a name of which any address is forbidden, wherever it stands", async () => {
+    const permitted = { address: "93.184.216.34", family: 4 };
+    const forbidden = { address: "169.254.169.254", family: 4 };
+    for (const addresses of [
+      [permitted, forbidden],
+      [forbidden, permitted],
+    ]) {
+      const mixed = new AddressGuard(
+        [],
+        [],
+        () => [],
+        (_name, _options, reply) => {
+          reply(null, addresses);
+        },
+      );
+      const { promise, resolve } = Promise.withResolvers<Error | null>();
+      mixed.lookup("mixed.example", { all: false }, (error) => resolve(error));
+      expect(String(await promise)).toContain("mixed.example is at 169.254.169.254, which is not");
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import { lookup } from "node:dns";
-import type { LookupAddress, LookupOptions } from "node:dns";
+import type { LookupAddress, LookupAllOptions, LookupOptions } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -46,22 +46,32 @@ type LookupCallback = (
   family?: number,
 ) => void;
 
+/** `dns.lookup` for all addresses of a name. */
+type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
 /** Checks addresses against those that are blocked unless an operator allows them. */
 export class AddressGuard {
   readonly #blocked: BlockList;
   readonly #allowed: BlockList;
   readonly #own: () => readonly string[];
+  readonly #resolve: Resolve;
 
   /**
    * `allowed` takes precedence over all blocked addresses. `more` is blocked in addition to the default ranges and to the
-   * current addresses of this host, `own`.
+   * current addresses of this host, `own`. `resolve` returns all addresses of a name.
    */
   constructor(
     allowed: readonly string[],
     more: typeof privateRanges | readonly [] = [],
     own: () => readonly string[] = ownAddresses,
+    resolve: Resolve = lookup,
   ) {
     this.#own = own;
+    this.#resolve = resolve;
     this.#blocked = listOf([...blockedRanges, ...more]);
     this.#allowed = listOf(
       allowed.map((range) => {
@@ -85,7 +95,7 @@ export class AddressGuard {
 
   /** Resolves a name for a connection, as `dns.lookup`. Fails if any of its addresses is not permitted. */
   readonly lookup = (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    this.#resolve(hostname, { ...options, all: true }, (error, addresses) => {
       const forbidden = addresses?.find(({ address }) => !this.permits(address));
       if (error !== null) callback(error, []);
       else if (forbidden !== undefined) callback(notPermitted(hostname, forbidden.address), []);
