@@ -12,6 +12,8 @@ const maxMessage = 4 * 1024;
 const maxMetadata = 512;
 /** The part of the maximum lengths that an error keeps however large its texts are. */
 const smallestPart = 1 / 64;
+/** How much smaller each attempt to fit an error is: small steps waste less of the room. */
+const stepToFit = 0.75;
 
 /** The domain of Reeve's reasons in `google.rpc.ErrorInfo`. */
 export const errorDomain = "reeve.dev";
@@ -43,7 +45,7 @@ export function connectErrorOf(
   let part = 1;
   let error = errorWith(failure, part);
   while (part > smallestPart && !fits(error)) {
-    part /= 2;
+    part *= stepToFit;
     error = errorWith(failure, part);
   }
   return error;

@@ -89,10 +89,7 @@ class ShapeReader {
   ): JsonObject {
     const { length } = Object.keys(entries);
     if (length > maxEntries) {
-      this.#report(path, [
-        "TOO_MANY_ENTRIES",
-        `has ${length} entries; the limit is ${maxEntries}`,
-      ]);
+      this.#report(path, ["TOO_MANY_ENTRIES", `has ${length} entries; the limit is ${maxEntries}`]);
       return {};
     }
     const kept = Object.entries(entries).flatMap(([key, item]): readonly [string, JsonValue][] => {
