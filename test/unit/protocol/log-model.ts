@@ -53,7 +53,7 @@ export class LogModel<Key, Event> {
         late: () => this.#late(key, tail, signal),
         outcomeOf: (stretch) => String(stretch.tail.sequence),
       });
-    const follow = (key: Key, after: number, signal: AbortSignal) =>
+    const follow = (key: Key, after: number | Tail, signal: AbortSignal) =>
       this.#follow(actor, key, after, signal);
     return { append, read, follow };
   }
@@ -100,11 +100,11 @@ export class LogModel<Key, Event> {
   async *#follow(
     actor: Actor,
     key: Key,
-    afterSequence: number,
+    after: number | Tail,
     signal: AbortSignal,
   ): AsyncIterable<EventRange<Event>> {
     const name = this.#parts.nameOf(key);
-    for (let tail = tailAt(afterSequence); ;) {
+    for (let tail = typeof after === "number" ? tailAt(after) : after; ;) {
       const known = tail;
       const stretch = await this.#scheduler.act({
         actor,

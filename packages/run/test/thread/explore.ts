@@ -1,4 +1,4 @@
-import type { AppendOutcome, Log, EventRange } from "@reeve/jetstream/log/port";
+import type { AppendOutcome, EventRange, Log, Tail } from "@reeve/jetstream/log/port";
 import { tailAt } from "@reeve/jetstream/log/port";
 import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
 import type { ThreadStage } from "./support.ts";
@@ -191,10 +191,10 @@ class World {
     };
     async function* follow(
       key: Key,
-      afterSequence: number,
+      after: number | Tail,
       signal: AbortSignal,
     ): AsyncIterable<EventRange<Event>> {
-      for (let tail = tailAt(afterSequence); ;) {
+      for (let tail = typeof after === "number" ? tailAt(after) : after; ;) {
         const stretch = await read(key, tail, signal);
         if (stretch.tail.sequence > tail.sequence) yield stretch;
         ({ tail } = stretch);
