@@ -32,6 +32,7 @@ describe("a toolhost", () => {
       "grep",
       "publish_report",
       "mcp__demo__search",
+      "mcp__demo__await_file",
       "mcp__demo__hang",
       "mcp__demo__paint",
       "mcp__demo__flood",
