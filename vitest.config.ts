@@ -1,3 +1,4 @@
+import process from "node:process";
 import { defineConfig } from "vitest/config";
 
 const unit = [
@@ -31,6 +32,8 @@ const slow = {
   hookTimeout: 60_000,
   // Few modules are imported more than once: loading them for every file costs 45 seconds of processor time.
   isolate: false,
+  // CI retries a failed test once, and reports by name what passed only then. Nightly runs retry nothing.
+  retry: process.env["CI"] === undefined || process.env["REEVE_NIGHTLY"] !== undefined ? 0 : 1,
   // The default of one second is too short on a machine with two busy processors.
   expect: { poll: { timeout: 10_000 } },
 };

@@ -9,8 +9,8 @@ export interface Tally {
 
 /**
  * A vitest reporter that counts tests. A file that could not be loaded, a hook that failed outside of a test, and an error
- * that no test caught each count as one failed test, so that a broken run never looks like a success. So does a test that
- * passed only when it was retried: no test may need that.
+ * that no test caught each count as one failed test, so that a broken run never looks like a success. A test that passed
+ * only when it was retried counts as passed, and is reported by name.
  */
 export class TallyReporter implements Reporter {
   #tally: Tally = { passed: 0, failed: 0, skipped: 0 };
@@ -20,7 +20,7 @@ export class TallyReporter implements Reporter {
     return this.#tally;
   }
 
-  /** Full names of the tests that passed only when they were retried. Each counts as failed. */
+  /** Full names of the tests that passed only when they were retried. */
   get flaky(): readonly string[] {
     return this.#flaky;
   }
@@ -28,7 +28,7 @@ export class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const flaky = tests.filter((test) => test.diagnostic()?.flaky === true);
-    const states = tests.map((test) => (flaky.includes(test) ? "failed" : test.result().state));
+    const states = tests.map((test) => test.result().state);
     const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     const broken = suites.filter((suite) => suite.errors().length > 0).length;
     this.#tally = {
