@@ -65,7 +65,8 @@ function fromPackages(
 
 /** Builds an image with only the NATS server of this machine. */
 function buildNats(inputs: string): void {
-  const server = findProgram("nats-server");
+  // Replicated streams need a newer server than some distributions have.
+  const server = process.env["REEVE_NATS_SERVER"] ?? findProgram("nats-server");
   if (server === undefined) {
     throw new Error(
       `${imageNames.nats} is built from nats-server, which is not installed; run: apt-get install nats-server`,
