@@ -151,8 +151,8 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     expect(length).toBeLessThanOrEqual(50);
     // The metadata of a gRPC client has room for fewer violations, and for less of the message.
     expect(length).toBeGreaterThan(isGrpc ? 5 : 20);
-    expect(refusal.message).toMatch(/\d+ more violations than are listed/);
-    if (!isGrpc) expect(refusal.message).toContain(`${900 - length} more violations`);
+    const more = isGrpc ? /\d+ more violations/ : new RegExp(`${900 - length} more violations`);
+    expect(refusal.message).toMatch(more);
     expect(refusal.message.length).toBeLessThan(8_192);
     const { violations, warnings } = await over.agents.validateAgent({ spec });
     expect(violations.length).toBeLessThanOrEqual(50);
