@@ -7,7 +7,7 @@ import {
   FieldDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
-import { createClient } from "@connectrpc/connect";
+import { Code, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { clientContracts } from "../../scripts/client-contracts.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -69,24 +69,27 @@ test("a client of older contracts, without newer fields and events, works with t
   expect(events.at(-1)).toMatchObject({ status: { status: "RUN_STATUS_COMPLETED" } });
 });
 
-test("a client of newer contracts may send fields and values that the gateway does not know", async () => {
-  const events = await seenBy(
-    (message, file) => {
-      if (message.name === "StartRunRequest")
-        message.field.push(field("priority_of_tomorrow", 900));
-      const kind = file.enumType.find(({ name }) => name === "ChatContextKind");
-      if (kind !== undefined && !kind.value.some(({ number }) => number === 900)) {
-        kind.value.push({
-          ...kind.value[1],
-          name: "CHAT_CONTEXT_KIND_HOLOGRAM",
-          number: 900,
-        } as never);
-      }
-    },
-    { priorityOfTomorrow: "high", chatContext: { kind: 900 } },
-  );
-  expect(events.at(-1)).toMatchObject({ status: { status: "RUN_STATUS_COMPLETED" } });
+// Requirement: EVT-7
+test("a client of newer contracts works with the gateway, and learns by name what it does not know", async () => {
+  expect((await seenBy(addNewer)).at(-1)).toMatchObject({
+    status: { status: "RUN_STATUS_COMPLETED" },
+  });
+  const newer = { priorityOfTomorrow: "high", chatContext: { kind: 900 } };
+  const refusal = await seenBy(addNewer, newer).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: Code.InvalidArgument });
+  const text = String(refusal);
+  expect(text).toContain("reeve.run.v1.StartRunRequest has no field number 900");
+  expect(text).toContain("reeve.run.v1.ChatContextKind has no value 900");
 });
+
+function addNewer(message: DescriptorProto, file: FileDescriptorProto) {
+  if (message.name === "StartRunRequest") message.field.push(field("priority_of_tomorrow", 900));
+  const kind = file.enumType.find(({ name }) => name === "ChatContextKind");
+  if (kind === undefined || kind.value.some(({ number }) => number === 900)) return;
+  const [, known] = kind.value;
+  if (known === undefined) throw new Error("ChatContextKind has no values");
+  kind.value.push({ ...known, name: "CHAT_CONTEXT_KIND_HOLOGRAM", number: 900 });
+}
 
 const kinds = new Set(["text", "status", "step", "error", "toolCall", "toolResult"]);
 

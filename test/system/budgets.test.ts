@@ -57,7 +57,7 @@ const budgets: readonly (readonly [reason: string, budgets: Budgets])[] = [
   ["wall_clock", { maxWallClock: { nanos: 1_000_000 } }],
   ["tokens", { maxTotalTokens: 1_500 }],
   ["bytes", { maxTotalBytes: 700 }],
-  ["cost", { maxCostUsd: 0.03 }],
+  ["cost", { maxCostUsd: 0.15 }],
 ];
 
 async function exhausted(id: string, spec: MessageInitShape<typeof AgentSpecSchema>) {

@@ -13,6 +13,10 @@ const engineReason = reasonAgainst();
 if (engineReason === undefined && docker(["image", "inspect", reaperImage]) !== 0) {
   process.env["TESTCONTAINERS_RYUK_DISABLED"] = "true";
 }
+// An engine gives a port different numbers in IPv4 and IPv6, and `localhost` can mean either: another container can answer.
+if ((process.env["DOCKER_HOST"] ?? "unix:").startsWith("unix:")) {
+  process.env["TESTCONTAINERS_HOST_OVERRIDE"] ??= "127.0.0.1";
+}
 
 /**
  * Returns why tests that need a container engine (and `further` requirements) are skipped, or undefined if they run. With
