@@ -7,7 +7,10 @@ import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 
 export const key: RunKey = { tenant: "acme", run: "run_1" };
-export const never = new AbortController().signal;
+/** Returns a signal that never aborts. Each world has its own: listeners of earlier worlds would slow down later ones. */
+export function never(): AbortSignal {
+  return new AbortController().signal;
+}
 
 /** The behavior of the simulated run. */
 export interface Play {

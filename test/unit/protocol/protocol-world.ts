@@ -145,7 +145,7 @@ export class ProtocolWorld implements World {
     const event = { case: "runCreated", value } as const;
     const created = create(RunEventSchema, { runId: key.run, sequence: 1, event });
     const gateway = { name: "gateway", isAlive: true, learned: "" };
-    await this.log.of(gateway).append(key, emptyTail, [created], never);
+    await this.log.of(gateway).append(key, emptyTail, [created], never());
     const message = create(DispatchSchema, {
       tenant: key.tenant,
       runId: key.run,
@@ -168,7 +168,7 @@ export class ProtocolWorld implements World {
     const actor = this.actor(name);
     const ports = this.#runPorts(actor);
     const broken = this.#breakage.worker?.(ports) ?? ports;
-    const stop = { now: never, drain: never };
+    const stop = { now: never(), drain: never() };
     void workRuns(this.dispatch.of(actor), broken, 4, stop).catch(() => undefined);
   }
 
@@ -185,7 +185,7 @@ export class ProtocolWorld implements World {
   /** A gateway sweeps the run once. */
   async sweep(actor: Actor): Promise<void> {
     const ports = { log: this.log.of(actor), dispatch: this.dispatch.of(actor) };
-    this.#looked = await sweepRun(ports, key, this.#looked, never);
+    this.#looked = await sweepRun(ports, key, this.#looked, never());
   }
 
   choices(): readonly Choice[] {

@@ -45,14 +45,14 @@ export const sweeping: Other = (world) => world.start("sweeper", (actor) => worl
 /** A gateway receives the request for the run again, much later, and dispatches the run if it sees no claim. */
 export const repeating: Other = (world) =>
   world.start("gateway", async (actor) => {
-    const { events } = await world.log.of(actor).read(key, emptyTail, never);
+    const { events } = await world.log.of(actor).read(key, emptyTail, never());
     if (events.some(({ event }) => event.case === "runClaimed")) return;
     const message = create(DispatchSchema, {
       tenant: key.tenant,
       runId: key.run,
       afterSequence: 1,
     });
-    await world.outside(actor).dispatch.publish(message, { dedupeId: "once more" }, never);
+    await world.outside(actor).dispatch.publish(message, { dedupeId: "once more" }, never());
   });
 
 /** A call's request is published again, as by a worker that received no answer to the first publish. */
@@ -101,7 +101,7 @@ export function messaging(name = "sender"): Other {
 /** A client cancels the run. */
 export const cancelling: Other = (world) =>
   world.start("canceller", async (actor) => {
-    await cancelRun(world.outside(actor), key, { requestedBy: "ann", reason: "enough" }, never);
+    await cancelRun(world.outside(actor), key, { requestedBy: "ann", reason: "enough" }, never());
     world.rules.promised.push(({ status }) =>
       isTerminal(status) ? undefined : "a cancelled run continues",
     );
@@ -122,7 +122,7 @@ function writing(
         happen: async () => undefined,
         outcomeOf: () => "",
       });
-      await appendExternal(world.outside(actor), key, decide, never);
+      await appendExternal(world.outside(actor), key, decide, never());
     });
 }
 

@@ -57,13 +57,13 @@ export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
     log,
   };
   const broken = breakage.toolhost?.(ports) ?? ports;
-  const signals = { taking: never, running: never };
+  const signals = { taking: never(), running: never() };
   void workCalls(calls.of(actor), broken, slots, signals).catch(() => undefined);
   if (broken.routing === undefined || model === undefined) return;
   const adopter = { ports: { ...broken, routing: broken.routing }, slots };
   for (const other of hosts) {
     if (other === actor.name) continue;
-    const take = () => model.adopt(actor, other, never);
-    adoptEach(forwardedCalls({ take }, 4, never), adopter, never).catch(() => undefined);
+    const take = () => model.adopt(actor, other, never());
+    adoptEach(forwardedCalls({ take }, 4, never()), adopter, never()).catch(() => undefined);
   }
 }
