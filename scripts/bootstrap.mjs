@@ -35,6 +35,7 @@ const commands = {
 const packagesOnly = new Set(["check", "gen", "requirements", "sdk:gen", "test:unit"]);
 /** Commands that the user runs in their own folder. */
 const userCommands = new Set(["demo", "start"]);
+const compileCache = join(root, "node_modules/.cache/node");
 
 const [name = "", ...args] = process.argv.slice(2);
 if (!Object.hasOwn(commands, name)) {
@@ -67,7 +68,8 @@ function run(script, args) {
   const child = spawn(node, [script, ...args], {
     // npm runs scripts in the repository; INIT_CWD is the folder where the user called npm.
     cwd: userCommands.has(name) ? (process.env.INIT_CWD ?? process.cwd()) : root,
-    env: { ...process.env, PATH: path.join(delimiter) },
+    // Services and commands start in half the time with modules that are already compiled.
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, PATH: path.join(delimiter) },
     stdio: "inherit",
   });
   // A terminal sends its signals to the child too; other senders signal this process only.

@@ -11,6 +11,7 @@ import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
 import { approve, eventOf, firstCall, started } from "./support/watching.ts";
+import { inheritedEnv } from "../support/inherited-env.ts";
 
 let deployment: Deployment;
 
@@ -37,7 +38,7 @@ function watchingCli(runId: string): Promise<{ sequences: readonly number[]; cod
   const bin = join(import.meta.dirname, "../../cli/bin/reeve.mjs");
   const child = spawn(process.execPath, [bin, "watch", runId, "--json", "--all"], {
     env: {
-      PATH: process.env["PATH"] ?? "",
+      ...inheritedEnv,
       REEVE_URL: deployment.url,
       REEVE_TOKEN: deployment.token,
     },

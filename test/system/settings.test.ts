@@ -6,6 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { inheritedEnv } from "../support/inherited-env.ts";
 
 const wrong = { REEVE_NATS_URL: "nats://me:secret@host", REEVE_LOG_LEVEL: "loud" };
 
@@ -13,7 +14,7 @@ const wrong = { REEVE_NATS_URL: "nats://me:secret@host", REEVE_LOG_LEVEL: "loud"
 async function startWith(service: string, settings: Readonly<Record<string, string>>) {
   const main = join(import.meta.dirname, `../../services/${service}/src/main.ts`);
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env["PATH"], ...settings },
+    env: { ...inheritedEnv, ...settings },
     stdio: ["ignore", "inherit", "pipe"],
   });
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);

@@ -12,6 +12,7 @@ import { freePort } from "../../support/free-ports.ts";
 import { Link } from "./link.ts";
 import type { Service } from "./member.ts";
 import { Member } from "./member.ts";
+import { inheritedEnv } from "../../support/inherited-env.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const log = createLogger("chaos", "silent");
@@ -166,7 +167,7 @@ async function memberOf(
   const clientLink = listens === undefined ? undefined : await Link.to(listens);
   const approvals = members.find(({ name }) => name === `approvals-${number}`);
   const environment = {
-    PATH: process.env["PATH"] ?? "",
+    ...inheritedEnv,
     REEVE_NATS_URL: `nats://127.0.0.1:${natsLink.port}`,
     REEVE_DATA_DIR: options.ownDisks === true ? join(folder, `${service}-${number}`) : folder,
     REEVE_SANDBOX: "bubblewrap",

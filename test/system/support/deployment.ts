@@ -17,6 +17,7 @@ import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { freePorts } from "../../support/free-ports.ts";
+import { inheritedEnv } from "../../support/inherited-env.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const token = "test-token-0123456789";
@@ -75,7 +76,7 @@ export class Deployment implements AsyncDisposable {
     this.nats = nats;
     this.url = `http://127.0.0.1:${gateway}`;
     this.#environment = {
-      PATH: process.env["PATH"] ?? "",
+      ...inheritedEnv,
       REEVE_NATS_URL: server.url,
       REEVE_DATA_DIR: folder,
       REEVE_LISTEN: `127.0.0.1:${gateway}`,

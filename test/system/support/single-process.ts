@@ -10,6 +10,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { inheritedEnv } from "../../support/inherited-env.ts";
 
 const bin = join(import.meta.dirname, "../../../cli/bin/reeve.mjs");
 
@@ -43,7 +44,7 @@ export class SingleProcess implements AsyncDisposable {
       [bin, "--data-dir", join(this.#folder, "data"), "up", "--listen", "127.0.0.1:0"],
       {
         env: {
-          PATH: process.env["PATH"] ?? "",
+          ...inheritedEnv,
           REEVE_SANDBOX: "bubblewrap",
           ...this.#settings,
         },

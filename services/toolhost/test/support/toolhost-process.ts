@@ -24,6 +24,7 @@ export async function startToolhostProcess(
     stdio: ["ignore", "ignore", "pipe"],
     env: {
       PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       REEVE_NATS_URL: natsUrl,
       REEVE_DATA_DIR: join(folder, "data"),
       REEVE_SANDBOX: sandbox,
