@@ -18,11 +18,19 @@ const component = [
   "cli/test/**/*.test.ts",
   "test/parity/**/*.test.ts",
 ];
-/** These load the machine, or compare what is left on it before and after. */
+/** These start whole deployments, or sandboxes that no other test looks at. Two run at once. */
+const deployments = [
+  "test/system/!(demo|long-run|protocol|standstill|takeover|toolhost-loss).test.ts",
+  "test/clients/**/*.test.ts",
+  "test/k8s/**/*.test.ts",
+  "services/toolhost/test/!(sandbox-loss|toolhost-loss|session-place).test.ts",
+];
+/** These load the machine, need an idle one, or compare what is left on it before and after. */
 const system = [
   "packages/sandbox/test/**/*.test.ts",
-  "services/toolhost/test/**/*.test.ts",
-  "test/{system,clients,chaos,cluster,k8s,adversarial,integration}/**/*.test.ts",
+  "services/toolhost/test/{sandbox-loss,toolhost-loss,session-place}.test.ts",
+  "test/system/{demo,long-run,standstill,takeover,toolhost-loss}.test.ts",
+  "test/{chaos,cluster,adversarial,integration}/**/*.test.ts",
 ];
 /** These set process-wide state, such as the global tracer. */
 const isolated = ["packages/platform/test/rpc-spans.test.ts", "test/system/local-traces.test.ts"];
@@ -65,11 +73,20 @@ export default defineConfig({
       {
         test: {
           ...slow,
+          name: "deployments",
+          include: deployments,
+          exclude: isolated,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...slow,
           name: "system",
           include: system,
-          exclude: [...isolated, "test/system/protocol.test.ts"],
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -79,7 +96,7 @@ export default defineConfig({
           include: isolated,
           isolate: true,
           fileParallelism: false,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],
