@@ -16,6 +16,13 @@ const pod = JSON.parse(
       name: "reeve-sandbox-1",
       namespace: "reeve-sandboxes",
       owner: "reeve-toolhost-1",
+      controller: {
+        apiVersion: "coordination.k8s.io/v1",
+        kind: "Lease",
+        name: "reeve-toolhost-1",
+        uid: "a2b8",
+        controller: true,
+      },
       image: "reeve-sandbox:0.1.0",
       uid: 65_533,
       runtimeClass: undefined,

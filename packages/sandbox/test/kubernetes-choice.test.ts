@@ -18,6 +18,7 @@ const spec = { ...defaultLimits, workspaceDir: "", readOnly: false };
 const warm = {
   namespace: "reeve",
   owner: "the-pool",
+  controller: { apiVersion: "agents.x-k8s.io/v1beta1", kind: "Sandbox", name: "warm", uid: "w" },
   image: "reeve-sandbox:0.1.0",
   uid: 65_533,
   runtimeClass: undefined,

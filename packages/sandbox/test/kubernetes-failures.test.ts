@@ -199,6 +199,17 @@ describe.skipIf(skipReason !== "")(`the pods of other toolhosts${skipReason}`, (
     await session[Symbol.asyncDispose]();
   });
 
+  test("name the lease of their toolhost as their controller, so that a drain evicts them", async () => {
+    await using session = await driverFor().open(spec, signal);
+    const pod = cluster.pods.store.objects.get(session.sessionId);
+    const [lease] = cluster.leases.objects.values();
+    const { name, uid } = lease?.metadata ?? {};
+    expect(uid).toBeDefined();
+    expect(pod?.metadata.ownerReferences).toEqual([
+      { apiVersion: "coordination.k8s.io/v1", kind: "Lease", name, uid, controller: true },
+    ]);
+  });
+
   test("are orphans when they have ended", async () => {
     await using session = await driverFor().open(spec, signal);
     cluster.pods.become(session.sessionId, statuses.done);

@@ -3,11 +3,10 @@ import { Backoff } from "@reeve/platform/async/retry/backoff";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
-import type { SessionSpec } from "../port.ts";
 import type { Cluster } from "./cluster.ts";
 import { labels, labelsOf, maxLifeS, sandboxName } from "./spec.ts";
 import { attachRights, isPastDeadline, deleteObject } from "./pod-sessions.ts";
-import type { AcquiredSession, SessionSource } from "./session-source.ts";
+import type { AcquiredSession, SessionRequest, SessionSource } from "./session-source.ts";
 import { rightsTo } from "./session-source.ts";
 
 const group = "extensions.agents.x-k8s.io";
@@ -66,7 +65,7 @@ export class ClaimedSessions implements SessionSource {
     this.#options = options;
   }
 
-  async acquire(sessionId: string, _: SessionSpec, signal: AbortSignal): Promise<string> {
+  async acquire({ sessionId }: SessionRequest, signal: AbortSignal): Promise<string> {
     const { owner, pool } = this.#options;
     const now = Date.now();
     const { namespace } = this.#cluster;

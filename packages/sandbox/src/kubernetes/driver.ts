@@ -85,8 +85,9 @@ export class KubernetesDriver implements SandboxDriver {
     const sessionId = `reeve-sandbox-${randomBytes(8).toString("hex")}`;
     this.#open.add(sessionId);
     const onGone = () => void this.#open.delete(sessionId);
+    let controller;
     try {
-      await lease.acquire(signal);
+      controller = await lease.acquire(signal);
     } catch (error) {
       onGone();
       throw error;
@@ -97,6 +98,7 @@ export class KubernetesDriver implements SandboxDriver {
         source,
         sessionId,
         spec,
+        controller,
         onGone,
         startTimeoutMs: this.#options.startTimeoutMs ?? defaultStartTimeoutMs,
       },

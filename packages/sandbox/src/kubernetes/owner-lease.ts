@@ -1,3 +1,4 @@
+import type { V1OwnerReference } from "@kubernetes/client-node";
 import { abortable } from "@reeve/platform/async/abortable";
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
@@ -17,7 +18,11 @@ const name = "toolhost-presence";
 export const leaseRights = rightsTo(group, "leases", "create get list update delete");
 
 const leaseOf = z.looseObject({
-  metadata: z.looseObject({ name: z.string(), resourceVersion: z.string().optional() }),
+  metadata: z.looseObject({
+    name: z.string(),
+    uid: z.string(),
+    resourceVersion: z.string().optional(),
+  }),
   spec: z.looseObject({ renewTime: z.string().optional() }),
 });
 const listed = z.object({ items: z.array(leaseOf) });
@@ -45,11 +50,16 @@ export class OwnerLease {
     this.#owner = owner;
   }
 
-  /** Creates the lease, which must exist before the first object of its owner. Throws a Failure. */
-  async acquire(signal: AbortSignal): Promise<void> {
+  /**
+   * Creates the lease, which must exist before the first object of its owner. Returns the reference with which these objects
+   * name it as their controller: the cluster deletes them when the lease is deleted. Throws a Failure.
+   */
+  async acquire(signal: AbortSignal): Promise<V1OwnerReference> {
     signal.throwIfAborted();
     this.#lease ??= this.#start();
-    await abortable(this.#lease, signal);
+    const { metadata } = await abortable(this.#lease, signal);
+    const { name, uid } = metadata;
+    return { apiVersion: `${group}/v1`, kind: "Lease", name, uid, controller: true };
   }
 
   /** Creates the lease for all callers, independent of the signal of each. */

@@ -1,12 +1,11 @@
 import { randomInt } from "node:crypto";
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
-import type { SessionSpec } from "../port.ts";
 import type { Cluster } from "./cluster.ts";
 import { labels, podManifest, sandboxName } from "./spec.ts";
 import type { Pod } from "./pod-state.ts";
 import { readPod, stateOfPod } from "./pod-state.ts";
-import type { AcquiredSession, SessionSource } from "./session-source.ts";
+import type { AcquiredSession, SessionRequest, SessionSource } from "./session-source.ts";
 import { rightsTo } from "./session-source.ts";
 
 const listed = z.object({ items: z.array(z.unknown()) });
@@ -39,9 +38,13 @@ export class PodSessions implements SessionSource {
     this.#options = options;
   }
 
-  async acquire(sessionId: string, spec: SessionSpec, signal: AbortSignal): Promise<string> {
+  async acquire(
+    { sessionId, spec, controller }: SessionRequest,
+    signal: AbortSignal,
+  ): Promise<string> {
     const body = podManifest(spec, {
       ...this.#options,
+      controller,
       name: sessionId,
       namespace: this.#cluster.namespace,
       uid: randomInt(userIds.first, userIds.end),

@@ -1,3 +1,4 @@
+import type { V1OwnerReference } from "@kubernetes/client-node";
 import type { SessionSpec } from "../port.ts";
 
 /** A session that exists in the cluster. */
@@ -15,13 +16,20 @@ export interface Right {
   readonly verb: string;
 }
 
+export interface SessionRequest {
+  readonly sessionId: string;
+  readonly spec: SessionSpec;
+  /** The object of the toolhost that manages the session. */
+  readonly controller: V1OwnerReference;
+}
+
 /** Supplies the pods of sessions. */
 export interface SessionSource {
   readonly rights: readonly Right[];
   /** Whether each session has its own user id, by which the kernel counts its processes. */
   readonly hasOwnUser: boolean;
   /** Requests a pod and returns its name as soon as it is known. Throws a Failure. */
-  acquire(sessionId: string, spec: SessionSpec, signal: AbortSignal): Promise<string>;
+  acquire(request: SessionRequest, signal: AbortSignal): Promise<string>;
   /** Releases the pod of a session with its resources. A missing session is not an error. */
   release(sessionId: string, signal: AbortSignal): Promise<void>;
   list(signal: AbortSignal): Promise<readonly AcquiredSession[]>;

@@ -1,4 +1,4 @@
-import type { V1Pod } from "@kubernetes/client-node";
+import type { V1OwnerReference, V1Pod } from "@kubernetes/client-node";
 import { bootstrapProgram } from "../programs/programs.ts";
 import type { SessionSpec } from "../port.ts";
 import { defaultLimits } from "../port.ts";
@@ -29,6 +29,8 @@ export interface PodSettings {
   readonly name: string;
   readonly namespace: string;
   readonly owner: string;
+  /** Without a controller, `kubectl drain` refuses to evict the pod. */
+  readonly controller: V1OwnerReference;
   readonly image: string;
   /** User and group of all processes. */
   readonly uid: number;
@@ -40,13 +42,19 @@ export interface PodSettings {
 /** Returns the pod of one sandbox, within Pod Security level "restricted". Each setting prevents an attack or saves resources. */
 export function podManifest(
   { memoryBytes }: Pick<SessionSpec, "memoryBytes">,
-  { name, namespace, owner, image, uid, runtimeClass, now }: PodSettings,
+  { name, namespace, owner, controller, image, uid, runtimeClass, now }: PodSettings,
 ): V1Pod {
   const storage = quantity(defaultLimits.workspaceBytes + spareWorkspaceBytes);
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace, labels: labelsOf(name, owner, now), annotations },
+    metadata: {
+      name,
+      namespace,
+      labels: labelsOf(name, owner, now),
+      annotations,
+      ownerReferences: [controller],
+    },
     spec: {
       restartPolicy: "Never",
       activeDeadlineSeconds: maxLifeS,

@@ -1,7 +1,6 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { agentProgram } from "../programs/programs.ts";
-import type { SessionSpec } from "../port.ts";
 import type { AgentChannel } from "../agent/agent-channel.ts";
 import type { PodStreams } from "./attach-pod.ts";
 import { attachPod } from "./attach-pod.ts";
@@ -9,17 +8,15 @@ import { waitForPod } from "./wait-for-pod.ts";
 import type { Cluster } from "./cluster.ts";
 import type { EndCause, Pod, PodState } from "./pod-state.ts";
 import { stateOfPod } from "./pod-state.ts";
-import type { SessionSource } from "./session-source.ts";
+import type { SessionRequest, SessionSource } from "./session-source.ts";
 
 /** How long to wait for the reason why a pod has ended. */
 const causeMs = 5_000;
 const releaseMs = 10_000;
 
-export interface SessionStartOptions {
+export interface SessionStartOptions extends SessionRequest {
   readonly cluster: Cluster;
   readonly source: SessionSource;
-  readonly sessionId: string;
-  readonly spec: SessionSpec;
   /** Called once, when the session is released or could not be. */
   readonly onGone: () => void;
   readonly startTimeoutMs: number;
@@ -40,12 +37,12 @@ export async function startSession(
   signal: AbortSignal,
 ): Promise<SessionChannel> {
   signal.throwIfAborted();
-  const { cluster, source, sessionId, spec } = start;
+  const { cluster, source, sessionId } = start;
   const timeout = AbortSignal.timeout(start.startTimeoutMs);
   const until = AbortSignal.any([signal, timeout]);
   let state: PodState | undefined;
   try {
-    const name = await source.acquire(sessionId, spec, until);
+    const name = await source.acquire(start, until);
     const hasStarted = (pod: Pod) => {
       state = stateOfPod(pod);
       return state.kind !== "waiting";

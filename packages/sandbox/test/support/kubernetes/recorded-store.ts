@@ -9,6 +9,7 @@ export interface Stored {
     resourceVersion?: string;
     deletionTimestamp?: string;
     labels?: Record<string, string>;
+    ownerReferences?: readonly object[];
   };
   status?: object;
 }
@@ -51,6 +52,7 @@ export class RecordedStore {
 
   put(object: Stored, type: "ADDED" | "MODIFIED" = "MODIFIED"): void {
     object.metadata.resourceVersion = String(++this.#version);
+    object.metadata.uid ??= `${this.#kind}-${this.#version}`;
     this.objects.set(object.metadata.name, object);
     this.#notify(type, object);
   }
