@@ -42,9 +42,13 @@ export async function* callTool(
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
   republishLostRequest({ key, request, queue, sequence }, ports, bounded).catch(() => undefined);
+  // The journal is read from its start, and the log has what earlier owners reported.
+  let known = effect.call.progressReports;
+  const isKnown = ({ fact }: ToolCallFact) => fact.case === "progress" && known-- > 0;
   try {
     for await (const { events } of ports.journal.follow(key, 0, signal)) {
-      const facts = events.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
+      const unknown = events.filter((event) => !isKnown(event));
+      const facts = unknown.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
       if (facts.length > 0) yield facts;
       if (events.some(endsCall)) return;
     }

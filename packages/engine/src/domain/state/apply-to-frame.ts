@@ -69,6 +69,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       const pending = {
         startedAtMs: undefined,
         approval: undefined,
+        progressReports: 0,
         questions: [],
         result: undefined,
       };
@@ -85,6 +86,11 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
         startedAtMs: call.startedAtMs ?? startedAtMs,
       }));
     }
+    case "mcpProgress":
+      return amendCall(frame, event.value.callId, (call) => ({
+        ...call,
+        progressReports: call.progressReports + 1,
+      }));
     case "approval": {
       const { approval } = event.value;
       return amendCall(frame, approval?.call?.callId, (call) =>
@@ -99,7 +105,6 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "runParked":
     case "runPrepared":
     case "status":
-    case "mcpProgress":
     case "plan":
     case "messageSubmitted":
     case "memoryWritten":

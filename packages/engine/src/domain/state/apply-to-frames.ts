@@ -47,6 +47,7 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
     case "textVoided":
     case "toolCall":
     case "toolCallStarted":
+    case "mcpProgress":
     case "context":
     case "usage":
     case "modelCallStarted":
@@ -58,7 +59,6 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
     case "runCreated":
     case "runParked":
     case "status":
-    case "mcpProgress":
     case "messageSubmitted":
     case "memoryWritten":
     case "todosChanged":

@@ -159,6 +159,8 @@ export interface Call {
   /** When the call was handed to its tool; undefined: not yet. */
   readonly startedAtMs: number | undefined;
   readonly approval: Approval | undefined;
+  /** How many reports of its progress the log has. */
+  readonly progressReports: number;
   /** The questions of the tool to people, each in its latest version. */
   readonly questions: readonly Approval[];
   readonly result: ToolResult | undefined;
