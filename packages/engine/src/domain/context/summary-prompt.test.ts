@@ -1,4 +1,6 @@
+import { ApprovalState } from "@reeve/contracts/approval";
 import { expect, test } from "vitest";
+import { PlayedRun } from "../../../test/support/run-player.ts";
 import { newFrame } from "../state/frame.ts";
 import { unitsFrom } from "../state/units.ts";
 import { transcript } from "./summary-prompt.ts";
@@ -12,4 +14,17 @@ test.each([
   const whole = transcript(frame, 2, maxTokens);
   expect(whole.isWellFormed()).toBe(true);
   expect(whole.length).toBeGreaterThan(1_900);
+});
+
+// Requirement: HITL-2
+test("the summary of a call names the arguments with which a person replaced those of the model", () => {
+  const spec = { hitlTools: ["search"], approvalPolicy: { allowEditedArguments: true } };
+  const run = new PlayedRun(spec).turn({ name: "search", args: { q: "a" } }).parks();
+  run
+    .decides(ApprovalState.APPROVED, { edited: { q: "b" } })
+    .claimedAnew()
+    .result(0, "found");
+  expect(transcript(run.frame(), 2, 1_000)).toMatch(
+    /^Call of search: \{"q":"a"\}\n\[a person replaced .*\{"q":"b"\}\]\nResult: found$/m,
+  );
 });

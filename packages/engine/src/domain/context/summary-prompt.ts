@@ -1,5 +1,6 @@
 import { lastTokens } from "@reeve/agent/text/count-tokens";
 import { firstCharacters } from "@reeve/agent/text/truncate-characters";
+import { editedNote } from "@reeve/run/tree/edited-note";
 import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, Unit } from "../state/frame.ts";
 import { unitsOf } from "../state/units.ts";
@@ -47,7 +48,12 @@ function lines(unit: Unit): readonly string[] {
 
 function callLine({ call, result }: Call): string {
   const args = call.arguments === undefined ? call.rawArguments : JSON.stringify(call.arguments);
-  return `Call of ${call.name}: ${cut(args)}\nResult: ${cut(result?.content ?? "none")}`;
+  const lines = [
+    `Call of ${call.name}: ${cut(args)}`,
+    editedNote(result),
+    `Result: ${cut(result?.content ?? "none")}`,
+  ];
+  return lines.filter((line) => line !== "").join("\n");
 }
 
 function cut(text: string): string {
