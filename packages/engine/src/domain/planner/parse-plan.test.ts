@@ -31,6 +31,17 @@ test.each([
     '- fast\n- cheap\n```json\n{"steps": ["a"]}\n```',
     ["a"],
   ],
+  [
+    "a fenced object before a list of notes",
+    '```json\n{"steps": ["a", "b"]}\n```\n- Both are quick.\n- Neither costs anything.',
+    ["a", "b"],
+  ],
+  ["an object before a list of notes", `{"steps": ["a"]}\n\nNotes:\n1. Quick.`, ["a"]],
+  [
+    "a list with an object with steps between its items",
+    '1. Post\n```\n{"steps": ["dry-run"]}\n```\n2. Deploy',
+    ["Post", "Deploy"],
+  ],
   ["a list of boxes to tick", "- [ ] a\n- [x] b", ["a", "b"]],
   ["a numbered list in bold", "**1.** a\n**2.** b", ["a", "b"]],
   ["a numbered list with escaped points", "1\\. a\n2\\. b", ["a", "b"]],

@@ -10,21 +10,24 @@ const maxCharacters = 2_000;
  * steps.
  */
 export function parsePlan(text: string): readonly string[] | undefined {
-  const steps = stepsIn(text) ?? closingObject(text) ?? listItems(text) ?? embedded(text);
+  const steps = stepsIn(text) ?? separateObject(text) ?? listItems(text) ?? embedded(text);
   return steps
     ?.map((step) => firstCharacters(step.trim().toWellFormed(), maxCharacters))
     .filter((step) => step !== "")
     .slice(0, maxSteps);
 }
 
-/** Returns the steps of an object with `steps` that the text ends with, on lines of its own, perhaps after a list of reasons. */
-function closingObject(text: string): readonly string[] | undefined {
+/**
+ * Returns the steps of an object with `steps` on lines of its own. A list before it gives reasons, and a list after it adds
+ * notes; between two items of a list, the object belongs to an item.
+ */
+function separateObject(text: string): readonly string[] | undefined {
   const start = `\n${text}`.indexOf("\n{");
   const object = start === -1 ? undefined : between(text.slice(start), "{", "}");
-  if (object === undefined || listItems(text.slice(start + object.length)) !== undefined) {
-    return undefined;
-  }
-  return stepsIn(object);
+  if (object === undefined) return undefined;
+  const surroundings = [text.slice(0, start), text.slice(start + object.length)];
+  const isInList = surroundings.every((part) => listItems(part) !== undefined);
+  return isInList ? undefined : stepsIn(object);
 }
 
 /** Returns the steps of JSON among words. */
