@@ -117,6 +117,20 @@ test.each([
   expect(result).toContain(why);
 });
 
+test("a decision that throws is a rejection with the reason", async () => {
+  const { result } = await ordering({ hitlTools: ["order"] }, () => {
+    throw new Error("the terminal is closed");
+  });
+  expect(result).toBe("a person rejected this call: the terminal is closed");
+});
+
+test("a question is declined when its decision throws", async () => {
+  const { result } = await ordering({}, () => {
+    throw new Error("the terminal is closed");
+  });
+  expect(result).toBe(`declined at {"table":1}`);
+});
+
 test("an approval that expires aborts the signal of its decision", async () => {
   const aborted = Promise.withResolvers<void>();
   const spec = { hitlTools: ["order"], approvalPolicy: { timeout: { nanos: 20_000_000 } } };

@@ -83,10 +83,11 @@ async function resolveApproval(
   const waiting = new AbortController();
   const bounded = AbortSignal.any([signal, waiting.signal]);
   const { approval, decide } = asked;
+  const ask = async () => await decide(approval, bounded);
   try {
     const decided = await Promise.race([
       // An error of `decide` is a rejection, with the error as its reason.
-      decide(approval, bounded).catch((error: unknown) => rejection(error)),
+      ask().catch((error: unknown) => rejection(error)),
       expiryOf(approval, ports, bounded),
     ]);
     if (decided === undefined) await expireApproval(ports, key, approval.approvalId, signal);

@@ -100,7 +100,10 @@ export class LocalRuntime {
     const { signal } = this;
     this.#standstill = new StandstillMeter(bootClock);
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-    failed.catch(() => undefined);
+    let isBroken = false;
+    failed.catch(() => {
+      isBroken = true;
+    });
     const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, drain: signal });
     const slots = new Slots(concurrency);
     const toolhost = {
@@ -127,8 +130,8 @@ export class LocalRuntime {
       failed,
       fail,
       [Symbol.asyncDispose]: async () => {
-        // The remaining dispatch of a cancelled run ends its tools gracefully.
-        while (this.#dispatch.length > 0) await new Promise(setImmediate);
+        // The remaining dispatch of a cancelled run ends its tools gracefully, if there is a worker for it.
+        while (this.#dispatch.length > 0 && !isBroken) await new Promise(setImmediate);
         this.#end.abort(new DOMException("the run has ended", "AbortError"));
         await Promise.allSettled([runs, calls]);
         this.#standstill?.[Symbol.dispose]();

@@ -35,3 +35,13 @@ test("a blank message is refused, and so is a message while a hundred are pendin
   answer();
   await run.ended;
 });
+
+test("a message to a run that has ended is refused", async () => {
+  const { provider, answer } = waiting();
+  answer();
+  const spec = { id: "a", name: "a", model: "test:x" };
+  const { signal } = new AbortController();
+  const run = runAgent(spec, "go", { providers: [provider], signal });
+  await run.ended;
+  await expect(run.send("more")).rejects.toMatchObject({ reason: ErrorReason.RUN_ENDED });
+});

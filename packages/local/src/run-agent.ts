@@ -45,7 +45,10 @@ export interface RunAgentOptions extends LocalParts {
 
 /** A run in this process. */
 export interface LocalRun {
-  /** Yields all events, including records, up to the terminal one. Each iteration begins with the first event. */
+  /**
+   * Yields all events, including records, up to the terminal one. Each iteration begins with the first event. Throws if this
+   * process cannot drive the run.
+   */
   events(): AsyncIterable<RunEvent>;
   /** Sends a message to the run. Resolves when the message is in the log. Rejects with a Failure if the run has ended. */
   send(text: string): Promise<void>;
@@ -86,12 +89,13 @@ export function runAgent(
     decide,
     signal,
   });
+  const broken = new AbortController();
   // A caller that only reads the events must not crash by an unhandled rejection.
-  ended.catch(() => undefined);
+  ended.catch((error: unknown) => broken.abort(error));
   return {
     ended,
     warnings,
-    events: () => eventsOf(runtime, key),
+    events: () => eventsOf(runtime, key, broken.signal),
     async send(text) {
       assertNotBlank(key.run, text);
       const message = { role: Role.USER, text };
@@ -101,7 +105,7 @@ export function runAgent(
         assertInboxRoom(head, text);
         return [submitted];
       };
-      await appendExternal(runtime.ports, key, decided, runtime.signal);
+      await appendExternal(runtime.ports, key, decided, broken.signal);
     },
   };
 }
@@ -143,12 +147,17 @@ async function endOf({ ports, signal }: LocalRuntime, key: RunKey): Promise<Run>
   throw new Error(`the log of ${key.run} ended before the run`);
 }
 
-async function* eventsOf({ ports }: LocalRuntime, key: RunKey): AsyncIterable<RunEvent> {
+/** Throws the reason of `broken` when it aborts. Not of the runtime's signal: a cancelled run is read up to its last event. */
+async function* eventsOf(
+  { ports }: LocalRuntime,
+  key: RunKey,
+  broken: AbortSignal,
+): AsyncIterable<RunEvent> {
   let head = emptyHead;
-  // Not the runtime's signal: a cancelled run is read up to its last event.
   const end = new AbortController();
+  const until = AbortSignal.any([broken, end.signal]);
   try {
-    for await (const { events } of ports.log.follow(key, 0, end.signal)) {
+    for await (const { events } of ports.log.follow(key, 0, until)) {
       for (const event of events) {
         head = foldHead(head, [event]);
         yield event;
