@@ -70,10 +70,15 @@ export function bucketOf(schema: DescMessage): BucketTemplate {
 const placeholder = /\{(\w+)\}/g;
 const token = /^[A-Za-z0-9_=-]+$/;
 
+/** Whether a subject or a key can have the text as one of its tokens. */
+export function isToken(text: string): boolean {
+  return token.test(text);
+}
+
 function fill(template: string, tokens: Tokens): string {
   return template.replace(placeholder, (_, name: string) => {
     const value = tokens[name];
-    if (value === undefined || !token.test(value)) {
+    if (value === undefined || !isToken(value)) {
       throw new RangeError(`"${value ?? ""}" is not a valid ${name} for ${template}`);
     }
     return value;

@@ -1,9 +1,13 @@
+import { create } from "@bufbuild/protobuf";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
+import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import { describe, expect, test } from "vitest";
 import {
+  answers,
   deliveryOf,
   factsIn,
+  journalAway,
   kinds,
   never,
   patientTool,
@@ -48,4 +52,19 @@ describe("a toolhost that ends", () => {
     await working;
     expect(resultIn(await factsIn(ports)).content).toBe("finished");
   });
+});
+
+test.each([
+  ["is empty", {}],
+  ["names no tenant", { runId: "run_1", call: { callId: "run_1-2-0" } }],
+  ["has no id", { tenant: "acme", runId: "run_1", call: {} }],
+  ["has an id that no subject can have", { tenant: "acme", runId: "a b", call: { callId: "c" } }],
+])("a call that %s is removed from the queue", async (_, fields) => {
+  const ports = portsWith(
+    answers,
+    journalAway(() => true),
+  );
+  const delivery = deliveryOf(create(ToolCallRequestSchema, fields));
+  await settleCall(delivery, ports, never);
+  expect(delivery.settled).toEqual(["acknowledged"]);
 });

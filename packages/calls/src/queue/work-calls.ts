@@ -1,3 +1,4 @@
+import { isToken } from "@reeve/contracts/channel";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { every } from "@reeve/platform/async/every";
@@ -67,8 +68,12 @@ export async function settleCall(
 ): Promise<void> {
   const { message: request } = delivery;
   const { call } = request;
-  if (call === undefined) return delivery.acknowledge();
   const key = callKeyOf(request);
+  if (call === undefined || !Object.values(key).every(isToken)) {
+    // No version can have written it, and every toolhost would return it.
+    ports.log.error({ key }, "a request names no call; removing it from the queue");
+    return delivery.acknowledge();
+  }
   using _ = every(ports.heartbeatMs, () => delivery.extend());
   try {
     if (await forwardCall(delivery, key, ports, signal)) return;

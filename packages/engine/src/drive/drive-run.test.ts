@@ -1,11 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import { DispatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import { ModelFailure } from "../ports/model-provider.ts";
 import { countingModel, textOf } from "../../test/support/models.ts";
+import { driveRun } from "./drive-run.ts";
 import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
@@ -116,4 +117,26 @@ test("a run with an event of a newer version is given back unchanged", async () 
   await bench.log.append(key, (await bench.log.read(key, emptyTail, never)).tail, [unknown], never);
   expect(await bench.drive("w")).toBe("given back");
   expect(await bench.events()).toHaveLength(2);
+});
+
+test.each([
+  ["is empty", {}],
+  ["names no tenant", { runId: "run_1" }],
+  ["names a run that no subject can have", { tenant: "acme", runId: "run.>" }],
+])("a dispatch message that %s is removed from the queue", async (_, fields) => {
+  const settled: string[] = [];
+  const delivery = {
+    message: create(DispatchSchema, fields),
+    sequence: 1,
+    attempt: 1,
+    extend: () => undefined,
+    acknowledge: () => void settled.push("acknowledged"),
+    returnToQueue: () => void settled.push("returned"),
+    abandon: () => void settled.push("abandoned"),
+  };
+  // The log of a store refuses such a key. The one in memory does not.
+  const ports = new WorkerBench(countingModel(0)).ports("w");
+  const log = { ...ports.log, read: () => Promise.reject(new RangeError("not a valid run")) };
+  await driveRun(delivery, { ...ports, log }, { now: never, drain: never });
+  expect(settled).toEqual(["acknowledged"]);
 });

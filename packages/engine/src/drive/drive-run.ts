@@ -1,3 +1,4 @@
+import { isToken } from "@reeve/contracts/channel";
 import type { Dispatch } from "@reeve/contracts/run";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import { every } from "@reeve/platform/async/every";
@@ -30,6 +31,11 @@ export async function driveRun(
 ): Promise<void> {
   const { tenant, runId } = delivery.message;
   const logger = ports.logger.child({ tenant, runId });
+  if (!isToken(tenant) || !isToken(runId)) {
+    // No version can have written it, and every worker would return it.
+    logger.error("a dispatch message names no run; removing it from the queue");
+    return delivery.acknowledge();
+  }
   try {
     // The heartbeat ends before the message is settled: a settled message cannot be extended.
     const kind = await keepingAlive(delivery, ports, () => driveDelivered(delivery, ports, stop));
