@@ -4,7 +4,8 @@ import type { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { readShape } from "@reeve/platform/strict/read-shape";
-import { parseDocument } from "yaml";
+import type { Document } from "yaml";
+import { isScalar, LineCounter, parseDocument, visit } from "yaml";
 
 /** A kind of file: the message that it holds, and how errors refer to it. */
 export interface FileKind<Schema extends DescMessage> {
@@ -51,12 +52,23 @@ export function parseMessageFile<Schema extends DescMessage>(
 
 type Kind = Pick<FileKind<DescMessage>, "noun" | "reason">;
 
+/** The maximum size of a file: no valid one comes near it. */
+const maxBytes = 1_048_576;
+/** How many errors of its syntax one file reports. */
+const maxSyntaxErrors = 100;
+
 function readMapping(kind: Kind, text: string, file: string): JsonObject {
-  const document = parseDocument(text, { stringKeys: true });
-  const syntax = [...document.errors, ...document.warnings].map(({ message }) =>
-    syntaxError(message),
-  );
-  if (syntax.length > 0) throw malformedFile(kind, file, syntax);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes) {
+    const description = `the file has ${bytes} bytes; the limit is ${maxBytes}`;
+    throw malformedFile(kind, file, [{ field: "", description, reason: "TOO_LARGE" }]);
+  }
+  const lineCounter = new LineCounter();
+  // The parser compares each key with each other one, so a file with many keys would take minutes.
+  const document = parseDocument(text, { stringKeys: true, uniqueKeys: false, lineCounter });
+  const messages = [...document.errors, ...document.warnings].map(({ message }) => message);
+  const syntax = [...messages, ...repeatedKeys(document, lineCounter)].map(syntaxError);
+  if (syntax.length > 0) throw malformedFile(kind, file, syntax.slice(0, maxSyntaxErrors));
   let value: unknown;
   try {
     value = document.toJS();
@@ -70,6 +82,25 @@ function readMapping(kind: Kind, text: string, file: string): JsonObject {
   }
   // YAML without custom tags contains only JSON values.
   return value as JsonObject;
+}
+
+/** Describes the keys that a mapping of the document has more than once. */
+function repeatedKeys(document: Document.Parsed, lines: LineCounter): readonly string[] {
+  const repeated: string[] = [];
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          const { line } = lines.linePos(key.range?.[0] ?? 0);
+          repeated.push(`line ${line}: the key "${String(key.value)}" is repeated`);
+        }
+        seen.add(key.value);
+      }
+    },
+  });
+  return repeated;
 }
 
 function syntaxError(message: string): Violation {

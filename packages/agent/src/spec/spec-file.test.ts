@@ -175,3 +175,31 @@ function bomb(): string {
   }
   return levels.join("\n");
 }
+
+describe("a file that is too large or repeats keys", () => {
+  test("is refused at its size, before it is read", () => {
+    const { violations, message } = failureOf(`name: a\n# ${"x".repeat(1_048_576)}`);
+    expect(violations).toEqual([
+      {
+        field: "",
+        description: "the file has 1048586 bytes; the limit is 1048576",
+        reason: "TOO_LARGE",
+      },
+    ]);
+    expect(message).toMatch(/^agent\.yaml is not a valid agent spec: the file has/);
+  });
+
+  test("is refused with the line of each repeated key", () => {
+    const text = "name: a\nbudgets:\n  max_subtasks: 1\n  max_subtasks: 2\nname: b\n";
+    expect(violationsOf(text)).toEqual([
+      { field: "", description: 'line 5: the key "name" is repeated', reason: "SYNTAX" },
+      { field: "", description: 'line 4: the key "max_subtasks" is repeated', reason: "SYNTAX" },
+    ]);
+  });
+
+  test("takes time in proportion to its keys", () => {
+    // A comparison of each key with each other one takes minutes.
+    const keys = Array.from({ length: 40_000 }, (_, index) => `k${index}: 1`);
+    expect(violationsOf(keys.join("\n"))).toHaveLength(100);
+  });
+});
