@@ -148,6 +148,16 @@ describe("a tool that requires an approval", () => {
     ).toEqual([deploy.name]);
   });
 
+  test("requires none for another tool that its source has added", async () => {
+    const kept = { ...deploy, name: "ops__deploy" };
+    const added = { ...deploy, name: "ops__deploy_all" };
+    const bench = new WorkerBench(countingModel(1, [], added.name)).offers(kept).offers(added);
+    await bench.create({ hitlTools: [kept.name] });
+    await bench.drive("w");
+    expect(await preparedBy(bench)).toMatchObject({ gatedTools: [], warnings: [] });
+    expect(bench.executed).toHaveLength(1);
+  });
+
   test("and that nothing offers ends the run before the model is called", async () => {
     const model = recordingModel();
     const bench = new WorkerBench(model).offers(deploy);
