@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
 import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
@@ -9,7 +10,9 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { parseSpecFile } from "@reeve/agent/spec/spec-file";
+import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { RunStatus } from "@reeve/contracts/run";
+import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { inSpan } from "@reeve/platform/telemetry/spans";
 import { beforeAll, expect, test } from "vitest";
 import { runAgent } from "@reeve/local/run-agent";
@@ -68,4 +71,27 @@ test("planner and subtasks have their own spans below the run's, in the caller's
     .map(({ attributes }) => attributes["reeve.subtask.id"])
     .filter((id) => id !== undefined);
   expect(new Set(ids).size).toBe(4);
+});
+
+test.each([
+  ["sent", {}, 0.5],
+  ["not sent, because its model accepts none", { temperature: false }, undefined],
+])("the span of a model call shows a temperature that is %s", async (_, accepted, shown) => {
+  exporter.reset();
+  const capabilities = { tools: true, parallelToolCalls: true, ...accepted };
+  const asked: (number | undefined)[] = [];
+  const provider: ModelProvider = {
+    descriptor: create(ProviderDescriptorSchema, { name: "test", capabilities }),
+    format: "test",
+    async *stream({ temperature }) {
+      asked.push(temperature);
+      const turn = { messageJson: "{}", finishReason: "stop", calls: [], model: "x" };
+      yield { kind: "turn", turn: { ...turn, usage: undefined } };
+    },
+  };
+  const agent = { id: "a", name: "a", model: "test:x", temperature: 0.5 };
+  await runAgent(agent, "go", { providers: [provider], signal: never }).ended;
+  expect(asked).toEqual([shown]);
+  const [span] = exporter.getFinishedSpans().filter(({ name }) => name === "chat x");
+  expect(span?.attributes["gen_ai.request.temperature"]).toBe(shown);
 });
