@@ -1,6 +1,12 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Thread, ThreadMessage } from "@reeve/client";
-import { Role, ThreadMessageSchema, ThreadSchema, TurnOutcome } from "@reeve/contracts/thread";
+import {
+  Role,
+  ThreadMessageSchema,
+  ThreadSchema,
+  TurnIncompleteReason,
+  TurnOutcome,
+} from "@reeve/contracts/thread";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
@@ -88,11 +94,25 @@ function renderMessage(message: ThreadMessage, terminal: Terminal): string {
   }
   const tree =
     message.executionTree === undefined ? "" : renderTree(message.executionTree, terminal);
-  const outcome = outcomes.get(message.outcome);
-  const reason = message.error === "" ? "" : `: ${oneLine(message.error, 500)}`;
-  const end = outcome === undefined ? "" : `${style("red", outcome)}${reason}\n`;
+  const end = renderEnd(message, terminal);
   return `${style("bold", "agent")}\n${tree}${plainText(message.text).trim()}\n${end}\n`;
 }
+
+function renderEnd(
+  { outcome, error, incompleteReason }: ThreadMessage,
+  { style }: Terminal,
+): string {
+  const ended = outcomes.get(outcome);
+  const reason = error === "" ? "" : `: ${oneLine(error, 500)}`;
+  if (ended !== undefined) return `${style("red", ended)}${reason}\n`;
+  const incomplete = incompleteNames.get(incompleteReason);
+  return incomplete === undefined ? "" : `${style("yellow", incomplete)}\n`;
+}
+
+const incompleteNames: ReadonlyMap<TurnIncompleteReason, string> = new Map([
+  [TurnIncompleteReason.TRUNCATED, "truncated"],
+  [TurnIncompleteReason.FILTERED, "filtered"],
+]);
 
 const outcomes: ReadonlyMap<TurnOutcome, string> = new Map([
   [TurnOutcome.ERROR, "failed"],

@@ -1,6 +1,10 @@
+import { create } from "@bufbuild/protobuf";
 import { IncompleteReason } from "@reeve/contracts/run";
+import { TurnEndedSchema, TurnIncompleteReason, TurnQueuedSchema } from "@reeve/contracts/thread";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { runOf } from "@reeve/run/head/run-head";
+import { threadMessages } from "@reeve/run/thread/thread-messages";
+import { emptyThread } from "@reeve/run/thread/thread-state";
 import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { describe, expect, test } from "vitest";
 import { expectOrder } from "../../test/support/event-order.ts";
@@ -202,5 +206,23 @@ describe("the incomplete answer of a subtask", () => {
       .result(0, "x", child);
     run.answers("", "length", child);
     expect(run.lastResult).toMatch(/^\[incomplete: .*\]\n$/);
+  });
+});
+
+test.each([
+  ["truncated", TurnIncompleteReason.TRUNCATED, "length"],
+  ["filtered", TurnIncompleteReason.FILTERED, "content_filter"],
+  ["complete", TurnIncompleteReason.UNSPECIFIED, "stop"],
+])("an answer that is %s is marked so in its thread", (_, incompleteReason, finishReason) => {
+  const run = new PlayedRun({ answerPolicy: { filtered: "complete" } });
+  run.answers("Twenty-", finishReason);
+  const ended = create(TurnEndedSchema, turnEnded("run_test", run.events));
+  expect(ended.incompleteReason).toBe(incompleteReason);
+  const queued = create(TurnQueuedSchema);
+  const turn = { runId: "run_test", queued, queuedAt: undefined, isStarted: true };
+  const turns = [{ ...turn, ended, endedAt: undefined }];
+  expect(threadMessages({ ...emptyThread, turns }).at(-1)).toMatchObject({
+    text: "Twenty-",
+    incompleteReason,
   });
 });

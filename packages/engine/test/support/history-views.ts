@@ -2,7 +2,11 @@ import { createHash } from "node:crypto";
 import { create, toJson } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
-import { ExecutionTreeSchema, TurnEndedSchema } from "@reeve/contracts/thread";
+import {
+  ExecutionTreeSchema,
+  TurnEndedSchema,
+  TurnIncompleteReason,
+} from "@reeve/contracts/thread";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { runOf } from "@reeve/run/head/run-head";
 import { requiredDispatch } from "@reeve/run/head/ownership";
@@ -82,6 +86,8 @@ function ofFrame(frame: Frame): Views {
 
 function ofThread(events: readonly RunEvent[]): Views {
   const turn = create(TurnEndedSchema, turnEnded("run_test", events));
+  // The view of the run has it.
+  turn.incompleteReason = TurnIncompleteReason.UNSPECIFIED;
   // Only the next run of the thread reads the notes of earlier turns.
   for (const { message } of turn.messages) {
     if (message.case === "assistant") message.value.advisory = "";

@@ -10,7 +10,7 @@ export function threadMessages({ turns }: ThreadState): readonly ThreadMessage[]
 
 function messagesOf({ runId, isStarted, ended, endedAt }: Turn): readonly ThreadMessage[] {
   if (ended === undefined || !isStarted) return [];
-  const { messages, output, outcome, executionTree, cost, error } = ended;
+  const { messages, output, outcome, incompleteReason, executionTree, cost, error } = ended;
   const common = { runId, ...(endedAt && { time: endedAt }) };
   const said = messages.flatMap(({ message }) =>
     message.case === "user"
@@ -22,6 +22,7 @@ function messagesOf({ runId, isStarted, ended, endedAt }: Turn): readonly Thread
     role: Role.ASSISTANT,
     text: output,
     outcome,
+    incompleteReason,
     error,
     ...(executionTree && { executionTree }),
     ...(cost && { cost }),

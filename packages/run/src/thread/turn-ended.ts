@@ -3,9 +3,9 @@ import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { treeOf } from "../tree/execution-tree.ts";
 import { fitTree } from "../tree/fit-tree.ts";
 import type { RunEvent } from "@reeve/contracts/run";
-import { RunStatus } from "@reeve/contracts/run";
+import { IncompleteReason, RunStatus } from "@reeve/contracts/run";
 import type { TurnEndedSchema } from "@reeve/contracts/thread";
-import { TurnOutcome } from "@reeve/contracts/thread";
+import { TurnIncompleteReason, TurnOutcome } from "@reeve/contracts/thread";
 import { costSummaryOf } from "../head/ledger.ts";
 import { newerVersion } from "../head/newer-version.ts";
 import { emptyHead, foldHead, outputOf } from "../head/run-head.ts";
@@ -31,6 +31,7 @@ export function turnEnded(
   return {
     runId,
     outcome: outcomes.get(head.status) ?? TurnOutcome.UNSPECIFIED,
+    incompleteReason: incompleteReasons[head.incompleteReason] ?? TurnIncompleteReason.UNSPECIFIED,
     messages: [...fitHistory(turnHistory(own), maxBytes.messages)],
     output: truncateToBytes(outputOf(head), maxBytes.output),
     executionTree: fitTree(treeOf(head.tree), maxBytes.tree),
@@ -46,6 +47,13 @@ function untilEnd(events: readonly RunEvent[]): readonly RunEvent[] {
   );
   return end === -1 ? events : events.slice(0, end + 1);
 }
+
+/** A reason that only a newer version knows has no entry. */
+const incompleteReasons: Readonly<Record<IncompleteReason, TurnIncompleteReason | undefined>> = {
+  [IncompleteReason.UNSPECIFIED]: TurnIncompleteReason.UNSPECIFIED,
+  [IncompleteReason.TRUNCATED]: TurnIncompleteReason.TRUNCATED,
+  [IncompleteReason.FILTERED]: TurnIncompleteReason.FILTERED,
+};
 
 const outcomes: ReadonlyMap<RunStatus, TurnOutcome> = new Map([
   [RunStatus.COMPLETED, TurnOutcome.COMPLETED],

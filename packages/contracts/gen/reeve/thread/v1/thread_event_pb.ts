@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/thread/v1/thread_event.proto.
  */
 export const file_reeve_thread_v1_thread_event: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS90aHJlYWQvdjEvdGhyZWFkX2V2ZW50LnByb3RvEg9yZWV2ZS50aHJlYWQudjEiuwIKC1RocmVhZEV2ZW50EhEKCXRocmVhZF9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgt0dXJuX3F1ZXVlZBgKIAEoCzIbLnJlZXZlLnRocmVhZC52MS5UdXJuUXVldWVkSAASNAoMdHVybl9zdGFydGVkGAsgASgLMhwucmVldmUudGhyZWFkLnYxLlR1cm5TdGFydGVkSAASMAoKdHVybl9lbmRlZBgMIAEoCzIaLnJlZXZlLnRocmVhZC52MS5UdXJuRW5kZWRIABI4Cg50aHJlYWRfZGVsZXRlZBgNIAEoCzIeLnJlZXZlLnRocmVhZC52MS5UaHJlYWREZWxldGVkSABCBwoFZXZlbnQiWwoKVHVyblF1ZXVlZBIOCgZydW5faWQYASABKAkSKQoLcnVuX2NyZWF0ZWQYAiABKAsyFC5nb29nbGUucHJvdG9idWYuQW55EhIKCmludGVycnVwdHMYAyABKAgiHQoLVHVyblN0YXJ0ZWQSDgoGcnVuX2lkGAEgASgJIv0BCglUdXJuRW5kZWQSDgoGcnVuX2lkGAEgASgJEi0KB291dGNvbWUYAiABKA4yHC5yZWV2ZS50aHJlYWQudjEuVHVybk91dGNvbWUSMQoIbWVzc2FnZXMYAyADKAsyHy5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeU1lc3NhZ2USDgoGb3V0cHV0GAQgASgJEjYKDmV4ZWN1dGlvbl90cmVlGAUgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUSJwoEY29zdBgGIAEoCzIZLnJlZXZlLnRocmVhZC52MS5UdXJuQ29zdBINCgVlcnJvchgHIAEoCSKUAQoIVHVybkNvc3QSEQoJbGxtX2NhbGxzGAEgASgNEhIKCnRvb2xfY2FsbHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgNEhUKDW91dHB1dF90b2tlbnMYBCABKA0SFQoIY29zdF91c2QYBSABKAFIAIgBARIQCghzdWJ0YXNrcxgGIAEoDUILCglfY29zdF91c2QiIwoNVGhyZWFkRGVsZXRlZBISCgpkZWxldGVkX2J5GAEgASgJIsABCgtUaHJlYWRCYXRjaBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIsCgZldmVudHMYAiADKAsyHC5yZWV2ZS50aHJlYWQudjEuVGhyZWFkRXZlbnQSFwoPcHJldmlvdXNfZGlnZXN0GAMgASgMOlLC3xhOChx0aHJlYWQue3RlbmFudH0ue3RocmVhZH0ubG9nEiFsaXZlLnRocmVhZC57dGVuYW50fS57dGhyZWFkfS5sb2caCwoHVEhSRUFEUxABKnsKC1R1cm5PdXRjb21lEhwKGFRVUk5fT1VUQ09NRV9VTlNQRUNJRklFRBAAEhoKFlRVUk5fT1VUQ09NRV9DT01QTEVURUQQARIWChJUVVJOX09VVENPTUVfRVJST1IQAhIaChZUVVJOX09VVENPTUVfQ0FOQ0VMTEVEEANiBnByb3RvMw", [file_google_protobuf_any, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history]);
+  fileDesc("CiJyZWV2ZS90aHJlYWQvdjEvdGhyZWFkX2V2ZW50LnByb3RvEg9yZWV2ZS50aHJlYWQudjEiuwIKC1RocmVhZEV2ZW50EhEKCXRocmVhZF9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgt0dXJuX3F1ZXVlZBgKIAEoCzIbLnJlZXZlLnRocmVhZC52MS5UdXJuUXVldWVkSAASNAoMdHVybl9zdGFydGVkGAsgASgLMhwucmVldmUudGhyZWFkLnYxLlR1cm5TdGFydGVkSAASMAoKdHVybl9lbmRlZBgMIAEoCzIaLnJlZXZlLnRocmVhZC52MS5UdXJuRW5kZWRIABI4Cg50aHJlYWRfZGVsZXRlZBgNIAEoCzIeLnJlZXZlLnRocmVhZC52MS5UaHJlYWREZWxldGVkSABCBwoFZXZlbnQiWwoKVHVyblF1ZXVlZBIOCgZydW5faWQYASABKAkSKQoLcnVuX2NyZWF0ZWQYAiABKAsyFC5nb29nbGUucHJvdG9idWYuQW55EhIKCmludGVycnVwdHMYAyABKAgiHQoLVHVyblN0YXJ0ZWQSDgoGcnVuX2lkGAEgASgJIr8CCglUdXJuRW5kZWQSDgoGcnVuX2lkGAEgASgJEi0KB291dGNvbWUYAiABKA4yHC5yZWV2ZS50aHJlYWQudjEuVHVybk91dGNvbWUSMQoIbWVzc2FnZXMYAyADKAsyHy5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeU1lc3NhZ2USDgoGb3V0cHV0GAQgASgJEjYKDmV4ZWN1dGlvbl90cmVlGAUgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUSJwoEY29zdBgGIAEoCzIZLnJlZXZlLnRocmVhZC52MS5UdXJuQ29zdBINCgVlcnJvchgHIAEoCRJAChFpbmNvbXBsZXRlX3JlYXNvbhgIIAEoDjIlLnJlZXZlLnRocmVhZC52MS5UdXJuSW5jb21wbGV0ZVJlYXNvbiKUAQoIVHVybkNvc3QSEQoJbGxtX2NhbGxzGAEgASgNEhIKCnRvb2xfY2FsbHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgNEhUKDW91dHB1dF90b2tlbnMYBCABKA0SFQoIY29zdF91c2QYBSABKAFIAIgBARIQCghzdWJ0YXNrcxgGIAEoDUILCglfY29zdF91c2QiIwoNVGhyZWFkRGVsZXRlZBISCgpkZWxldGVkX2J5GAEgASgJIsABCgtUaHJlYWRCYXRjaBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIsCgZldmVudHMYAiADKAsyHC5yZWV2ZS50aHJlYWQudjEuVGhyZWFkRXZlbnQSFwoPcHJldmlvdXNfZGlnZXN0GAMgASgMOlLC3xhOChx0aHJlYWQue3RlbmFudH0ue3RocmVhZH0ubG9nEiFsaXZlLnRocmVhZC57dGVuYW50fS57dGhyZWFkfS5sb2caCwoHVEhSRUFEUxABKnsKC1R1cm5PdXRjb21lEhwKGFRVUk5fT1VUQ09NRV9VTlNQRUNJRklFRBAAEhoKFlRVUk5fT1VUQ09NRV9DT01QTEVURUQQARIWChJUVVJOX09VVENPTUVfRVJST1IQAhIaChZUVVJOX09VVENPTUVfQ0FOQ0VMTEVEEAMqiQEKFFR1cm5JbmNvbXBsZXRlUmVhc29uEiYKIlRVUk5fSU5DT01QTEVURV9SRUFTT05fVU5TUEVDSUZJRUQQABIkCiBUVVJOX0lOQ09NUExFVEVfUkVBU09OX1RSVU5DQVRFRBABEiMKH1RVUk5fSU5DT01QTEVURV9SRUFTT05fRklMVEVSRUQQAmIGcHJvdG8z", [file_google_protobuf_any, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history]);
 
 /**
  * A fact in the log of a thread. Each turn of a thread is a run, and at most one turn is in
@@ -210,6 +210,13 @@ export type TurnEnded = Message<"reeve.thread.v1.TurnEnded"> & {
    * @generated from field: string error = 7;
    */
   error: string;
+
+  /**
+   * Why the answer is incomplete, if it is.
+   *
+   * @generated from field: reeve.thread.v1.TurnIncompleteReason incomplete_reason = 8;
+   */
+  incompleteReason: TurnIncompleteReason;
 };
 
 /**
@@ -378,4 +385,48 @@ export type TurnOutcome = (typeof TurnOutcome)[keyof typeof TurnOutcome] | Unkno
  */
 export const TurnOutcomeSchema: GenEnum<TurnOutcome> = /*@__PURE__*/
   enumDesc(file_reeve_thread_v1_thread_event, 0);
+
+/**
+ * Why the answer of a turn is not what the model would have given. The numbers are those of
+ * reeve.run.v1.IncompleteReason.
+ *
+ * @generated from enum reeve.thread.v1.TurnIncompleteReason
+ */
+export const TurnIncompleteReason = {
+  /**
+   * The answer is complete, or there is none. Also in turns of versions that did not record it.
+   *
+   * @generated from enum value: TURN_INCOMPLETE_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The answer ends where its token limit, or the context window of the model, was reached. It may
+   * be empty.
+   *
+   * @generated from enum value: TURN_INCOMPLETE_REASON_TRUNCATED = 1;
+   */
+  TRUNCATED: 1,
+
+  /**
+   * The provider or the model withheld the answer or a part of it. What is left may be empty.
+   *
+   * @generated from enum value: TURN_INCOMPLETE_REASON_FILTERED = 2;
+   */
+  FILTERED: 2,
+} as const;
+
+/**
+ * Why the answer of a turn is not what the model would have given. The numbers are those of
+ * reeve.run.v1.IncompleteReason.
+ *
+ * @generated from enum reeve.thread.v1.TurnIncompleteReason
+ */
+export type TurnIncompleteReason = (typeof TurnIncompleteReason)[keyof typeof TurnIncompleteReason] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.thread.v1.TurnIncompleteReason.
+ */
+export const TurnIncompleteReasonSchema: GenEnum<TurnIncompleteReason> = /*@__PURE__*/
+  enumDesc(file_reeve_thread_v1_thread_event, 1);
 
