@@ -100,10 +100,8 @@ export class LocalRuntime {
     const { signal } = this;
     this.#standstill = new StandstillMeter(bootClock);
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-    let isBroken = false;
-    failed.catch(() => {
-      isBroken = true;
-    });
+    const broken = new AbortController();
+    failed.catch((error: unknown) => broken.abort(error));
     const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, drain: signal });
     const slots = new Slots(concurrency);
     const toolhost = {
@@ -131,7 +129,7 @@ export class LocalRuntime {
       fail,
       [Symbol.asyncDispose]: async () => {
         // The remaining dispatch of a cancelled run ends its tools gracefully, if there is a worker for it.
-        while (this.#dispatch.length > 0 && !isBroken) await new Promise(setImmediate);
+        while (this.#dispatch.length > 0 && !broken.signal.aborted) await new Promise(setImmediate);
         this.#end.abort(new DOMException("the run has ended", "AbortError"));
         await Promise.allSettled([runs, calls]);
         this.#standstill?.[Symbol.dispose]();

@@ -102,9 +102,14 @@ const maxTokens = 1e9;
  */
 function reportedUsage({ usage }: ModelTurn): ModelUsage | undefined {
   if (usage === undefined) return undefined;
-  if (!Object.values(usage).every(isCount)) return undefined;
-  const ofCache = usage.cachedInputTokens + usage.cacheWriteInputTokens;
-  return { ...usage, inputTokens: Math.max(usage.inputTokens, ofCache) };
+  const { inputTokens, outputTokens, reasoningTokens } = usage;
+  const { cachedInputTokens, cacheWriteInputTokens } = usage;
+  const cached = [cachedInputTokens, cacheWriteInputTokens];
+  if (![inputTokens, outputTokens, reasoningTokens, ...cached].every(isCount)) return undefined;
+  return {
+    ...usage,
+    inputTokens: Math.max(inputTokens, cachedInputTokens + cacheWriteInputTokens),
+  };
 }
 
 function isCount(count: number): boolean {

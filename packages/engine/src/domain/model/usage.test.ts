@@ -1,8 +1,11 @@
-import { toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import type { Setting } from "../../../test/support/run-player.ts";
 import { PlayedRun } from "../../../test/support/run-player.ts";
+import type { ModelUsage } from "./model.ts";
+import { modelTurnFacts } from "./model-turn-facts.ts";
 import { countedTokens, promptTokens } from "./prompt-tokens.ts";
 
 const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 1, cachedInputUsdPerMillion: 0.1 };
@@ -36,6 +39,20 @@ describe("usage that no model can have", () => {
       expect(first?.inputTokens).toBeLessThan(4_000);
     },
   );
+});
+
+test("usage without one of its counts is replaced by the runtime's count", () => {
+  const run = new PlayedRun({}, priced);
+  const { modelCall: call } = run.frame();
+  if (call === undefined) throw new Error("no model is called");
+  const model = create(ModelSpecSchema, { id: "m" });
+  // A provider that was written for an older version.
+  const usage = { inputTokens: 5, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };
+  const turn = { messageJson: "{}", finishReason: "stop", calls: [], model: "m" };
+  const taken = { call, model, format: "test", turn: { ...turn, usage: usage as ModelUsage } };
+  run.append(modelTurnFacts(run.state, run.frame(), taken));
+  for (const event of run.events) toBinary(RunEventSchema, event);
+  expect(run.all("usage")).toMatchObject([{ estimated: true, cacheWriteInputTokens: 0 }]);
 });
 
 test.each([{}, { budgetAwareness: "limit:100" }, { budgetAwareness: "per-message" }])(
