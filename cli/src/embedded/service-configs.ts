@@ -25,6 +25,7 @@ export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {
     REEVE_NATS_URL: parts.natsUrl,
     REEVE_LISTEN: parts.listen,
     REEVE_DATA_DIR: parts.dataDir,
+    REEVE_INDEX_DIR: join(parts.dataDir, "index"),
     REEVE_TOKENS: [`${parts.token}=local/me`, settings["REEVE_TOKENS"] ?? ""].join(","),
     REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
     REEVE_INTERNAL_TOKEN: parts.internalToken,

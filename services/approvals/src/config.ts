@@ -13,6 +13,11 @@ export const approvalsConfig = z
     /** Each gateway sends all requests of its clients over one connection. */
     REEVE_MAX_STREAMS: commonSettings.REEVE_MAX_STREAMS.unwrap().default(10_000),
     REEVE_APPROVALS_LISTEN: listenAddress.prefault("127.0.0.1:4681"),
+    /**
+     * The folder for indexes of lists, which are built again when they are missing. Default: temporary files, so that every start
+     * builds them again.
+     */
+    REEVE_INDEX_DIR: z.string().optional(),
     /** The secret that the gateway and approvals share; all other callers are refused. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
   })

@@ -42,11 +42,14 @@ export async function startApprovals(
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
   const inbox = await openTable(nats, ApprovalSchema);
+  const home = { folder: config.REEVE_INDEX_DIR, log };
+  const lists = openApprovalLists(inbox, home, background.signal);
+  lists.start();
   const ports: ApprovalPorts = {
     log: withAppendObserver(await openRunLog(nats), measureWaits),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
-    lists: openApprovalLists(inbox, background.signal),
+    lists,
     clock: systemClock,
   };
   const server = starting.use(

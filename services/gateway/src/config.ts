@@ -36,6 +36,11 @@ export const gatewayConfig = z
     REEVE_APPROVALS_URL: z.url().default("http://127.0.0.1:4681"),
     /** The secret that the gateway and approvals share; approvals refuses all other callers. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
+    /**
+     * The folder for indexes of lists, which are built again when they are missing. Default: temporary files, so that every start
+     * builds them again.
+     */
+    REEVE_INDEX_DIR: z.string().optional(),
     /** The maximum size of an artifact, in bytes. */
     REEVE_MAX_ARTIFACT_BYTES: z.coerce
       .number()

@@ -19,6 +19,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { openRunLists } from "./app/list-runs.ts";
+import { openThreadLists } from "./app/list-threads.ts";
 import type { GatewayConfig } from "./config.ts";
 
 /** Opens the ports of a gateway on NATS. Their live views follow NATS until `signal` aborts. */
@@ -30,6 +31,11 @@ export async function openPorts(
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
   const runs = await openTable(nats, RunSchema);
+  const threadIndex = await openTable(nats, ThreadSchema);
+  const home = { folder: config.REEVE_INDEX_DIR, log };
+  const runLists = openRunLists(runs, home, signal);
+  const threadLists = openThreadLists(threadIndex, home, signal);
+  for (const lists of [runLists, threadLists]) lists.start();
   const runLog = await openRunLog(nats);
   return {
     log: runLog,
@@ -39,11 +45,12 @@ export async function openPorts(
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     agents: await openTable(nats, AgentSchema),
     runs,
-    runLists: openRunLists(runs, signal),
+    runLists,
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     threads: await openThreadLog(nats),
-    threadIndex: await openTable(nats, ThreadSchema),
+    threadIndex,
+    threadLists,
     workspaces: {
       records: await openTable(nats, WorkspaceRecordSchema),
       // The gateway only deletes snapshots, and writes none.

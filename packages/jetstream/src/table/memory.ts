@@ -1,8 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
-import type { Change, Row, Table } from "./port.ts";
+import type { Change, ChangeBatch, KeyedChange, Row, Table, TablePosition } from "./port.ts";
+import { maxBatchedChanges } from "./port.ts";
 
 /** Records in memory, which end with the process. As in any store, records are copied in and out. */
 export class MemoryTable<Record> implements Table<Record> {
+  readonly #instance = randomUUID();
   readonly #rows = new Map<string, Row<Record>>();
   readonly #watchers = new Set<(change: KeyedChange<Record>) => void>();
   /** The revision of the last change of each key, including deleted keys. */
@@ -93,6 +96,46 @@ export class MemoryTable<Record> implements Table<Record> {
     }
   }
 
+  async position(signal: AbortSignal): Promise<TablePosition> {
+    await yieldTurn(signal);
+    return { instance: this.#instance, revision: this.#revision };
+  }
+
+  async *changesAfter(
+    { revision: start }: TablePosition,
+    signal: AbortSignal,
+  ): AsyncIterable<ChangeBatch<Record>> {
+    const changed = new Wakeup();
+    const watcher = () => changed.notify();
+    this.#watchers.add(watcher);
+    try {
+      for (let revision = start; ;) {
+        signal.throwIfAborted();
+        const found = this.#changesAfter(revision);
+        if (found.length === 0) await changed.wait(signal);
+        for (let at = 0; at < found.length; at += maxBatchedChanges) {
+          const changes = structuredClone(found.slice(at, at + maxBatchedChanges));
+          revision = changes.reduce((_, change) => revisionOf(change), revision);
+          yield { changes, revision };
+        }
+      }
+    } finally {
+      this.#watchers.delete(watcher);
+    }
+  }
+
+  #changesAfter(revision: number): readonly KeyedChange<Record>[] {
+    return [...this.#revisions]
+      .filter(([, last]) => last > revision)
+      .toSorted(([, a], [, b]) => a - b)
+      .map(([key, last]) => {
+        const row = this.#rows.get(key);
+        return row === undefined
+          ? { kind: "deleted", key, revision: last }
+          : { kind: "written", row };
+      });
+  }
+
   #below(prefix: string): readonly Row<Record>[] {
     return [...this.#rows.values()].filter(({ key }) => isBelow(key, prefix)).toSorted(byKey);
   }
@@ -116,8 +159,6 @@ export class MemoryTable<Record> implements Table<Record> {
   }
 }
 
-type KeyedChange<Record> = Exclude<Change<Record>, { readonly kind: "current" }>;
-
 /** Returns whether `key` starts with the tokens of `prefix` and has more. */
 function isBelow(key: string, prefix: string): boolean {
   return prefix === "" || key.startsWith(`${prefix}.`);
@@ -125,6 +166,10 @@ function isBelow(key: string, prefix: string): boolean {
 
 function byKey(a: { readonly key: string }, b: { readonly key: string }): number {
   return a.key < b.key ? -1 : 1;
+}
+
+function revisionOf<Record>(change: KeyedChange<Record>): number {
+  return change.kind === "written" ? change.row.revision : change.revision;
 }
 
 async function yieldTurn(signal: AbortSignal): Promise<void> {

@@ -13,13 +13,14 @@ import { onAbort } from "@reeve/platform/async/on-abort";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { storeStep } from "@reeve/platform/nats/store-steps";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { bucketChanges, bucketPosition } from "./bucket-changes.ts";
 import { bucketReplaced, readBucketInstance } from "./bucket-instance.ts";
 import { BucketRequests } from "./bucket-requests.ts";
 import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import { storeFailure } from "../streams/errors.ts";
-import type { Change, Row, Table } from "./port.ts";
+import type { Change, ChangeBatch, Row, Table, TablePosition } from "./port.ts";
 
 /**
  * How many times a list checks whether more was written while it was read. Each check follows a read of everything that the one
@@ -208,6 +209,32 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     }
   }
 
+  async position(signal: AbortSignal): Promise<TablePosition> {
+    const { name } = bucketOf(this.#schema);
+    const read = () => bucketPosition({ streams: this.#streams }, name);
+    return await retryRead(this.#connection, read, signal);
+  }
+
+  async *changesAfter(
+    position: TablePosition,
+    signal: AbortSignal,
+  ): AsyncIterable<ChangeBatch<MessageShape<Schema>>> {
+    const { name } = bucketOf(this.#schema);
+    for await (const { entries, revision } of bucketChanges(
+      this.#connection,
+      name,
+      position,
+      signal,
+    )) {
+      const changes = entries.map(({ key, value, revision: own }) =>
+        value === undefined
+          ? { kind: "deleted" as const, key, revision: own }
+          : { kind: "written" as const, row: this.#row({ key, value, revision: own }) },
+      );
+      yield { changes, revision };
+    }
+  }
+
   async lastRevision(prefix: string, signal: AbortSignal): Promise<number> {
     const read = () => this.#lastRevision(prefix);
     return (await retryRead(this.#connection, read, signal)) ?? 0;
@@ -269,7 +296,11 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
       : { kind: "deleted", key: entry.key, revision: entry.revision };
   }
 
-  #row({ key, value, revision }: KvEntry): Row<MessageShape<Schema>> {
+  #row({
+    key,
+    value,
+    revision,
+  }: Pick<KvEntry, "key" | "value" | "revision">): Row<MessageShape<Schema>> {
     return { key, record: fromBinary(this.#schema, value, storedReadOptions), revision };
   }
 }

@@ -26,31 +26,39 @@ export interface Page<Item> {
  */
 export function pageOf<Item>(
   items: readonly Item[],
-  { pageSize, pageToken }: PageRequest,
+  request: PageRequest,
   keyOf: (item: Item) => string,
   isAfter: (key: string, previous: string) => boolean,
   bytesOf: (item: Item) => number = () => 0,
 ): Page<Item> {
-  const size = pageSize === 0 ? defaultSize : Math.min(pageSize, maxSize);
-  const previous = keyOfToken(pageToken);
-  const rest =
+  const after = (previous: string | undefined) =>
     previous === undefined ? items : items.filter((item) => isAfter(keyOf(item), previous));
-  const page = firstFitting(rest.slice(0, size), bytesOf);
-  const last = page.at(-1);
-  const isLast = last === undefined || rest.length === page.length;
-  return { items: page, nextPageToken: isLast ? "" : tokenOf(keyOf(last)) };
+  return takePage(after, request, keyOf, bytesOf);
 }
 
 const maxBytes = 1024 * 1024;
 
-/** Returns the first items that fit into a page together, at least one. */
-function firstFitting<Item>(
-  items: readonly Item[],
+/**
+ * As `pageOf`, for items that are read when they are needed: `after` returns those after a key, or all of them. Reads one item
+ * more than the page has.
+ */
+export function takePage<Item>(
+  after: (previous: string | undefined) => Iterable<Item>,
+  { pageSize, pageToken }: PageRequest,
+  keyOf: (item: Item) => string,
   bytesOf: (item: Item) => number,
-): readonly Item[] {
+): Page<Item> {
+  const size = pageSize === 0 ? defaultSize : Math.min(pageSize, maxSize);
+  const items: Item[] = [];
   let room = maxBytes;
-  const end = items.findIndex((item) => (room -= bytesOf(item)) < 0);
-  return end === -1 ? items : items.slice(0, Math.max(1, end));
+  for (const item of after(keyOfToken(pageToken))) {
+    room -= bytesOf(item);
+    const last = items.at(-1);
+    const isFull = items.length === size || room < 0;
+    if (last !== undefined && isFull) return { items, nextPageToken: tokenOf(keyOf(last)) };
+    items.push(item);
+  }
+  return { items, nextPageToken: "" };
 }
 
 function tokenOf(key: string): string {

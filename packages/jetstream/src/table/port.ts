@@ -39,9 +39,38 @@ export interface Table<Record> {
    * Failure when the store is lost.
    */
   watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>>;
+  /** Returns the place of the last change. What was written before the call is not after it. */
+  position(signal: AbortSignal): Promise<TablePosition>;
+  /**
+   * Yields everything that changed after a position, in the order of revisions, then each new change, in batches of at most
+   * `maxBatchedChanges`. Of several changes of a key, only the latest may be yielded. Holds no more than the reader can process.
+   * Rejects with the signal's reason, or with a Failure of kind `unavailable` when the store is lost, or is not that `instance`.
+   */
+  changesAfter(position: TablePosition, signal: AbortSignal): AsyncIterable<ChangeBatch<Record>>;
 }
 
-export type Change<Record> =
+/** A place in the history of a table. */
+export interface TablePosition {
+  /** Identifies the table: one that was deleted and created again has another identity. */
+  readonly instance: string;
+  /** The revision of the last change; 0 if there was none. */
+  readonly revision: number;
+}
+
+/** How many changes one batch has at most, so that a reader applies it at once without delaying others. */
+export const maxBatchedChanges = 250;
+
+/** Consecutive changes. */
+export interface ChangeBatch<Record> {
+  readonly changes: readonly KeyedChange<Record>[];
+  /** The reader has every change up to this revision. */
+  readonly revision: number;
+}
+
+/** A change of one key. */
+export type KeyedChange<Record> =
   | { readonly kind: "written"; readonly row: Row<Record> }
-  | { readonly kind: "deleted"; readonly key: string; readonly revision: number }
-  | { readonly kind: "current"; readonly revision: number };
+  | { readonly kind: "deleted"; readonly key: string; readonly revision: number };
+
+export type Change<Record> =
+  KeyedChange<Record> | { readonly kind: "current"; readonly revision: number };

@@ -1,9 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { describe, expect, test } from "vitest";
-import type { ListOptions } from "../../src/table/list-view.ts";
-import { ListView } from "../../src/table/list-view.ts";
+import type { IndexDefinition, Selection } from "../../src/local-index/indexed-rows.ts";
+import { TableIndex } from "../../src/local-index/table-index.ts";
 import type { Table } from "../../src/table/port.ts";
 
 const never = new AbortController().signal;
@@ -11,20 +12,37 @@ const everything = { pageSize: 1_000, pageToken: "" };
 let tenants = 0;
 const freshTenant = (): string => `listed-${++tenants}`;
 
-const agent = (name: string, revision = 1): Agent =>
-  create(AgentSchema, { revision, spec: { name, model: "m" } });
-const nameOf = ({ spec }: Agent): string => spec?.name ?? "";
+/** An agent whose model and revision are what lists of the tests are filtered by. */
+export const agent = (name: string, revision = 1, model = "m"): Agent =>
+  create(AgentSchema, { revision, spec: { name, model } });
 
-const facetOf = ({ revision }: Agent): number => revision;
+export const agentIndex: IndexDefinition<Agent, "model"> = {
+  name: "agents",
+  version: 1,
+  orderOf: ({ spec }) => spec?.name ?? "",
+  direction: "ascending",
+  kindOf: ({ revision }) => revision,
+  kinds: [1, 2],
+  fields: { model: ({ spec }) => spec?.model ?? "" },
+};
 
-function viewOf(table: Table<Agent>, options: Partial<ListOptions<Agent, number>> = {}) {
-  const defaults = { facetOf, orderOf: nameOf, direction: "ascending", idleMs: 60_000 } as const;
-  const view = new ListView(table, AgentSchema, { ...defaults, ...options }, never);
+/** Opens an index in a temporary file, or in a folder. */
+export function openAgentIndex(
+  table: Pick<Table<Agent>, "position" | "changesAfter">,
+  {
+    folder,
+    definition = agentIndex,
+    ...limits
+  }: { folder?: string; definition?: typeof agentIndex; maxLagMs?: number } = {},
+) {
+  const log = createLogger("test", "silent");
+  const options = { schema: AgentSchema, definition, folder, log, ...limits };
+  const index = new TableIndex(table, options, never);
   return {
-    view,
-    async names(tenant: string, filter: (revision: number) => boolean = () => true) {
-      const { items } = await view.page(tenant, everything, filter, never);
-      return items.map(nameOf).join(" ");
+    index,
+    async names(tenant: string, selection: Omit<Selection<"model">, "tenant"> = {}) {
+      const { items } = await index.page({ tenant, ...selection }, everything, never);
+      return items.map(definition.orderOf).join(" ");
     },
   };
 }
@@ -34,7 +52,7 @@ export function listContract(name: string, open: () => Table<Agent>): void {
   describe(`${name}: a list`, () => {
     test("has everything that was written before its request, in order", async () => {
       const [table, tenant] = [open(), freshTenant()];
-      const { names } = viewOf(table);
+      const { names } = openAgentIndex(table);
       expect(await names(tenant)).toBe("");
       for (const letter of ["b", "c", "a"]) {
         await table.put(`${tenant}.${letter}`, agent(letter), never);
@@ -43,50 +61,59 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       await table.put(`${tenant}x.d`, agent("d"), never);
       expect(await names(tenant)).toBe("a b c");
       await table.put(`${tenant}.b`, agent("b", 2), never);
-      expect(await names(tenant, (revision) => revision === 2)).toBe("b");
+      expect(await names(tenant, { kinds: [2] })).toBe("b");
       await table.delete(`${tenant}.a`, never);
       expect(await names(tenant)).toBe("b c");
-      expect(await viewOf(table, { direction: "descending" }).names(tenant)).toBe("c b");
+      const descending = { ...agentIndex, direction: "descending" } as const;
+      const other = openAgentIndex(table, { definition: descending });
+      expect(await other.names(tenant)).toBe("c b");
+    });
+
+    test("has the records that match all filters", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const { names } = openAgentIndex(table);
+      for (const [at, letter] of Array.from("abcdef").entries()) {
+        const model = at < 3 ? "low" : "high";
+        await table.put(`${tenant}.${letter}`, agent(letter, at % 3, model), never);
+      }
+      expect(await names(tenant)).toBe("a b c d e f");
+      expect(await names(tenant, { fields: { model: "low" } })).toBe("a b c");
+      expect(await names(tenant, { kinds: [2, 1] })).toBe("b c e f");
+      expect(await names(tenant, { kinds: [2], fields: { model: "high" } })).toBe("f");
+      expect(await names(tenant, { kinds: [] })).toBe("");
     });
 
     test("continues after the last record of the previous page", async () => {
       const [table, tenant] = [open(), freshTenant()];
-      for (const letter of "abcde") await table.put(`${tenant}.${letter}`, agent(letter), never);
-      const { view } = viewOf(table);
+      for (const [at, letter] of Array.from("abcde").entries()) {
+        await table.put(`${tenant}.${letter}`, agent(letter, at % 3), never);
+      }
+      const { index } = openAgentIndex(table);
       const pages: string[] = [];
       let pageToken = "";
       do {
-        const page = await view.page(tenant, { pageSize: 2, pageToken }, () => true, never);
-        pages.push(page.items.map(nameOf).join(""));
+        const page = await index.page({ tenant }, { pageSize: 2, pageToken }, never);
+        pages.push(page.items.map(agentIndex.orderOf).join(""));
         pageToken = page.nextPageToken;
       } while (pageToken !== "");
       expect(pages).toEqual(["ab", "cd", "e"]);
     });
 
-    test("that exceeds the limits of a view is read from the store", async () => {
+    test("moves a record whose order changes", async () => {
       const [table, tenant] = [open(), freshTenant()];
-      const { names } = viewOf(table, { maxRows: 2 });
-      for (const letter of "cab") await table.put(`${tenant}.${letter}`, agent(letter), never);
-      expect(await names(tenant)).toBe("a b c");
-      await table.put(`${tenant}.d`, agent("d"), never);
-      expect(await names(tenant)).toBe("a b c d");
-    });
-
-    test("is dropped when it is not used, and opened again", async () => {
-      const [table, tenant] = [open(), freshTenant()];
-      await table.put(`${tenant}.a`, agent("a"), never);
-      const { view, names } = viewOf(table, { idleMs: 1 });
-      expect(await names(tenant)).toBe("a");
-      while (view.views > 0) await new Promise(setImmediate);
-      expect(await names(tenant)).toBe("a");
+      const { names } = openAgentIndex(table);
+      for (const letter of "ab") await table.put(`${tenant}.${letter}`, agent(letter), never);
+      expect(await names(tenant)).toBe("a b");
+      await table.put(`${tenant}.a`, agent("c"), never);
+      expect(await names(tenant)).toBe("b c");
     });
 
     test("whose caller aborts ends with the reason", async () => {
       const [table, tenant] = [open(), freshTenant()];
       await table.put(`${tenant}.a`, agent("a"), never);
       const gone = AbortSignal.abort(new Error("gone"));
-      const { view } = viewOf(table);
-      await expect(view.page(tenant, everything, () => true, gone)).rejects.toThrow("gone");
+      const { index } = openAgentIndex(table);
+      await expect(index.page({ tenant }, everything, gone)).rejects.toThrow("gone");
     });
   });
 }

@@ -2,7 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { describe, expect, test } from "vitest";
-import type { Change, Table } from "../../src/table/port.ts";
+import type { Change, Table, TablePosition } from "../../src/table/port.ts";
+import { maxBatchedChanges } from "../../src/table/port.ts";
 
 const never = new AbortController().signal;
 let tenants = 0;
@@ -194,6 +195,55 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await table.lastRevision(tenant, never)).toBeGreaterThan(revision);
     });
 
+    test("yields what changed after a position, in order, and then each change", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const start = await table.position(never);
+      for (const key of ["a", "b", "c"]) await table.put(`${tenant}.${key}`, agent("1"), never);
+      await table.put(`${tenant}.a`, agent("2"), never);
+      await table.delete(`${tenant}.b`, never);
+      const after = await table.position(never);
+      expect(after.instance).toBe(start.instance);
+      await using changes = iteratorOf(changesOf(table, start));
+      // A table may have older versions of a key, too.
+      const past: string[] = [];
+      while (past.at(-1) !== "b is deleted") past.push(...(await next(changes, 1)));
+      expect(past.slice(-3)).toEqual(["c = 1", "a = 2", "b is deleted"]);
+      await table.put(`${tenant}.d`, agent("3"), never);
+      expect(await next(changes, 1)).toEqual(["d = 3"]);
+      await using rest = iteratorOf(changesOf(table, after));
+      expect(await next(rest, 1)).toEqual(["d = 3"]);
+    });
+
+    test("yields many changes in batches, in the order of their revisions", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const start = await table.position(never);
+      const count = maxBatchedChanges * 3;
+      const puts = Array.from({ length: count }, (_, at) =>
+        table.put(`${tenant}.${at}`, agent("m"), never),
+      );
+      const revisions = (await Promise.all(puts)).map(({ revision }) => revision);
+      const yielded: number[] = [];
+      for await (const { changes, revision } of table.changesAfter(start, never)) {
+        expect(changes.length).toBeLessThanOrEqual(maxBatchedChanges);
+        for (const change of changes) {
+          if (change.kind === "written") yielded.push(change.row.revision);
+        }
+        expect(yielded.at(-1)).toBe(revision);
+        if (yielded.length === count) break;
+      }
+      expect(yielded).toEqual(revisions.toSorted((a, b) => a - b));
+    });
+
+    test("ends a waiting reader of changes with the signal's reason", async () => {
+      const table = open();
+      const stop = new AbortController();
+      const position = await table.position(never);
+      await using changes = iteratorOf(table.changesAfter(position, stop.signal));
+      const waiting = changes.next();
+      stop.abort(new Error("enough"));
+      await expect(waiting).rejects.toThrow("enough");
+    });
+
     test("ends a waiting watch with the signal's reason", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const stop = new AbortController();
@@ -229,6 +279,13 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await table.get(key, never)).toBeUndefined();
     });
   });
+}
+
+async function* changesOf(
+  table: Table<Agent>,
+  position: TablePosition,
+): AsyncIterable<Change<Agent>> {
+  for await (const { changes } of table.changesAfter(position, never)) yield* changes;
 }
 
 function iteratorOf<Value>(values: AsyncIterable<Value>): AsyncIterator<Value> & AsyncDisposable {

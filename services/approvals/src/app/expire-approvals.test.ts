@@ -161,6 +161,8 @@ test("a broken watch of the inbox ends the expiry", async () => {
     delete: (...args) => ports.inbox.delete(...args),
     deleteVersion: (...args) => ports.inbox.deleteVersion(...args),
     list: (...args) => ports.inbox.list(...args),
+    position: (...args) => ports.inbox.position(...args),
+    changesAfter: (...args) => ports.inbox.changesAfter(...args),
     async *watch(prefix, signal) {
       for (const row of await ports.inbox.list(prefix, signal)) yield { kind: "written", row };
       yield await broken;

@@ -10,6 +10,7 @@ import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { expect, test } from "vitest";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { noon } from "../../test/support/parked-run.ts";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { openApprovalLists } from "./approval-lists.ts";
 import { getApproval, listApprovals, watchApprovals } from "./read-approvals.ts";
 
@@ -33,7 +34,7 @@ const approvalOf = (run: string, index: number, state: ApprovalState = PENDING) 
 async function listed(inbox: MemoryTable<Approval>, request = {}, tenant = "acme") {
   const wanted = create(ListApprovalsRequestSchema, request);
   const { items, nextPageToken } = await listApprovals(
-    openApprovalLists(inbox, never),
+    openApprovalLists(inbox, { folder: undefined, log: createLogger("test", "silent") }, never),
     tenant,
     wanted,
     never,

@@ -5,7 +5,7 @@ import type { Page } from "@reeve/jetstream/table/page";
 import type { Change, Table } from "@reeve/jetstream/table/port";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
 import { approvalNotFound, runOfApproval } from "@reeve/run/approvals/approval-id";
-import type { ApprovalFacet, ApprovalLists } from "./approval-lists.ts";
+import type { ApprovalLists } from "./approval-lists.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 
 export const { key: approvalKey } = bucketOf(ApprovalSchema);
@@ -30,10 +30,12 @@ export async function listApprovals(
   request: ListApprovalsRequest,
   signal: AbortSignal,
 ): Promise<Page<Approval>> {
-  const matches = ({ runId, state }: ApprovalFacet) =>
-    (request.includeClosed || state === ApprovalState.PENDING) &&
-    (request.runId === "" || runId === request.runId);
-  return await lists.page(tenant, request, matches, signal);
+  const selection = {
+    tenant,
+    ...(!request.includeClosed && { kinds: [ApprovalState.PENDING] }),
+    ...(request.runId !== "" && { fields: { run_id: request.runId } }),
+  };
+  return await lists.page(selection, request, signal);
 }
 
 /** The time without an approval after which a stream sends a heartbeat. */

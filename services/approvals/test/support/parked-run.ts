@@ -10,6 +10,7 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { openApprovalLists } from "../../src/app/approval-lists.ts";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 
@@ -43,7 +44,11 @@ export async function parkedRun(
     log,
     dispatch: new MemoryWorkQueue<Dispatch>(),
     inbox,
-    lists: openApprovalLists(inbox, never),
+    lists: openApprovalLists(
+      inbox,
+      { folder: undefined, log: createLogger("test", "silent") },
+      never,
+    ),
     clock: new ManualClock(noon),
   };
 }

@@ -11,6 +11,7 @@ import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { StoredWorkspaces } from "./delete-workspace.ts";
 import type { RunLists } from "./list-runs.ts";
+import type { ThreadLists } from "./list-threads.ts";
 
 /** The stores and queues that the gateway's methods use. */
 export interface GatewayPorts {
@@ -29,6 +30,7 @@ export interface GatewayPorts {
   readonly threads: ThreadLog;
   /** The index of threads. It follows their logs with a short delay. */
   readonly threadIndex: Table<Thread>;
+  readonly threadLists: ThreadLists;
   /** The workspaces of runs and threads. */
   readonly workspaces: StoredWorkspaces;
   /** Returns the tools and models that the deployment currently offers. */

@@ -1,19 +1,35 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { ListRunsRequest, Run, RunStatus } from "@reeve/contracts/run";
-import { RunSchema } from "@reeve/contracts/run";
-import { ListView } from "@reeve/jetstream/table/list-view";
+import type { ListRunsRequest, Run } from "@reeve/contracts/run";
+import { RunSchema, RunStatusSchema } from "@reeve/contracts/run";
+import type { IndexDefinition } from "@reeve/jetstream/local-index/indexed-rows";
+import type { IndexHome } from "@reeve/jetstream/local-index/table-index";
+import { TableIndex } from "@reeve/jetstream/local-index/table-index";
 import type { Page } from "@reeve/jetstream/table/page";
 import type { Table } from "@reeve/jetstream/table/port";
 
-/** The fields by which lists of runs are filtered. */
-type RunFacet = Readonly<Pick<Run, "agentId" | "threadId" | "status">>;
+type RunField = "agent_id" | "thread_id";
 
 /** Filtered lists of the indexed runs, newest first. */
-export type RunLists = ListView<typeof RunSchema, RunFacet>;
+export type RunLists = TableIndex<typeof RunSchema, RunField>;
 
-/** Opens the lists of an index of runs. They follow the index until `signal` aborts. */
-export function openRunLists(runs: Table<Run>, signal: AbortSignal): RunLists {
-  return new ListView(runs, RunSchema, { facetOf, orderOf, direction: "descending" }, signal);
+const definition: IndexDefinition<Run, RunField> = {
+  name: "runs",
+  version: 1,
+  // Within one millisecond, runs are ordered by id.
+  orderOf: ({ createdAt, runId }) => {
+    const ms = createdAt === undefined ? 0 : timestampMs(createdAt);
+    return `${String(ms).padStart(15, "0")}.${runId}`;
+  },
+  direction: "descending",
+  kindOf: ({ status }) => status,
+  kinds: RunStatusSchema.values.map(({ number }) => number),
+  // A thread has fewer runs than an agent, so lists that are filtered by both are read by the thread.
+  fields: { thread_id: ({ threadId }) => threadId, agent_id: ({ agentId }) => agentId },
+};
+
+/** Opens the lists of an index of runs. They follow it until `signal` aborts. */
+export function openRunLists(runs: Table<Run>, home: IndexHome, signal: AbortSignal): RunLists {
+  return new TableIndex(runs, { ...home, schema: RunSchema, definition }, signal);
 }
 
 /** Returns a page of a tenant's runs, newest first. */
@@ -23,20 +39,11 @@ export async function listRuns(
   request: ListRunsRequest,
   signal: AbortSignal,
 ): Promise<Page<Run>> {
-  const statuses = new Set<RunStatus>(request.statuses);
-  const matches = ({ agentId, threadId, status }: RunFacet) =>
-    (request.agentId === "" || agentId === request.agentId) &&
-    (request.threadId === "" || threadId === request.threadId) &&
-    (statuses.size === 0 || statuses.has(status));
-  return await lists.page(tenant, request, matches, signal);
-}
-
-function facetOf({ agentId, threadId, status }: Run): RunFacet {
-  return { agentId, threadId, status };
-}
-
-/** Sorts by the time of creation, and by id within one millisecond. */
-function orderOf({ createdAt, runId }: Run): string {
-  const ms = createdAt === undefined ? 0 : timestampMs(createdAt);
-  return `${String(ms).padStart(15, "0")}.${runId}`;
+  const { agentId, threadId, statuses } = request;
+  const fields = {
+    ...(threadId !== "" && { thread_id: threadId }),
+    ...(agentId !== "" && { agent_id: agentId }),
+  };
+  const selection = { tenant, fields, ...(statuses.length > 0 && { kinds: statuses }) };
+  return await lists.page(selection, request, signal);
 }

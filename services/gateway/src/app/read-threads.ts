@@ -1,7 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Thread, ThreadMessage } from "@reeve/contracts/thread";
-import { ThreadMessageSchema, ThreadSchema, TurnEndedSchema } from "@reeve/contracts/thread";
+import { ThreadMessageSchema, TurnEndedSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
@@ -17,7 +16,7 @@ import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { endsRun } from "./event-selection.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
-type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log">;
+type Ports = Pick<GatewayPorts, "threads" | "log">;
 
 /** Reads the current state of a thread. Throws a Failure of kind `not_found` if it does not exist or is deleted. */
 export async function getThread(
@@ -29,26 +28,6 @@ export async function getThread(
   const row = threadRow(emptyRow(key.thread), events);
   if (row === undefined || row.lastSequence === 0) throw noSuchThread(key.thread);
   return row;
-}
-
-/** Returns a page of a tenant's threads, most recently changed first. */
-export async function listThreads(
-  { threadIndex }: Pick<Ports, "threadIndex">,
-  tenant: string,
-  page: PageRequest,
-  signal: AbortSignal,
-): Promise<Page<Thread>> {
-  const rows = await threadIndex.list(tenant, signal);
-  const threads = rows
-    .map(({ record }) => record)
-    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
-  return pageOf(
-    threads,
-    page,
-    keyOf,
-    (key, previous) => key < previous,
-    (thread) => toBinary(ThreadSchema, thread).length,
-  );
 }
 
 /**
@@ -95,11 +74,6 @@ async function withEndedRun(
     turn === active ? { ...turn, ended, endedAt: end.time } : turn,
   );
   return { ...state, turns };
-}
-
-function keyOf({ updatedAt, threadId }: Thread): string {
-  const ms = updatedAt === undefined ? 0 : timestampMs(updatedAt);
-  return `${String(ms).padStart(15, "0")}.${threadId}`;
 }
 
 function positionOf(index: number): string {

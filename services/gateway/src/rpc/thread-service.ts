@@ -5,13 +5,14 @@ import { principalOf } from "@reeve/platform/rpc/principal";
 import { deleteThread } from "@reeve/run/thread/delete-thread";
 import { deleteWorkspace } from "../app/delete-workspace.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
-import { getThread, listThreadMessages, listThreads } from "../app/read-threads.ts";
+import { listThreads } from "../app/list-threads.ts";
+import { getThread, listThreadMessages } from "../app/read-threads.ts";
 
 /** Returns the handlers of ThreadService. */
 export function threadService(
   ports: Pick<
     GatewayPorts,
-    "threads" | "threadIndex" | "log" | "journal" | "dispatch" | "workspaces"
+    "threads" | "threadLists" | "log" | "journal" | "dispatch" | "workspaces"
   >,
 ): ServiceImpl<typeof ThreadService> {
   return {
@@ -21,7 +22,13 @@ export function threadService(
     },
     listThreads: async (request, context) => {
       const { tenant } = principalOf(context);
-      const { items, nextPageToken } = await listThreads(ports, tenant, request, context.signal);
+      const { threadLists } = ports;
+      const { items, nextPageToken } = await listThreads(
+        threadLists,
+        tenant,
+        request,
+        context.signal,
+      );
       return { threads: [...items], nextPageToken };
     },
     listThreadMessages: async (request, context) => {

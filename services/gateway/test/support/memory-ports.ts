@@ -4,7 +4,7 @@ import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { Dispatch, Run, RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
-import type { ThreadEvent } from "@reeve/contracts/thread";
+import type { Thread, ThreadEvent } from "@reeve/contracts/thread";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
@@ -18,10 +18,13 @@ import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryObjects } from "@reeve/jetstream/objects/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
 import { openRunLists } from "../../src/app/list-runs.ts";
+import { openThreadLists } from "../../src/app/list-threads.ts";
 
 const never = new AbortController().signal;
+const home = { folder: undefined, log: createLogger("test", "silent") };
 
 /** The principal in the tests of the gateway. */
 export const ann = { tenant: "acme", subject: "ann" } as const;
@@ -46,6 +49,7 @@ export function memoryPorts(): MemoryPorts {
   });
   const tools = [create(ToolCatalogSchema, { pool: "default", isolation: "bubblewrap" })];
   const runs = new MemoryTable<Run>();
+  const threadIndex = new MemoryTable<Thread>();
   const log = memoryRunLog();
   return {
     log,
@@ -55,11 +59,12 @@ export function memoryPorts(): MemoryPorts {
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),
     runs,
-    runLists: openRunLists(runs, never),
+    runLists: openRunLists(runs, home, never),
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
     memory: new LongTermMemory(new MemoryTable(), () => 0),
     threads: memoryThreadLog(),
-    threadIndex: new MemoryTable(),
+    threadIndex,
+    threadLists: openThreadLists(threadIndex, home, never),
     workspaces: { records: new MemoryTable(), snapshots: new MemoryObjects({ maxBytes: 1_000 }) },
     offer: () => ({ tools, models }),
   };

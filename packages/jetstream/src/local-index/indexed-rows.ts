@@ -1,0 +1,165 @@
+import type { StatementSync } from "node:sqlite";
+import type { IndexDatabase } from "./index-database.ts";
+
+/** How the records of a table are filtered and ordered. */
+export interface IndexDefinition<Item, Field extends string> {
+  /** The name of the index. */
+  readonly name: string;
+  /** Changes when a function of this definition returns something else for a record, so that existing files are not used. */
+  readonly version: number;
+  /** Returns what lists are ordered by: unique for each record of a tenant. */
+  readonly orderOf: (record: Item) => string;
+  readonly direction: "ascending" | "descending";
+  /** Returns one of a few numbers by which lists are filtered, such as a status. */
+  readonly kindOf: (record: Item) => number;
+  /** The numbers that are filtered by. All others count as one kind. */
+  readonly kinds: readonly number[];
+  /** Texts by which lists are filtered; their names are names of columns. */
+  readonly fields: Readonly<Record<Field, (record: Item) => string>>;
+}
+
+/** Selects records of a tenant. What is not given selects all. */
+export interface Selection<Field extends string> {
+  readonly tenant: string;
+  readonly kinds?: readonly number[];
+  readonly fields?: Readonly<Partial<Record<Field, string>>>;
+}
+
+/** A record of an index, as stored. */
+export interface IndexedRow {
+  readonly order: string;
+  readonly bytes: Uint8Array;
+}
+
+const otherKind = -1;
+
+/**
+ * The records of a table in an index, which reads a list in the order of the list. Each index of the file ends with the kind and
+ * the order, so that every list is merged from one range for each kind.
+ */
+export class IndexedRows<Item, Field extends string> {
+  readonly #definition: IndexDefinition<Item, Field>;
+  readonly #database: IndexDatabase;
+  readonly #upsert: StatementSync;
+  readonly #delete: StatementSync;
+
+  constructor(definition: IndexDefinition<Item, Field>, database: IndexDatabase) {
+    this.#definition = definition;
+    this.#database = database;
+    const columns = ["key", "tenant", "kind", "position", "bytes", ...fieldsOf(definition)];
+    const changes = columns.slice(2).map((column) => `${column} = excluded.${column}`);
+    this.#upsert = database.sql.prepare(
+      `INSERT INTO records (${columns.join()}) VALUES (${columns.map(() => "?").join()})
+       ON CONFLICT (key) DO UPDATE SET ${changes.join()}`,
+    );
+    this.#delete = database.sql.prepare("DELETE FROM records WHERE key = ?");
+  }
+
+  /** Returns the statements that create the tables of an index. */
+  static layout<Item, Field extends string>(definition: IndexDefinition<Item, Field>): string {
+    const fields = fieldsOf(definition);
+    const indexes = ["", ...fields].map(
+      (field) =>
+        `CREATE INDEX IF NOT EXISTS ${indexOf(field)} ON records (tenant, ${field && `${field}, `}kind, position);`,
+    );
+    const { version, kinds } = definition;
+    return `/* version ${version}, kinds ${kinds.join()} */ CREATE TABLE IF NOT EXISTS records (
+      id INTEGER PRIMARY KEY, key TEXT UNIQUE, tenant TEXT, kind INTEGER, position TEXT, bytes BLOB
+      ${fields.map((field) => `, ${field} TEXT`).join("")}
+    ); ${indexes.join(" ")}`;
+  }
+
+  /** Writes a record. Call it in `write` of the database. */
+  put(key: string, record: Item, bytes: Uint8Array): void {
+    const { orderOf, fields } = this.#definition;
+    const values = fieldsOf(this.#definition).map((field) => fields[field](record));
+    const kind = this.#knownKind(this.#definition.kindOf(record));
+    this.#upsert.run(key, tenantOf(key), kind, orderOf(record), bytes, ...values);
+  }
+
+  /** Deletes a record, if it is there. Call it in `write` of the database. */
+  delete(key: string): void {
+    this.#delete.run(key);
+  }
+
+  /** Yields the selected records that follow `after`, in order. Reads each when it is needed. */
+  *select(selection: Selection<Field>, after: string | undefined): Iterable<IndexedRow> {
+    const selected = selection.kinds ?? this.#definition.kinds;
+    const kinds = new Set(selected.map((kind) => this.#knownKind(kind)));
+    if (selection.kinds === undefined) kinds.add(otherKind);
+    const { sql, values } = this.query(selection, after);
+    const ranges = [...kinds].map((kind) =>
+      this.#database.sql.prepare(sql).iterate({ kind, ...values }),
+    );
+    try {
+      yield* merged(ranges, this.#definition.direction);
+    } finally {
+      for (const range of ranges) range.return?.();
+    }
+  }
+
+  /** Returns the query of the records of one kind, and the values of its parameters but the kind. */
+  query({ tenant, fields }: Selection<Field>, after: string | undefined) {
+    const given = fieldsOf(this.#definition).filter((field) => fields?.[field] !== undefined);
+    const [comparison, order] =
+      this.#definition.direction === "ascending" ? [">", "ASC"] : ["<", "DESC"];
+    const conditions = [
+      "tenant = :tenant",
+      "kind = :kind",
+      ...given.map((field) => `${field} = :${field}`),
+      ...(after === undefined ? [] : [`position ${comparison} :after`]),
+    ];
+    const sql = `SELECT position, bytes FROM records INDEXED BY ${indexOf(given[0] ?? "")}
+      WHERE ${conditions.join(" AND ")} ORDER BY position ${order}`;
+    const wanted = Object.fromEntries(given.map((field) => [field, fields?.[field] ?? ""]));
+    return { sql, values: { tenant, ...wanted, ...(after !== undefined && { after }) } };
+  }
+
+  #knownKind(kind: number): number {
+    return this.#definition.kinds.includes(kind) ? kind : otherKind;
+  }
+}
+
+/** Merges ordered ranges into one. Reads of each range one record more than it yields. */
+function* merged(
+  ranges: readonly Iterator<Record<string, unknown>>[],
+  direction: "ascending" | "descending",
+): Iterable<IndexedRow> {
+  const heads = ranges.map((range) => ({ range, row: nextOf(range) }));
+  const isBefore = (a: string, b: string) => (direction === "ascending" ? a < b : a > b);
+  for (;;) {
+    let first: { range: Iterator<Record<string, unknown>>; row: IndexedRow } | undefined;
+    for (const head of heads) {
+      const { row } = head;
+      if (row === undefined) continue;
+      if (first === undefined || isBefore(row.order, first.row.order)) first = { ...head, row };
+    }
+    if (first === undefined) return;
+    yield first.row;
+    const head = heads.find(({ range }) => range === first.range);
+    if (head !== undefined) head.row = nextOf(head.range);
+  }
+}
+
+function nextOf(range: Iterator<Record<string, unknown>>): IndexedRow | undefined {
+  const { done, value } = range.next();
+  if (done === true) return undefined;
+  const bytes = value["bytes"];
+  if (!(bytes instanceof Uint8Array)) throw new Error("a record of the index has no bytes");
+  return { order: String(value["position"]), bytes };
+}
+
+function fieldsOf<Item, Field extends string>({
+  fields,
+}: IndexDefinition<Item, Field>): readonly Field[] {
+  return Object.keys(fields).filter((field): field is Field => field in fields);
+}
+
+function indexOf(field: string): string {
+  return field === "" ? "by_position" : `by_${field}`;
+}
+
+function tenantOf(key: string): string {
+  const [tenant = ""] = key.split(".", 1);
+  return tenant;
+}

@@ -1,0 +1,177 @@
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Agent } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { afterAll, expect, test } from "vitest";
+import {
+  agent,
+  agentIndex,
+  listContract,
+  openAgentIndex,
+} from "../../test/support/list-contract.ts";
+import { MemoryTable } from "../table/memory.ts";
+import type { ChangeBatch, TablePosition } from "../table/port.ts";
+import { maxBatchedChanges } from "../table/port.ts";
+import { IndexDatabase } from "./index-database.ts";
+import { IndexedRows } from "./indexed-rows.ts";
+
+const never = new AbortController().signal;
+const table = new MemoryTable<Agent>();
+listContract("memory", () => table);
+
+const folders: string[] = [];
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-index-"));
+  folders.push(folder);
+  return folder;
+}
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true });
+});
+
+/** Counts from where its changes are read, and how many. Fails its first reads if told to. */
+class WatchedTable extends MemoryTable<Agent> {
+  readonly starts: number[] = [];
+  failures = 0;
+  changes = 0;
+
+  override async *changesAfter(
+    position: TablePosition,
+    signal: AbortSignal,
+  ): AsyncIterable<ChangeBatch<Agent>> {
+    this.starts.push(position.revision);
+    if (this.failures-- > 0) throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "down");
+    for await (const batch of super.changesAfter(position, signal)) {
+      this.changes += batch.changes.length;
+      yield batch;
+    }
+  }
+}
+
+/** Opens the index of the folder, expects these names in it, and closes it. */
+async function expectIndexed(known: WatchedTable, folder: string, expected: string): Promise<void> {
+  const { index, names } = openAgentIndex(known, { folder });
+  await using _ = index;
+  expect(await names("acme")).toBe(expected);
+}
+
+test("an index whose table fails continues after the last change that it has", async () => {
+  const known = new WatchedTable();
+  known.failures = 1;
+  await known.put("acme.a", agent("a"), never);
+  const { names } = openAgentIndex(known);
+  expect(await names("acme")).toBe("a");
+  expect(known.starts).toEqual([0, 0]);
+});
+
+test("the index of a folder continues where the previous process stopped", async () => {
+  const [known, folder] = [new WatchedTable(), freshFolder()];
+  for (const letter of "abc") await known.put(`acme.${letter}`, agent(letter), never);
+  await expectIndexed(known, folder, "a b c");
+  await known.delete("acme.b", never);
+  await known.put("acme.d", agent("d"), never);
+  await expectIndexed(known, folder, "a c d");
+  expect(known.starts).toEqual([0, 3]);
+  expect(known.changes).toBe(5);
+});
+
+test("the index of another table is built again", async () => {
+  const [known, folder] = [new WatchedTable(), freshFolder()];
+  for (const letter of "abc") await known.put(`acme.${letter}`, agent(letter), never);
+  await expectIndexed(known, folder, "a b c");
+  const other = new WatchedTable();
+  await other.put("acme.x", agent("x"), never);
+  await expectIndexed(other, folder, "x");
+  expect(other.starts).toEqual([0]);
+});
+
+test("an index with another definition is built again", async () => {
+  const [known, folder] = [new WatchedTable(), freshFolder()];
+  await known.put("acme.a", agent("a", 3), never);
+  await expectIndexed(known, folder, "a");
+  const definition = { ...agentIndex, kinds: [1, 2, 3] };
+  const { names } = openAgentIndex(known, { folder, definition });
+  expect(await names("acme", { kinds: [3] })).toBe("a");
+  expect(known.starts).toEqual([0, 0]);
+});
+
+test("a damaged file is replaced", async () => {
+  const [known, folder] = [new WatchedTable(), freshFolder()];
+  await known.put("acme.a", agent("a"), never);
+  writeFileSync(join(folder, "agents-0.sqlite"), "not a database".repeat(1_000));
+  await expectIndexed(known, folder, "a");
+});
+
+test("processes that share a folder use a file each", async () => {
+  const [known, folder] = [new WatchedTable(), freshFolder()];
+  await known.put("acme.a", agent("a"), never);
+  for (const index of [1, 2, 3].map(() => openAgentIndex(known, { folder }))) {
+    expect(await index.names("acme")).toBe("a");
+  }
+  const files = readdirSync(folder).filter((file) => file.endsWith(".sqlite"));
+  expect(files.toSorted()).toEqual([0, 1, 2].map((slot) => `agents-${slot}.sqlite`));
+});
+
+test("a list that is requested while its index is built states the progress", async () => {
+  class SlowTable extends WatchedTable {
+    override async *changesAfter(position: TablePosition, signal: AbortSignal) {
+      for await (const batch of super.changesAfter(position, signal)) {
+        yield batch;
+        await new Promise(() => undefined);
+      }
+    }
+  }
+  const known = new SlowTable();
+  const count = maxBatchedChanges * 4;
+  for (let at = 0; at < count; at++) await known.put(`acme.${at}`, agent(`${at}`), never);
+  const { index } = openAgentIndex(known, { maxLagMs: 1 });
+  await expect(
+    index.page({ tenant: "acme" }, { pageSize: 1, pageToken: "" }, never),
+  ).rejects.toMatchObject({
+    kind: "unavailable",
+    message: expect.stringMatching(/^the list of agents is being built: (0|25) %/),
+  });
+});
+
+test("every list is read from an index in its order, and nothing else", async () => {
+  using database = await IndexDatabase.open(
+    { folder: undefined, name: "agents" },
+    IndexedRows.layout(agentIndex),
+  );
+  const rows = new IndexedRows(agentIndex, database);
+  for (const fields of [{}, { model: "m" }]) {
+    for (const after of [undefined, "a"]) {
+      const { sql, values } = rows.query({ tenant: "acme", fields }, after);
+      const plan = database.sql.prepare(`EXPLAIN QUERY PLAN ${sql}`).all({ kind: 1, ...values });
+      const [step, ...more] = plan.map(({ detail }) => String(detail));
+      const columns = ["tenant=?", ...Object.keys(fields).map((field) => `${field}=?`), "kind=?"];
+      expect(step).toContain(`SEARCH records USING INDEX`);
+      expect(step).toContain([...columns, ...(after ? ["position>?"] : [])].join(" AND "));
+      expect(more).toEqual([]);
+    }
+  }
+});
+
+test("a page of 20,000 records reads no more than it shows", async () => {
+  const definition = { ...agentIndex, direction: "descending" } as const;
+  using database = await IndexDatabase.open(
+    { folder: undefined, name: "agents" },
+    IndexedRows.layout(definition),
+  );
+  const rows = new IndexedRows(definition, database);
+  const bytes = new Uint8Array(1);
+  database.write({ instance: "i", revision: 1 }, () => {
+    for (let at = 0; at < 20_000; at++) {
+      const name = String(at).padStart(5, "0");
+      rows.put(`acme.${name}`, agent(name, at % 3), bytes);
+    }
+  });
+  const read: string[] = [];
+  for (const { order } of rows.select({ tenant: "acme" }, "10000")) {
+    if (read.push(order) === 100) break;
+  }
+  expect(read).toEqual(Array.from({ length: 100 }, (_, at) => `0${9_999 - at}`));
+});

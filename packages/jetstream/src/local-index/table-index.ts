@@ -1,0 +1,235 @@
+import { setImmediate } from "node:timers/promises";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { ErrorReason } from "@reeve/contracts/error";
+import { storedReadOptions } from "@reeve/contracts/nesting";
+import { Notifier } from "@reeve/platform/async/coordination/notifier";
+import { sleep } from "@reeve/platform/async/sleep";
+import { Failure } from "@reeve/platform/failure";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Page, PageRequest } from "../table/page.ts";
+import { takePage } from "../table/page.ts";
+import type { ChangeBatch, Table, TablePosition } from "../table/port.ts";
+import { IndexDatabase } from "./index-database.ts";
+import type { IndexDefinition, Selection } from "./indexed-rows.ts";
+import { IndexedRows } from "./indexed-rows.ts";
+
+/** How long a list waits until the index has reached the table, by default. */
+const defaultMaxLagMs = 10_000;
+/** How long after an error the table is followed again, and after how long a refused caller tries again. */
+const retryMs = 1_000;
+const retryAfterMs = 5_000;
+
+/** Where a process has its indexes. */
+export interface IndexHome {
+  /** The folder of their files; see `IndexPlace`. */
+  readonly folder: string | undefined;
+  readonly log: Pick<Logger, "info" | "warn">;
+}
+
+export interface TableIndexOptions<
+  Schema extends DescMessage,
+  Field extends string,
+> extends IndexHome {
+  readonly schema: Schema;
+  readonly definition: IndexDefinition<MessageShape<Schema>, Field>;
+  /** How long a list waits until the index has reached the table. Default: 10 s. */
+  readonly maxLagMs?: number;
+}
+
+/** What an index is made of while it is open. */
+interface OpenIndex<Item, Field extends string> {
+  readonly database: IndexDatabase;
+  readonly rows: IndexedRows<Item, Field>;
+}
+
+/**
+ * A local index of a table, from which lists are read at the cost of what they show. Each page includes everything that was
+ * written before its request. The index follows the table, and is built again when its file is lost or damaged, or when the
+ * table was replaced. While it is being built, lists throw a Failure of kind `unavailable` that states the progress.
+ */
+export class TableIndex<
+  Schema extends DescMessage,
+  Field extends string,
+> implements AsyncDisposable {
+  readonly #table: Pick<Table<MessageShape<Schema>>, "position" | "changesAfter">;
+  readonly #options: TableIndexOptions<Schema, Field>;
+  readonly #signal: AbortSignal;
+  readonly #end = new AbortController();
+  readonly #progress = new Notifier();
+  #following: Promise<void> | undefined;
+  #index: OpenIndex<MessageShape<Schema>, Field> | undefined;
+
+  /** The index follows the table until `signal` aborts or it is disposed. */
+  constructor(
+    table: Pick<Table<MessageShape<Schema>>, "position" | "changesAfter">,
+    options: TableIndexOptions<Schema, Field>,
+    signal: AbortSignal,
+  ) {
+    this.#table = table;
+    this.#options = options;
+    this.#signal = AbortSignal.any([signal, this.#end.signal]);
+  }
+
+  /** Begins to follow the table. A list does so, too. */
+  start(): void {
+    this.#following ??= this.#keepFollowing(this.#signal);
+  }
+
+  /** Returns one page of the selected records. */
+  async page(
+    selection: Selection<Field>,
+    request: PageRequest,
+    signal: AbortSignal,
+  ): Promise<Page<MessageShape<Schema>>> {
+    const wanted = await this.#table.position(signal);
+    const rows = await this.#reach(wanted, signal);
+    const { items, nextPageToken } = await this.#reading(wanted, () =>
+      takePage(
+        (previous) => rows.select(selection, previous),
+        request,
+        ({ order }) => order,
+        ({ bytes }) => bytes.length,
+      ),
+    );
+    const records = items.map(({ bytes }) =>
+      fromBinary(this.#options.schema, bytes, storedReadOptions),
+    );
+    return { items: records, nextPageToken };
+  }
+
+  /** Reads from the index. Has it built again when it is damaged. */
+  async #reading<Result>(wanted: TablePosition, read: () => Result): Promise<Result> {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      this.#warn(error);
+      await this.#discard();
+      throw this.#behind(wanted);
+    }
+  }
+
+  async #reach(
+    wanted: TablePosition,
+    signal: AbortSignal,
+  ): Promise<IndexedRows<MessageShape<Schema>, Field>> {
+    this.start();
+    const deadlineMs = performance.now() + (this.#options.maxLagMs ?? defaultMaxLagMs);
+    using progress = this.#progress.subscribe();
+    for (;;) {
+      const rows = this.#rowsAt(wanted);
+      if (rows !== undefined) return rows;
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) throw this.#behind(wanted);
+      await progress.waitFor(leftMs, signal);
+    }
+  }
+
+  #rowsAt(wanted: TablePosition): IndexedRows<MessageShape<Schema>, Field> | undefined {
+    const { database, rows } = this.#index ?? {};
+    const reached = database?.position;
+    const isThere = reached?.instance === wanted.instance && reached.revision >= wanted.revision;
+    return isThere ? rows : undefined;
+  }
+
+  #behind({ instance, revision }: TablePosition): Failure {
+    const { name } = this.#options.definition;
+    const reached = this.#index?.database.position;
+    const part = reached?.instance === instance ? reached.revision / revision : 0;
+    const message = `the list of ${name} is being built: ${Math.floor(part * 100)} %; try again in a few seconds`;
+    return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { retryAfterMs });
+  }
+
+  async #keepFollowing(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#follow(signal);
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#warn(error);
+        // An index that only lost its table is kept.
+        if (!(error instanceof Failure)) await this.#discard();
+        await sleep(retryMs, signal).catch(() => undefined);
+      }
+    }
+    this.#index?.database[Symbol.dispose]();
+    this.#index = undefined;
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    let index = this.#index ?? (await this.#open());
+    const { instance, revision: last } = await this.#positionAfter(index.database, signal);
+    if (!isBefore(index.database.position, { instance, revision: last })) {
+      await this.#discard();
+      index = await this.#open();
+    }
+    const revision = index.database.position?.revision ?? 0;
+    const { name } = this.#options.definition;
+    this.#options.log.info({ index: name, revision, last }, "an index follows its table");
+    this.#apply(index, { changes: [], revision }, instance);
+    for await (const batch of this.#table.changesAfter({ instance, revision }, signal)) {
+      this.#apply(index, batch, instance);
+      // Requests come first, however many changes there are.
+      await setImmediate();
+    }
+  }
+
+  /** Returns the position of the table. Asks twice before it says that the table lost changes: a new leader may lag. */
+  async #positionAfter(
+    { position: reached }: IndexDatabase,
+    signal: AbortSignal,
+  ): Promise<TablePosition> {
+    const position = await this.#table.position(signal);
+    if (isBefore(reached, position)) return position;
+    await sleep(retryMs, signal);
+    return await this.#table.position(signal);
+  }
+
+  async #open(): Promise<OpenIndex<MessageShape<Schema>, Field>> {
+    const { definition, folder } = this.#options;
+    const place = { folder, name: definition.name };
+    const database = await IndexDatabase.open(place, IndexedRows.layout(definition));
+    this.#index = { database, rows: new IndexedRows(definition, database) };
+    return this.#index;
+  }
+
+  #apply(
+    { database, rows }: OpenIndex<MessageShape<Schema>, Field>,
+    { changes, revision }: ChangeBatch<MessageShape<Schema>>,
+    instance: string,
+  ): void {
+    database.write({ instance, revision }, () => {
+      for (const change of changes) {
+        if (change.kind === "deleted") rows.delete(change.key);
+        else {
+          const { key, record } = change.row;
+          rows.put(key, record, toBinary(this.#options.schema, record));
+        }
+      }
+    });
+    this.#progress.notify();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.abort(new DOMException("the index was closed", "AbortError"));
+    await this.#following;
+  }
+
+  #warn(error: unknown): void {
+    const { name } = this.#options.definition;
+    this.#options.log.warn({ err: error, index: name }, "an index is not current; trying again");
+  }
+
+  async #discard(): Promise<void> {
+    const index = this.#index;
+    this.#index = undefined;
+    await index?.database.discard();
+  }
+}
+
+/** Returns whether an index of this position lacks nothing but changes after it. A store may have lost its last changes. */
+function isBefore(position: TablePosition | undefined, table: TablePosition): boolean {
+  if (position === undefined) return true;
+  return position.instance === table.instance && position.revision <= table.revision;
+}
