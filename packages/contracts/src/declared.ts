@@ -8,11 +8,24 @@ import * as memory from "./memory.ts";
 import * as projection from "./projection.ts";
 import * as queue from "./queue.ts";
 import * as run from "./run.ts";
+import * as sweeper from "./sweeper.ts";
 import * as thread from "./thread.ts";
 import * as tool from "./tool.ts";
 import * as toolhost from "./toolhost.ts";
 
-const messages = [agent, approval, artifact, memory, projection, queue, run, thread, tool, toolhost]
+const messages = [
+  agent,
+  approval,
+  artifact,
+  memory,
+  projection,
+  queue,
+  run,
+  sweeper,
+  thread,
+  tool,
+  toolhost,
+]
   .flatMap((declarations): readonly unknown[] => Object.values(declarations))
   .filter(isMessage);
 

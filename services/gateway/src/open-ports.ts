@@ -4,6 +4,7 @@ import type { ModelCatalog } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { RunSchema } from "@reeve/contracts/run";
+import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
 import { ThreadSchema } from "@reeve/contracts/thread";
 import { ToolCatalogSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
@@ -14,12 +15,14 @@ import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
+import { bootClock } from "@reeve/platform/async/boot-clock";
 import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { openRunLists } from "./app/list-runs.ts";
 import { openThreadLists } from "./app/list-threads.ts";
+import { SharedShards } from "./app/sweep/shared-shards.ts";
 import type { GatewayConfig } from "./config.ts";
 
 /** Opens the ports of a gateway on NATS. Their live views follow NATS until `signal` aborts. */
@@ -33,7 +36,8 @@ export async function openPorts(
   const runs = await openTable(nats, RunSchema);
   const threadIndex = await openTable(nats, ThreadSchema);
   const home = { folder: config.REEVE_INDEX_DIR, log };
-  const runLists = openRunLists(runs, home, signal);
+  // The times in the file are valid until the machine restarts, as the file is.
+  const runLists = openRunLists(runs, { ...home, clock: bootClock }, signal);
   const threadLists = openThreadLists(threadIndex, home, signal);
   for (const lists of [runLists, threadLists]) lists.start();
   const runLog = await openRunLog(nats);
@@ -46,6 +50,7 @@ export async function openPorts(
     agents: await openTable(nats, AgentSchema),
     runs,
     runLists,
+    shards: new SharedShards(await openTable(nats, SweeperPresenceSchema), systemClock),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     threads: await openThreadLog(nats),

@@ -88,6 +88,7 @@ function startBackground(
   log: Logger,
 ): void {
   background.run((signal) => repairThreads(ports, systemClock, log, signal));
+  background.run((signal) => ports.shards.share(signal));
   background.run((signal) => sweepRuns(ports, systemClock, log, signal));
   background.run(async (signal) => indexRuns(await openRunFeed(nats), ports, log, signal));
   background.run(async (signal) => {

@@ -1,5 +1,6 @@
-import type { StatementSync } from "node:sqlite";
+import type { SQLOutputValue, StatementSync } from "node:sqlite";
 import type { IndexDatabase } from "./index-database.ts";
+import { mergeOrdered } from "./merge-ordered.ts";
 
 /** How the records of a table are filtered and ordered. */
 export interface IndexDefinition<Item, Field extends string> {
@@ -30,6 +31,8 @@ export interface IndexedRow {
   readonly order: string;
   readonly bytes: Uint8Array;
 }
+
+type Row = Record<string, SQLOutputValue>;
 
 const otherKind = -1;
 
@@ -91,10 +94,12 @@ export class IndexedRows<Item, Field extends string> {
     const ranges = [...kinds].map((kind) =>
       this.#database.sql.prepare(sql).iterate({ kind, ...values }),
     );
-    try {
-      yield* merged(ranges, this.#definition.direction);
-    } finally {
-      for (const range of ranges) range.return?.();
+    const isBefore = (a: string, b: string) =>
+      this.#definition.direction === "ascending" ? a < b : a > b;
+    const isRowBefore = (a: Row, b: Row) => isBefore(String(a["position"]), String(b["position"]));
+    for (const { position, bytes } of mergeOrdered(ranges, isRowBefore)) {
+      if (!(bytes instanceof Uint8Array)) throw new Error("a record of the index has no bytes");
+      yield { order: String(position), bytes };
     }
   }
 
@@ -118,35 +123,6 @@ export class IndexedRows<Item, Field extends string> {
   #knownKind(kind: number): number {
     return this.#definition.kinds.includes(kind) ? kind : otherKind;
   }
-}
-
-/** Merges ordered ranges into one. Reads of each range one record more than it yields. */
-function* merged(
-  ranges: readonly Iterator<Record<string, unknown>>[],
-  direction: "ascending" | "descending",
-): Iterable<IndexedRow> {
-  const heads = ranges.map((range) => ({ range, row: nextOf(range) }));
-  const isBefore = (a: string, b: string) => (direction === "ascending" ? a < b : a > b);
-  for (;;) {
-    let first: { range: Iterator<Record<string, unknown>>; row: IndexedRow } | undefined;
-    for (const head of heads) {
-      const { row } = head;
-      if (row === undefined) continue;
-      if (first === undefined || isBefore(row.order, first.row.order)) first = { ...head, row };
-    }
-    if (first === undefined) return;
-    yield first.row;
-    const head = heads.find(({ range }) => range === first.range);
-    if (head !== undefined) head.row = nextOf(head.range);
-  }
-}
-
-function nextOf(range: Iterator<Record<string, unknown>>): IndexedRow | undefined {
-  const { done, value } = range.next();
-  if (done === true) return undefined;
-  const bytes = value["bytes"];
-  if (!(bytes instanceof Uint8Array)) throw new Error("a record of the index has no bytes");
-  return { order: String(value["position"]), bytes };
 }
 
 function fieldsOf<Item, Field extends string>({

@@ -10,6 +10,8 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Page, PageRequest } from "../table/page.ts";
 import { takePage } from "../table/page.ts";
 import type { ChangeBatch, Table, TablePosition } from "../table/port.ts";
+import type { AgendaDefinition } from "./agenda.ts";
+import { Agenda } from "./agenda.ts";
 import { IndexDatabase } from "./index-database.ts";
 import type { IndexDefinition, Selection } from "./indexed-rows.ts";
 import { IndexedRows } from "./indexed-rows.ts";
@@ -33,6 +35,8 @@ export interface TableIndexOptions<
 > extends IndexHome {
   readonly schema: Schema;
   readonly definition: IndexDefinition<MessageShape<Schema>, Field>;
+  /** Keeps an agenda of the records. Default: none. */
+  readonly agenda?: AgendaDefinition;
   /** How long a list waits until the index has reached the table. Default: 10 s. */
   readonly maxLagMs?: number;
 }
@@ -41,6 +45,7 @@ export interface TableIndexOptions<
 interface OpenIndex<Item, Field extends string> {
   readonly database: IndexDatabase;
   readonly rows: IndexedRows<Item, Field>;
+  readonly agenda: Agenda | undefined;
 }
 
 /**
@@ -74,6 +79,11 @@ export class TableIndex<
   /** Begins to follow the table. A list does so, too. */
   start(): void {
     this.#following ??= this.#keepFollowing(this.#signal);
+  }
+
+  /** The agenda of the records that the index has so far; undefined while it is not open. */
+  get agenda(): Agenda | undefined {
+    return this.#index?.agenda;
   }
 
   /** Returns one page of the selected records. */
@@ -187,24 +197,32 @@ export class TableIndex<
   }
 
   async #open(): Promise<OpenIndex<MessageShape<Schema>, Field>> {
-    const { definition, folder } = this.#options;
-    const place = { folder, name: definition.name };
-    const database = await IndexDatabase.open(place, IndexedRows.layout(definition));
-    this.#index = { database, rows: new IndexedRows(definition, database) };
+    const { definition, agenda, folder } = this.#options;
+    const layout = IndexedRows.layout(definition) + (agenda ? Agenda.layout(agenda) : "");
+    const database = await IndexDatabase.open({ folder, name: definition.name }, layout);
+    this.#index = {
+      database,
+      rows: new IndexedRows(definition, database),
+      agenda: agenda && new Agenda(agenda, database),
+    };
     return this.#index;
   }
 
   #apply(
-    { database, rows }: OpenIndex<MessageShape<Schema>, Field>,
+    { database, rows, agenda }: OpenIndex<MessageShape<Schema>, Field>,
     { changes, revision }: ChangeBatch<MessageShape<Schema>>,
     instance: string,
   ): void {
+    const { schema, definition } = this.#options;
     database.write({ instance, revision }, () => {
       for (const change of changes) {
-        if (change.kind === "deleted") rows.delete(change.key);
-        else {
-          const { key, record } = change.row;
-          rows.put(key, record, toBinary(this.#options.schema, record));
+        if (change.kind === "deleted") {
+          rows.delete(change.key);
+          agenda?.remove(change.key);
+        } else {
+          const { key, record, revision: own } = change.row;
+          rows.put(key, record, toBinary(schema, record));
+          agenda?.note(key, definition.kindOf(record), own);
         }
       }
     });

@@ -94,7 +94,11 @@ export function applyToOwnership<Owned extends Ownership>(
 export function parkedOwnership(lastBatch: readonly RunEvent[]): Ownership | undefined {
   const last = lastBatch.at(-1);
   if (last?.event.case !== "runParked") return undefined;
-  const { sequence } = last;
+  return ownershipParkedAt(last.sequence);
+}
+
+/** Returns the ownership of a run that is parked by the event at a sequence, after which nothing came. */
+export function ownershipParkedAt(sequence: number): Ownership {
   return { ...noOwnership, isCreated: true, lastSequence: sequence, parkedAt: sequence };
 }
 

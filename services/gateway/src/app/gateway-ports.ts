@@ -12,6 +12,7 @@ import type { Table } from "@reeve/jetstream/table/port";
 import type { StoredWorkspaces } from "./delete-workspace.ts";
 import type { RunLists } from "./list-runs.ts";
 import type { ThreadLists } from "./list-threads.ts";
+import type { SharedShards } from "./sweep/shared-shards.ts";
 
 /** The stores and queues that the gateway's methods use. */
 export interface GatewayPorts {
@@ -25,6 +26,8 @@ export interface GatewayPorts {
   /** The index of runs. It follows their logs with a short delay. */
   readonly runs: Table<Run>;
   readonly runLists: RunLists;
+  /** The shards of the runs that this gateway sweeps. */
+  readonly shards: SharedShards;
   readonly artifacts: ArtifactStore;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;

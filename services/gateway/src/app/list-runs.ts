@@ -1,16 +1,21 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ListRunsRequest, Run } from "@reeve/contracts/run";
-import { RunSchema, RunStatusSchema } from "@reeve/contracts/run";
+import { RunSchema, RunStatus } from "@reeve/contracts/run";
+import type { AgendaDefinition } from "@reeve/jetstream/local-index/agenda";
 import type { IndexDefinition } from "@reeve/jetstream/local-index/indexed-rows";
 import type { IndexHome } from "@reeve/jetstream/local-index/table-index";
 import { TableIndex } from "@reeve/jetstream/local-index/table-index";
 import type { Page } from "@reeve/jetstream/table/page";
 import type { Table } from "@reeve/jetstream/table/port";
+import type { Clock } from "@reeve/platform/async/clock";
+import { isTerminal } from "@reeve/run/head/run-status";
 
 type RunField = "agent_id" | "thread_id";
 
 /** Filtered lists of the indexed runs, newest first. */
 export type RunLists = TableIndex<typeof RunSchema, RunField>;
+
+const statuses = Object.values(RunStatus).filter((status) => typeof status === "number");
 
 const definition: IndexDefinition<Run, RunField> = {
   name: "runs",
@@ -22,14 +27,31 @@ const definition: IndexDefinition<Run, RunField> = {
   },
   direction: "descending",
   kindOf: ({ status }) => status,
-  kinds: RunStatusSchema.values.map(({ number }) => number),
+  kinds: statuses,
   // A thread has fewer runs than an agent, so lists that are filtered by both are read by the thread.
   fields: { thread_id: ({ threadId }) => threadId, agent_id: ({ agentId }) => agentId },
 };
 
-/** Opens the lists of an index of runs. They follow it until `signal` aborts. */
-export function openRunLists(runs: Table<Run>, home: IndexHome, signal: AbortSignal): RunLists {
-  return new TableIndex(runs, { ...home, schema: RunSchema, definition }, signal);
+/** Time after a change of a run during which its writer may finish; then the run is swept. */
+const graceMs = 10_000;
+
+export interface RunListsHome extends IndexHome {
+  /** When runs are due to be swept. */
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Opens the lists of an index of runs, and the agenda of its sweeper. They follow it until `signal` aborts. */
+export function openRunLists(
+  runs: Table<Run>,
+  { clock, ...home }: RunListsHome,
+  signal: AbortSignal,
+): RunLists {
+  const agenda: AgendaDefinition = {
+    closedKinds: statuses.filter(isTerminal),
+    graceMs,
+    now: () => clock.now(),
+  };
+  return new TableIndex(runs, { ...home, schema: RunSchema, definition, agenda }, signal);
 }
 
 /** Returns a page of a tenant's runs, newest first. */

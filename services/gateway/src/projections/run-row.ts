@@ -7,7 +7,8 @@ import { runOf } from "@reeve/run/head/run-head";
 import { applyToSummary } from "@reeve/run/head/run-summary";
 
 /**
- * The kinds of events that change the row of a run. A step changes the status too, but comes in one batch with other kinds.
+ * The kinds of events that change the row of a run, or after which a parked run needs a dispatch. A step changes the status too,
+ * but comes in one batch with other kinds.
  */
 export const rowKinds = kindsIn({
   runCreated: true,
@@ -18,6 +19,7 @@ export const rowKinds = kindsIn({
   approval: true,
   error: true,
   costSummary: true,
+  messageSubmitted: true,
   step: false,
   text: false,
   reasoning: false,
@@ -35,7 +37,6 @@ export const rowKinds = kindsIn({
   modelCallFailed: false,
   modelRetryDue: false,
   tokensCounted: false,
-  messageSubmitted: false,
   messageInjected: false,
   memoryWritten: false,
   todosChanged: false,

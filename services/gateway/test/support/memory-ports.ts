@@ -18,9 +18,11 @@ import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryObjects } from "@reeve/jetstream/objects/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { bootClock } from "@reeve/platform/async/boot-clock";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
 import { openRunLists } from "../../src/app/list-runs.ts";
+import { SharedShards } from "../../src/app/sweep/shared-shards.ts";
 import { openThreadLists } from "../../src/app/list-threads.ts";
 
 const never = new AbortController().signal;
@@ -59,11 +61,12 @@ export function memoryPorts(): MemoryPorts {
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),
     runs,
-    runLists: openRunLists(runs, home, never),
+    runLists: openRunLists(runs, { ...home, clock: bootClock }, never),
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
     memory: new LongTermMemory(new MemoryTable(), () => 0),
     threads: memoryThreadLog(),
     threadIndex,
+    shards: new SharedShards(new MemoryTable(), bootClock),
     threadLists: openThreadLists(threadIndex, home, never),
     workspaces: { records: new MemoryTable(), snapshots: new MemoryObjects({ maxBytes: 1_000 }) },
     offer: () => ({ tools, models }),

@@ -2,11 +2,15 @@ import { create } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
+import { shardCount } from "@reeve/jetstream/local-index/agenda";
+import type { Clock } from "@reeve/platform/async/clock";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
 import { appendFacts, memoryPorts } from "../../../test/support/memory-ports.ts";
-import type { SweepClock } from "./sweep-runs.ts";
+import { openRunLists } from "../list-runs.ts";
+import { shardsOf } from "./shared-shards.ts";
+import type { SweepRunsPorts } from "./sweep-runs.ts";
 import { sweepRuns } from "./sweep-runs.ts";
 
 const never = new AbortController().signal;
@@ -24,7 +28,7 @@ function claimed(dispatchSequence: number) {
 }
 
 /** A clock that a test moves: each `pass` lets the sweeper do one round. */
-class ManualClock implements SweepClock {
+class ManualClock implements Clock {
   #nowMs = 0;
   #asleep = Promise.withResolvers<{ readonly delayMs: number; readonly wake: () => void }>();
 
@@ -39,10 +43,11 @@ class ManualClock implements SweepClock {
     await promise;
   }
 
-  async pass(): Promise<void> {
+  /** Lets the sweeper do one round, after more time than it wanted to sleep if given. */
+  async pass(atLeastMs = 0): Promise<void> {
     const { delayMs, wake } = await this.#asleep.promise;
     this.#asleep = Promise.withResolvers();
-    this.#nowMs += delayMs;
+    this.#nowMs += Math.max(delayMs, atLeastMs);
     wake();
     await this.#asleep.promise;
   }
@@ -60,25 +65,38 @@ async function note(ports: MemoryPorts, runId = run): Promise<void> {
   await ports.runs.put(`acme.${runId}`, create(RunSchema, { runId }), never);
 }
 
+type SweptPorts = Pick<MemoryPorts, "dispatch" | "runs"> & Pick<SweepRunsPorts, "log" | "logEnds">;
+
 /** A gateway sweeps for this many rounds of five seconds. */
-async function sweeping(ports: Parameters<typeof sweepRuns>[0], rounds: number): Promise<void> {
-  const { clock, end } = await sweeper(ports);
-  for (let round = 0; round < rounds; round++) await clock.pass();
-  await end();
+async function sweeping(ports: SweptPorts, rounds: number): Promise<void> {
+  await using gateway = await sweeper(ports);
+  for (let round = 0; round < rounds; round++) await gateway.clock.pass();
 }
 
-/** A gateway that sweeps when the clock moves. */
-async function sweeper(ports: Parameters<typeof sweepRuns>[0]) {
+/** A gateway with its own index that sweeps when its clock moves. */
+async function sweeper(
+  { runs, ...ports }: SweptPorts,
+  owned: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard),
+) {
   const clock = new ManualClock();
   const ending = new AbortController();
-  const sweep = sweepRuns(ports, clock, logger, ending.signal);
-  // The watch has delivered the existing rows before the first round.
-  await new Promise(setImmediate);
-  const end = async () => {
-    ending.abort(new Error("enough"));
-    await expect(sweep).rejects.toThrow("enough");
+  const runLists = openRunLists(runs, { folder: undefined, log: logger, clock }, never);
+  const isCurrent = async () => {
+    await runLists.page({ tenant: "acme" }, { pageSize: 1, pageToken: "" }, never);
   };
-  return { clock, end };
+  await isCurrent();
+  const swept = { ...ports, runLists, shards: { owned } };
+  const sweep = sweepRuns(swept, clock, logger, ending.signal);
+  return {
+    clock,
+    /** Resolves when the index has all rows. */
+    isCurrent,
+    async [Symbol.asyncDispose]() {
+      ending.abort(new Error("enough"));
+      await expect(sweep).rejects.toThrow("enough");
+      await runLists[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** A worker takes the dispatch and acknowledges it. */
@@ -151,19 +169,27 @@ test("several gateways may sweep a run concurrently", async () => {
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("a parked run is swept at increasing intervals, and its log is not read again", async () => {
+test("a parked run is swept again after hours, and only the end of its log is read", async () => {
   const ports = await withRun(created, claimed(7), parkedRun);
-  const read: (readonly RunEvent[])[] = [];
-  const log = {
-    read: async (...args: Parameters<MemoryPorts["log"]["read"]>) => {
-      const stretch = await ports.log.read(...args);
-      read.push(stretch.events);
-      return stretch;
+  const waits = create(RunSchema, { runId: run, status: RunStatus.WAITING });
+  await ports.runs.put(`acme.${run}`, waits, never);
+  let looks = 0;
+  const logEnds: MemoryPorts["logEnds"] = {
+    last: async (...args) => {
+      looks += 1;
+      return await ports.logEnds.last(...args);
     },
   };
-  await sweeping({ ...ports, log }, 123);
-  // After 10 and 610 seconds.
-  expect(read.map(({ length }) => length)).toEqual([3, 0]);
+  const log = { read: () => Promise.reject(new Error("the whole log was read")) };
+  await using gateway = await sweeper({ ...ports, log, logEnds });
+  for (const [ms, expected] of [
+    [10_000, 1],
+    [5 * 3_600_000, 1],
+    [3_600_000, 2],
+  ] as const) {
+    await gateway.clock.pass(ms);
+    expect(looks).toBe(expected);
+  }
 });
 
 test("after a restart only the last batch of a parked run is read", async () => {
@@ -180,18 +206,17 @@ test("after a restart only the last batch of a parked run is read", async () => 
       return stretch;
     },
   };
-  const { clock, end } = await sweeper({ ...ports, log });
-  await clock.pass();
-  await clock.pass();
+  await using gateway = await sweeper({ ...ports, log });
+  await gateway.clock.pass();
+  await gateway.clock.pass();
   expect(read).toEqual([]);
   await appendFacts(ports.log, run, approved);
   await ports.runs.put(`acme.${run}`, waits, never);
-  await new Promise(setImmediate);
-  await clock.pass();
-  await clock.pass();
+  await gateway.isCurrent();
+  await gateway.clock.pass();
+  await gateway.clock.pass();
   expect(read.flat().map(({ event }) => event.case)).toEqual(["approval"]);
   expect(ports.dispatch.length).toBe(1);
-  await end();
 });
 
 test("a run whose row is out of date is read from its whole log", async () => {
@@ -210,40 +235,61 @@ test("a run that has just lost its dispatch is found at once, although ten thous
     await appendFacts(ports.log, `run_${count}`, created, claimed(7), parkedRun);
     await note(ports, `run_${count}`);
   }
-  const { clock, end } = await sweeper(ports);
-  for (let round = 0; round < 12; round++) await clock.pass();
+  await using gateway = await sweeper(ports);
+  for (let round = 0; round < 12; round++) await gateway.clock.pass();
   await appendFacts(ports.log, run, created);
   await note(ports);
-  await new Promise(setImmediate);
-  for (let round = 0; round < 3; round++) await clock.pass();
+  await gateway.isCurrent();
+  for (let round = 0; round < 3; round++) await gateway.clock.pass();
   expect(ports.dispatch.length).toBe(1);
-  await end();
 });
 
 test("a run without a dispatch is found although each round is filled with other changed runs", async () => {
   const ports = memoryPorts();
-  const { clock, end } = await sweeper(ports);
+  await using gateway = await sweeper(ports);
   for (let round = 0; round < 5; round++) {
     for (let count = 0; count < 250; count++) await note(ports, `run_${round}_${count}`);
     if (round === 0) {
       await appendFacts(ports.log, run, created);
       await note(ports);
     }
-    await new Promise(setImmediate);
-    await clock.pass();
+    await gateway.isCurrent();
+    await gateway.clock.pass();
   }
   expect(ports.dispatch.length).toBe(1);
-  await end();
 });
 
-test("a round sweeps at most two hundred runs, and the next continues with the others", async () => {
+test("a round sweeps at most a thousand runs, and the next continues with the others", async () => {
   const ports = memoryPorts();
-  for (let count = 0; count < 250; count++) {
+  for (let count = 0; count < 1_250; count++) {
     await appendFacts(ports.log, `run_${count}`, created);
     await note(ports, `run_${count}`);
   }
-  await sweeping(ports, 2);
-  expect(ports.dispatch.length).toBe(200);
-  await sweeping(ports, 3);
-  expect(ports.dispatch.length).toBe(250);
+  await using gateway = await sweeper(ports);
+  for (let round = 0; round < 2; round++) await gateway.clock.pass();
+  expect(ports.dispatch.length).toBe(1_000);
+  await gateway.clock.pass();
+  expect(ports.dispatch.length).toBe(1_250);
+});
+
+test("gateways that share the shards sweep each run once", async () => {
+  const ports = memoryPorts();
+  for (let count = 0; count < 100; count++) {
+    await appendFacts(ports.log, `run_${count}`, created);
+    await note(ports, `run_${count}`);
+  }
+  const read: string[] = [];
+  const log: SweptPorts["log"] = {
+    read: async (key, ...rest) => {
+      if (rest[0].sequence === 0) read.push(key.run);
+      return await ports.log.read(key, ...rest);
+    },
+  };
+  const names = ["a", "b", "c"];
+  for (const name of names) {
+    await using gateway = await sweeper({ ...ports, log }, shardsOf(name, names));
+    for (let round = 0; round < 2; round++) await gateway.clock.pass();
+  }
+  expect(new Set(read).size).toBe(100);
+  expect(read).toHaveLength(100);
 });
