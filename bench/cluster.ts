@@ -65,6 +65,7 @@ export class Cluster implements AsyncDisposable {
       ...process.env,
       REEVE_NATS_URL: server.url,
       REEVE_DATA_DIR: folder,
+      REEVE_INDEX_DIR: join(folder, "index"),
       REEVE_LISTEN: `127.0.0.1:${gateway}`,
       REEVE_APPROVALS_LISTEN: `127.0.0.1:${approvals}`,
       REEVE_APPROVALS_URL: `http://127.0.0.1:${approvals}`,
@@ -93,7 +94,7 @@ export class Cluster implements AsyncDisposable {
   /** Starts a service. Resolves with its name when it is ready; a runtime's is that of its worker. */
   async startService(name: ServiceName, signal: AbortSignal): Promise<string> {
     const main = join(root, `services/${name}/src/main.ts`);
-    const probe = join(import.meta.dirname, "memory-probe.ts");
+    const probe = join(import.meta.dirname, "process-probe.ts");
     const args = ["--expose-gc", "--import", probe, main];
     const program = new Program(args, { environment: this.#environment, reads: "stderr" });
     const said = await program.says(ready[name], signal).catch(async (error: unknown) => {
@@ -132,6 +133,11 @@ export class Cluster implements AsyncDisposable {
       async ([name, program]) => [name, await program.keptBytes(signal)] as const,
     );
     return new Map(await Promise.all(kept));
+  }
+
+  /** Returns the longest time for which the event loop of a process was busy at once, since it was last asked. */
+  async longestBlockMs(name: string, signal: AbortSignal): Promise<number> {
+    return (await this.#processes.get(name)?.longestBlockMs(signal)) ?? Number.NaN;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,6 +11,7 @@ import { conversation } from "./benchmarks/conversation.ts";
 import { fanOut } from "./benchmarks/fan-out.ts";
 import { fold } from "./benchmarks/fold.ts";
 import { isolation } from "./benchmarks/isolation.ts";
+import { manyRuns } from "./benchmarks/many-runs.ts";
 import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
 import { steps } from "./benchmarks/steps.ts";
@@ -37,6 +38,7 @@ const benchmarks = [
   throughput,
   waitingRuns,
   resume,
+  manyRuns,
   takeover,
   againstLocal,
   streams,

@@ -48,12 +48,21 @@ export class Program implements AsyncDisposable {
     return await promise;
   }
 
-  /** Returns the bytes that are retained after garbage collection. Requires the memory probe. */
+  /** Returns the bytes that are retained after garbage collection. Requires the process probe. */
   async keptBytes(signal: AbortSignal): Promise<number> {
+    return await this.#ask("collect", signal);
+  }
+
+  /** Returns for how long the event loop was busy at once since it was last asked, in milliseconds. Requires the process probe. */
+  async longestBlockMs(signal: AbortSignal): Promise<number> {
+    return await this.#ask("delay", signal);
+  }
+
+  async #ask(question: string, signal: AbortSignal): Promise<number> {
     const answered = once(this.#child, "message", { signal });
-    this.#child.send("collect");
-    const [bytes] = await answered;
-    return Number(bytes);
+    this.#child.send(question);
+    const [answer] = await answered;
+    return Number(answer);
   }
 
   /** Kills the program, as a power failure would. Resolves when it has ended. */

@@ -27,7 +27,7 @@ export async function startModel(
 ): Promise<string> {
   const main = join(root, "test/support/model-server.ts");
   // With the probe, the model ends when its driver is killed.
-  const probe = ["--import", join(import.meta.dirname, "memory-probe.ts")];
+  const probe = ["--import", join(import.meta.dirname, "process-probe.ts")];
   return await resources
     .use(new Program([...probe, main, "--port", "0"]))
     .says(/(http:\S+)/, signal);

@@ -56,7 +56,7 @@ export class System implements AsyncDisposable {
         [
           "--expose-gc",
           "--import",
-          join(import.meta.dirname, "memory-probe.ts"),
+          join(import.meta.dirname, "process-probe.ts"),
           join(root, "cli/bin/reeve.mjs"),
           "--data-dir",
           join(folder, "data"),

@@ -18,7 +18,7 @@ const pullMs = 2_000;
 const inactiveMs = 30_000;
 
 /** A change of a key of a bucket. */
-export interface BucketEntry {
+interface BucketEntry {
   readonly key: string;
   /** Undefined: the key was deleted. */
   readonly value: Uint8Array | undefined;
@@ -26,7 +26,7 @@ export interface BucketEntry {
 }
 
 /** Consecutive entries, and the revision that the reader has reached with them. */
-export interface EntryBatch {
+interface EntryBatch {
   readonly entries: readonly BucketEntry[];
   readonly revision: number;
 }

@@ -1,0 +1,209 @@
+import process from "node:process";
+import { setTimeout } from "node:timers/promises";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { bucketOf } from "@reeve/contracts/channel";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
+import { openRunLog } from "@reeve/jetstream/log/open";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
+import { Cluster } from "../cluster.ts";
+import type { Benchmark, Figure } from "../figure.ts";
+import { rateOf, timesOf } from "../measure.ts";
+import { createAgent, run } from "../runs.ts";
+
+const finished = Number(process.env["REEVE_BENCH_RUNS"] ?? 1_000_000);
+const waiting = finished / 10;
+const listings = 200;
+const tenant = "bench";
+const agents = 20;
+/** How long the gateway runs without requests while its event loop is watched: a few rounds of the sweeper. */
+const restMs = 30_000;
+const unit = "ms";
+
+/** Lists, starts, and the sweeper of a deployment that has seen a million runs, and in which a tenth as many wait for a person. */
+export const manyRuns: Benchmark = {
+  name: "many-runs",
+  maxMs: 1_500_000,
+  async *measure(signal: AbortSignal): AsyncIterable<Figure> {
+    await using cluster = await Cluster.start(1, signal);
+    await createAgent(cluster, { id: "talker", model: "openai:text:20" }, signal);
+    yield* whileServing(cluster, "few runs", signal);
+    await park(cluster, signal);
+    await cluster.kill("gateway");
+    await writeFinished(cluster, signal);
+    const counts = `${finished + waiting} runs`;
+    yield* starts(cluster, "gateway, from its start to its first list, without an index", signal);
+    yield await longestBlock(cluster, `while the index of ${counts} is built`, signal);
+    yield* whileServing(cluster, counts, signal);
+    yield await longestBlock(cluster, `during lists of ${counts}`, signal);
+    await setTimeout(restMs, undefined, { signal });
+    yield await longestBlock(cluster, `during 30 s of sweeps of ${waiting} waiting runs`, signal);
+    yield* memory(cluster, counts, signal);
+    await cluster.kill("gateway");
+    yield* starts(cluster, "gateway killed, from its start to its first list", signal);
+  },
+};
+
+/** Starts and measures runs, and lists, gets, and filters the existing ones. */
+async function* whileServing(
+  cluster: Cluster,
+  counts: string,
+  signal: AbortSignal,
+): AsyncIterable<Figure> {
+  const { runs } = cluster.reeve;
+  const name = (what: string) => `${what}, ${counts}`;
+  yield {
+    name: name("a whole run of 20 tokens"),
+    unit,
+    values: await timesOf(50, () => run(cluster, "talker", signal)),
+  };
+  let pageToken = "";
+  const next = async () => {
+    ({ nextPageToken: pageToken } = await runs.listRuns({ pageSize: 100, pageToken }, { signal }));
+  };
+  yield {
+    name: name("100 runs listed, page by page"),
+    unit,
+    values: await timesOf(listings, next),
+  };
+  const filters = [
+    { agentId: "agent-7" },
+    { statuses: [RunStatus.WAITING] },
+    { agentId: "agent-7", statuses: [RunStatus.ERROR, RunStatus.COMPLETED] },
+  ];
+  for (const filter of filters) {
+    const list = () => runs.listRuns({ pageSize: 100, ...filter }, { signal });
+    const fields = Object.keys(filter).join(" and ");
+    yield {
+      name: name(`100 runs listed by ${fields}`),
+      unit,
+      values: await timesOf(listings, list),
+    };
+  }
+  const { runId } = await run(cluster, "talker", signal);
+  const get = () => runs.getRun({ runId }, { signal });
+  yield { name: name("a run read"), unit, values: await timesOf(listings, get) };
+}
+
+/** Starts the gateway, and measures until it answers and until it lists. */
+async function* starts(cluster: Cluster, name: string, signal: AbortSignal): AsyncIterable<Figure> {
+  const startedAt = performance.now();
+  await cluster.startService("gateway", signal);
+  const values = [performance.now() - startedAt];
+  yield { name: "gateway, from its start to its port", unit, values };
+  // Until then, it has loaded its modules.
+  await cluster.longestBlockMs("gateway", signal);
+  for (;;) {
+    const listed = await cluster.reeve.runs.listRuns({ pageSize: 1 }, { signal }).then(
+      () => true,
+      () => false,
+    );
+    signal.throwIfAborted();
+    if (listed) break;
+  }
+  yield { name, unit, values: [performance.now() - startedAt] };
+}
+
+async function longestBlock(cluster: Cluster, when: string, signal: AbortSignal): Promise<Figure> {
+  const longest = await cluster.longestBlockMs("gateway", signal);
+  const aim = { median: 50 };
+  return {
+    name: `longest turn of the gateway's event loop ${when}`,
+    unit,
+    values: [longest],
+    aim,
+  };
+}
+
+async function* memory(cluster: Cluster, counts: string, signal: AbortSignal) {
+  const kept = await cluster.keptBytes(signal);
+  for (const [name, { rssBytes }] of cluster.usage()) {
+    const service = name.startsWith("runtime") ? "runtime" : name;
+    yield { name: `${service}, resident, ${counts}`, unit: "MiB", values: [mib(rssBytes)] };
+    const heap = kept.get(name);
+    if (heap !== undefined)
+      yield { name: `${service}, retained, ${counts}`, unit: "MiB", values: [mib(heap)] };
+  }
+}
+
+function mib(bytes: number): number {
+  return bytes / 1024 ** 2;
+}
+
+/** Writes the logs of parked runs, and waits until the gateway has them in its index. */
+async function park(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  await using nats = await connectNats(cluster.natsUrl, { name: "bench", log }, signal);
+  const runLog = await openRunLog(nats);
+  let next = 0;
+  await rateOf(waiting, 200, async () => {
+    const at = next++;
+    const key = { tenant, run: idOf("w", at) };
+    await runLog.append(key, emptyTail, parkedRun(key.run, at), signal);
+  });
+  for (;;) {
+    const { runs } = await cluster.reeve.runs.listRuns(
+      { pageSize: 1, statuses: [RunStatus.WAITING] },
+      { signal },
+    );
+    if (runs[0]?.runId === idOf("w", waiting - 1)) return;
+    await setTimeout(1_000, undefined, { signal });
+  }
+}
+
+function parkedRun(runId: string, at: number): readonly RunEvent[] {
+  const facts: readonly ExternalFact[] = [
+    { case: "runCreated", value: { tenant, agentId: agentOf(at), input: preview } },
+    { case: "status", value: { status: RunStatus.WAITING } },
+    { case: "runParked", value: {} },
+  ];
+  const time = timestampFromMs(Date.now());
+  return facts.map((event, index) =>
+    create(RunEventSchema, { runId, sequence: index + 1, time, event }),
+  );
+}
+
+/** Writes the rows of finished runs, as the gateway does. */
+async function writeFinished(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  await using nats = await connectNats(cluster.natsUrl, { name: "bench", log }, signal);
+  const { name, key } = bucketOf(RunSchema);
+  const now = Date.now();
+  for (let at = 0; at < finished; at++) {
+    const runId = idOf("f", at);
+    const createdAt = timestampFromMs(now - finished + at);
+    const status = at % 10 === 0 ? RunStatus.ERROR : RunStatus.COMPLETED;
+    const row = create(RunSchema, {
+      runId,
+      status,
+      createdAt,
+      agentId: agentOf(at),
+      endedAt: createdAt,
+      lastSequence: 9,
+      inputPreview: preview,
+    });
+    const subject = `$KV.${name}.${key({ tenant, run: runId })}`;
+    const data = toBinary(RunSchema, row);
+    // The server drops what comes faster than it stores.
+    if (at % 1_000 < 999) nats.connection.publish(subject, data);
+    else await stored(nats, subject, data);
+  }
+}
+
+async function stored({ connection }: Nats, subject: string, data: Uint8Array) {
+  await connection.request(subject, data, { timeout: 60_000 });
+}
+
+const log = createLogger("bench", "silent");
+const preview = "Please do this and that for me. ".repeat(4);
+
+function agentOf(at: number): string {
+  return `agent-${at % agents}`;
+}
+
+function idOf(kind: string, at: number): string {
+  return `run_${kind}${String(at).padStart(25, "0")}`;
+}
