@@ -5,6 +5,7 @@ import type { ExitCode } from "./exit-code.ts";
 import { exitCodes } from "./exit-code.ts";
 import type { ServerAddress, ServerOptions } from "./server-address.ts";
 import { serverAddress } from "./server-address.ts";
+import { reeveCommand } from "./reeve-command.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What a command line works with. */
@@ -17,12 +18,15 @@ export interface Context {
   exitCode: ExitCode;
   /** Address of the server that the command uses, for error messages. */
   url: string | undefined;
+  /** How the user runs `reeve` against the same server, for hints: the program with the options that select the server. */
+  reeve: string;
 }
 
 export function createContext(
   given: Pick<Context, "terminal" | "environment" | "signal">,
 ): Context {
-  return { ...given, exitCode: exitCodes.ok, url: undefined };
+  const reeve = reeveCommand({}, given.environment);
+  return { ...given, exitCode: exitCodes.ok, url: undefined, reeve };
 }
 
 /** Runs an action of `command` with a client of the server that the options name. The action may return an exit code. */
@@ -31,8 +35,10 @@ export async function withClient(
   command: Command,
   action: (reeve: Client) => Promise<ExitCode | void>,
 ): Promise<void> {
-  const address = serverAddress(command.optsWithGlobals<ServerOptions>(), context.environment);
+  const options = command.optsWithGlobals<ServerOptions>();
+  const address = serverAddress(options, context.environment);
   context.url = address.url;
+  context.reeve = reeveCommand(options, context.environment);
   using reeve = openClient(address);
   context.exitCode = (await action(reeve)) ?? context.exitCode;
 }

@@ -19,17 +19,18 @@ export interface ServerAddress {
 export const defaultUrl = "http://127.0.0.1:4680";
 export const defaultDataDir = ".reeve";
 
-/** Reads the server from the options, then the environment, then the data folder of `reeve up`. */
+/** Reads the server from the options, then the environment, then the data folder of a server on this machine. */
 export function serverAddress(
   options: ServerOptions,
   environment: NodeJS.ProcessEnv,
 ): ServerAddress {
-  const url = options.url ?? (environment["REEVE_URL"] || defaultUrl);
+  const dataDir = options.dataDir ?? (environment["REEVE_DATA_DIR"] || defaultDataDir);
+  const url =
+    options.url ?? (environment["REEVE_URL"] || (firstLine(urlFile(dataDir)) ?? defaultUrl));
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
     throw new UsageError(`"${url}" is not a server address; use http://host:port`);
   }
-  const dataDir = options.dataDir ?? (environment["REEVE_DATA_DIR"] || defaultDataDir);
-  const token = options.token ?? (environment["REEVE_TOKEN"] || tokenIn(dataDir));
+  const token = options.token ?? (environment["REEVE_TOKEN"] || firstLine(tokenFile(dataDir)));
   return { url: url.replace(/\/+$/, ""), token };
 }
 
@@ -38,9 +39,14 @@ export function tokenFile(dataDir: string): string {
   return join(dataDir, "token");
 }
 
-function tokenIn(dataDir: string): string | undefined {
+/** Returns the path of the file in which an embedded server stores its address while it runs. */
+export function urlFile(dataDir: string): string {
+  return join(dataDir, "url");
+}
+
+function firstLine(file: string): string | undefined {
   try {
-    return readFileSync(tokenFile(dataDir), "utf8").trim() || undefined;
+    return readFileSync(file, "utf8").trim() || undefined;
   } catch {
     return undefined;
   }

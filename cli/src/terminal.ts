@@ -38,6 +38,8 @@ export function processTerminal(): Terminal {
     columns: process.stdout.columns ?? 100,
     ask: async (question, signal) => {
       const reader = createInterface({ input: process.stdin, output: process.stdout });
+      // On a terminal the reader takes Ctrl-C. The process then ends as it does without a question.
+      reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
       try {
         return await reader.question(question, { signal });
       } finally {

@@ -19,6 +19,8 @@ export interface WatchOptions {
   readonly json: boolean;
   /** Include records in the JSON. */
   readonly all: boolean;
+  /** Returns what to print when watching ends before the run. Default: the command that watches the rest. */
+  readonly onInterrupted?: (lastSequence: number) => string;
 }
 
 const everyFamily = Object.values(EventFamily).filter(
@@ -31,12 +33,13 @@ const everyFamily = Object.values(EventFamily).filter(
  * the other events are printed as JSON.
  */
 export async function watchRun(
-  context: Pick<Context, "terminal" | "signal">,
+  context: Pick<Context, "terminal" | "signal" | "reeve">,
   reeve: Client,
-  { runId, after, json, all }: WatchOptions,
+  { runId, after, json, all, onInterrupted }: WatchOptions,
   onEvent: (event: RunEvent) => Promise<void> | void = () => undefined,
 ): Promise<ExitCode> {
   const { terminal, signal } = context;
+  const traceOptions = { ...terminal, reeve: context.reeve };
   let trace = emptyTrace;
   if (!json && after > 0)
     trace = { ...emptyTrace, ...headerOf(await reeve.getRun(runId, context)) };
@@ -54,13 +57,14 @@ export async function watchRun(
     for await (const event of watch) {
       lastSequence = event.sequence;
       if (json) terminal.out(jsonLine(RunEventSchema, event));
-      else trace = print(renderEvent(trace, event, terminal), terminal);
+      else trace = print(renderEvent(trace, event, traceOptions), terminal);
       await onEvent(event);
     }
   } catch (error) {
     if (!json) print(closeTrace(trace), terminal);
     terminal.note(
-      `the run continues; to watch it again, run: reeve watch ${runId} --after ${lastSequence}\n`,
+      onInterrupted?.(lastSequence) ??
+        `the run continues; to watch it again, run: ${context.reeve} watch ${runId} --after ${lastSequence}\n`,
     );
     if (isAborted(signal)) return exitCodes.interrupted;
     throw error;

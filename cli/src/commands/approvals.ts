@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
 import { renderApproval } from "../render/approval.ts";
+import { parseJsonObject } from "../parse-json-object.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { shortArguments } from "../render/tool.ts";
@@ -50,12 +51,12 @@ function listCommand(context: Context): Command {
 }
 
 async function watchApprovals(
-  { terminal, signal }: Context,
+  { terminal, signal, reeve: command }: Context,
   reeve: Client,
   { runId, json }: { readonly runId: string; readonly json: boolean },
 ): Promise<void> {
   for await (const approval of reeve.watchApprovals({ runId, signal })) {
-    const lines = renderApproval(approval, terminal.style, terminal.columns);
+    const lines = renderApproval(approval, { ...terminal, reeve: command });
     terminal.out(json ? jsonLine(ApprovalSchema, approval) : `${lines.join("\n")}\n`);
   }
 }
@@ -74,14 +75,20 @@ function decideCommand(context: Context, verb: "approve" | "reject"): Command {
     );
   command.option("--digest <digest>", "call digest of the approval; refused if it has another one");
   if (verb === "approve") {
-    command.option("--answer <json>", "answer to the question of a tool, as JSON", parseAnswer);
+    command.option(
+      "--args <json>",
+      "arguments that replace those of the model, as JSON",
+      parseObject,
+    );
+    command.option("--answer <json>", "answer to the question of a tool, as JSON", parseObject);
   }
   interface Options {
     readonly reason?: string;
+    readonly args?: JsonObject;
     readonly answer?: JsonObject;
     readonly digest?: string;
   }
-  return command.action((approvalId: string, { reason = "", answer, digest = "" }: Options) =>
+  return command.action((approvalId: string, { reason = "", args, answer, digest = "" }: Options) =>
     withClient(context, command, async (reeve) => {
       const approved = verb === "approve";
       const decision = {
@@ -89,6 +96,7 @@ function decideCommand(context: Context, verb: "approve" | "reject"): Command {
         approved,
         reason,
         callDigest: digest,
+        ...(args && { editedArguments: args }),
         ...(answer && { answer }),
       };
       await reeve.decide(decision, context);
@@ -97,16 +105,9 @@ function decideCommand(context: Context, verb: "approve" | "reject"): Command {
   );
 }
 
-function parseAnswer(text: string): JsonObject {
-  try {
-    const answer: unknown = JSON.parse(text);
-    if (typeof answer === "object" && answer !== null && !Array.isArray(answer)) {
-      // Every member of parsed JSON is JSON.
-      return answer as JsonObject;
-    }
-  } catch {
-    // Reported below, as everything else that is not an object.
-  }
+function parseObject(text: string): JsonObject {
+  const object = parseJsonObject(text);
+  if (object !== undefined) return object;
   throw new InvalidArgumentError('Use a JSON object, for example {"dish":"soup"}.');
 }
 

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, parse, resolve } from "node:path";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
@@ -9,7 +10,8 @@ import type { DecisionMode } from "../demo/decide.ts";
 import { checkDemoFile, checkReportPath } from "../demo/demo-file.ts";
 import { playDemo } from "../demo/play-demo.ts";
 import { assertSandbox, startOnThisMachine } from "../embedded/start-on-this-machine.ts";
-import { UsageError } from "../exit-code.ts";
+import { exitCodes, UsageError } from "../exit-code.ts";
+import { reeveCommand } from "../reeve-command.ts";
 import { plural } from "../render/numbers.ts";
 
 const example = join(import.meta.dirname, "../../../examples/csv-report");
@@ -17,7 +19,7 @@ const example = join(import.meta.dirname, "../../../examples/csv-report");
 interface Options {
   readonly yes?: true;
   readonly no?: true;
-  readonly output: string;
+  readonly output?: string;
   readonly keepDataDir?: true;
   readonly dataDir?: string;
   readonly listen: string;
@@ -33,35 +35,39 @@ export function demoCommand(context: Context): Command {
     .argument("[file]", "CSV file (default: an example with sales)")
     .option("--yes", "approve without asking")
     .option("--no", "reject without asking; no report is published")
-    .option("-o, --output <path>", "where to write the report", "report.md")
+    .option("-o, --output <path>", "where to write the report (default: report.md, or a new name)")
     .option("--listen <host:port>", "listen address of the server", "127.0.0.1:0")
     .option("--keep-data-dir", "keep the data of the server");
   return command.action(async (file = join(example, "sales.csv")) => {
     const options = command.optsWithGlobals<Options>();
     const mode = decisionMode(context, options);
-    await checkReportPath(options.output);
+    const reportPath = options.output ?? freePath("report.md");
+    await checkReportPath(reportPath);
     const { rows, columns } = await checkDemoFile(file);
     context.terminal.note(`${file}: ${plural(rows, "row")}, ${plural(columns, "column")}\n`);
     await using resources = new AsyncDisposableStack();
-    const dataDir = await openDemoDir(options, resources);
+    const folder = await openDemoDir(options, resources);
     const { environment, signal } = context;
     const log = createLogger("reeve", environment["REEVE_LOG_LEVEL"] || "error");
     const embedded = resources.use(
       await startOnThisMachine(
-        { listen: options.listen, dataDir, settings: environment, log },
+        { listen: options.listen, dataDir: folder.path, settings: environment, log },
         signal,
       ),
     );
     assertSandbox(embedded);
     const reeve = resources.use(openClient(embedded));
     context.url = embedded.url;
+    context.reeve = reeveCommand({ dataDir: folder.path }, environment);
     context.exitCode = await playDemo(context, reeve, {
       agentFile: join(example, "agent.yaml"),
       csvFile: file,
-      reportPath: options.output,
+      reportPath,
       mode,
     });
-    if (options.keepDataDir === true) context.terminal.note(`the data is in ${dataDir}\n`);
+    // A run that was interrupted can be continued.
+    folder.isKept ||= context.exitCode === exitCodes.interrupted;
+    if (folder.isKept) context.terminal.note(`the data is in ${folder.path}\n`);
   });
 }
 
@@ -76,14 +82,32 @@ function decisionMode({ terminal }: Context, { yes, no }: Options): DecisionMode
   );
 }
 
-/** Creates a temporary folder, so that the demo does not affect a running server. Deleted at the end, unless the user keeps it. */
-async function openDemoDir(options: Options, resources: AsyncDisposableStack): Promise<string> {
-  if (options.dataDir !== undefined) return resolve(options.dataDir);
-  const folder = await mkdtemp(join(tmpdir(), "reeve-demo-"));
+/**
+ * Creates a temporary folder, so that the demo does not affect a running server. Deleted at the end, unless the user keeps it or
+ * interrupts the run.
+ */
+async function openDemoDir(options: Options, resources: AsyncDisposableStack): Promise<DemoDir> {
+  if (options.dataDir !== undefined) return { path: resolve(options.dataDir), isKept: true };
+  const path = await mkdtemp(join(tmpdir(), "reeve-demo-"));
   // Sandboxes run as another user, who needs access to the workspace.
-  await chmod(folder, 0o711);
-  if (options.keepDataDir === undefined) {
-    resources.defer(() => rm(folder, { recursive: true, force: true }));
-  }
+  await chmod(path, 0o711);
+  const folder = { path, isKept: options.keepDataDir === true };
+  resources.defer(async () => {
+    if (!folder.isKept) await rm(path, { recursive: true, force: true });
+  });
   return folder;
+}
+
+interface DemoDir {
+  readonly path: string;
+  /** Whether the folder remains after the demo. */
+  isKept: boolean;
+}
+
+/** Returns a path that does not exist: `report.md`, `report-2.md`, and so on. */
+function freePath(path: string): string {
+  const { name, ext } = parse(path);
+  let free = path;
+  for (let number = 2; existsSync(free); number++) free = `${name}-${number}${ext}`;
+  return free;
 }

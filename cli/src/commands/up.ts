@@ -1,5 +1,3 @@
-import { relative } from "node:path";
-import process from "node:process";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import { untilAborted } from "../abort.ts";
@@ -7,7 +5,9 @@ import type { Context } from "../context.ts";
 import type { Embedded } from "../embedded/start-embedded.ts";
 import { assertSandbox, startOnThisMachine } from "../embedded/start-on-this-machine.ts";
 import { exitCodes } from "../exit-code.ts";
+import { reeveCommand } from "../reeve-command.ts";
 import { defaultDataDir, tokenFile } from "../server-address.ts";
+import { plural } from "../render/numbers.ts";
 import type { Terminal } from "../terminal.ts";
 import { parsePort } from "./parse-option.ts";
 
@@ -41,17 +41,19 @@ export function upCommand(context: Context): Command {
       signal,
     );
     if (withoutSandbox === undefined) assertSandbox(embedded);
-    terminal.out(greeting(embedded, terminal));
+    const reeve = reeveCommand({ dataDir: embedded.dataDir }, environment);
+    terminal.out(greeting(embedded, reeve, terminal));
     await untilAborted(signal);
-    terminal.note("\nstopping …\n");
+    terminal.note(farewell(embedded.activeRuns()));
     context.exitCode = exitCodes.ok;
   });
 }
 
-function greeting({ url, dataDir, capabilities }: Embedded, { style }: Terminal): string {
-  const isDefault = dataDir === `${process.cwd()}/${defaultDataDir}`;
-  const option = isDefault ? "" : ` --data-dir ${relative(process.cwd(), dataDir) || "."}`;
-  const reeve = `npx reeve${option}${url.endsWith(":4680") ? "" : ` --url ${url}`}`;
+function greeting(
+  { url, dataDir, capabilities }: Embedded,
+  reeve: string,
+  { style }: Terminal,
+): string {
   return [
     `${style("green", "Reeve is up")} at ${style("bold", url)}`,
     `  token    ${tokenFile(dataDir)}`,
@@ -65,4 +67,12 @@ function greeting({ url, dataDir, capabilities }: Embedded, { style }: Terminal)
     "Press Ctrl-C to stop.",
     "",
   ].join("\n");
+}
+
+function farewell(activeRuns: number): string {
+  if (activeRuns === 0) return "\nstopping …\n";
+  return (
+    `\nstopping: waiting for the model calls of ${plural(activeRuns, "run")}, at most 30 s; press Ctrl-C again to stop now\n` +
+    "every run continues at the next start\n"
+  );
 }

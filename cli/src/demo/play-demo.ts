@@ -9,7 +9,7 @@ import { saveFile } from "../files/save-file.ts";
 import { formatMs } from "../render/numbers.ts";
 import { watchRun } from "../watch-run.ts";
 import type { DecisionMode } from "./decide.ts";
-import { decide } from "./decide.ts";
+import { OpenDecisions } from "./open-decisions.ts";
 import type { RunTimes } from "./run-times.ts";
 import { addTimes, noTimes } from "./run-times.ts";
 
@@ -24,7 +24,7 @@ export interface DemoOptions {
 
 /** Runs the demo against a server: applies the agent, uploads the file, runs it, decides, and downloads the report. */
 export async function playDemo(
-  context: Pick<Context, "terminal" | "signal">,
+  context: Pick<Context, "terminal" | "signal" | "reeve">,
   reeve: Client,
   { agentFile, csvFile, reportPath, mode }: DemoOptions,
 ): Promise<ExitCode> {
@@ -43,14 +43,16 @@ export async function playDemo(
   );
   let times = noTimes;
   let rejections = 0;
-  const onEvent = async (event: RunEvent): Promise<void> => {
+  using decisions = new OpenDecisions(context, reeve, mode);
+  const onEvent = (event: RunEvent): void => {
     times = addTimes(times, event);
     if (event.event.case !== "approval") return;
     const { approval } = event.event.value;
     if (approval?.state === ApprovalState.REJECTED) rejections += 1;
-    if (approval?.state === ApprovalState.PENDING) await decide(context, reeve, approval, mode);
+    if (approval !== undefined) decisions.update(approval);
   };
-  const watch = { runId, after: 0, json: false, all: true };
+  const onInterrupted = () => resumeHint(context.reeve, runId);
+  const watch = { runId, after: 0, json: false, all: true, onInterrupted };
   const code = await watchRun(context, reeve, watch, onEvent);
   if (code !== exitCodes.ok) return code;
   const [report] = (await Array.fromAsync(reeve.listArtifacts({ runId, signal }))).slice(-1);
@@ -63,6 +65,17 @@ export async function playDemo(
   await saveFile(chunks, reportPath, signal);
   terminal.out(`\nThe report is in ${terminal.style("bold", reportPath)}\n${describeTimes(times)}`);
   return exitCodes.ok;
+}
+
+function resumeHint(reeve: string, runId: string): string {
+  return [
+    "",
+    "The run is stored, and stops with the server of the demo. To continue it, start the server again:",
+    `  ${reeve} up`,
+    "and in another terminal:",
+    `  ${reeve} watch ${runId}`,
+    "",
+  ].join("\n");
 }
 
 function describeTimes({ totalMs, modelMs, toolMs, waitedMs }: RunTimes): string {

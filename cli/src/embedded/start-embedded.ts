@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startApprovals } from "@reeve/approvals/serve";
 import { startGateway } from "@reeve/gateway/serve";
@@ -10,6 +11,7 @@ import { startTracing } from "@reeve/platform/telemetry/start-tracing";
 import { startRuntime } from "@reeve/runtime/serve";
 import { startToolhost } from "@reeve/toolhost/serve";
 import { openDataDir } from "./data-dir.ts";
+import { urlFile } from "../server-address.ts";
 import type { Capabilities } from "./read-capabilities.ts";
 import { readCapabilities } from "./read-capabilities.ts";
 import { serviceConfigs } from "./service-configs.ts";
@@ -32,6 +34,8 @@ export interface Embedded extends AsyncDisposable {
   readonly token: string;
   readonly dataDir: string;
   readonly capabilities: Capabilities;
+  /** How many runs the runtime drives now. Runs that wait for a person or a timer do not count. */
+  readonly activeRuns: () => number;
 }
 
 /**
@@ -68,7 +72,9 @@ export async function startEmbedded(
   starting.use(
     await startToolhost(configs.toolhost, { ...ports("toolhost"), environment: settings }, signal),
   );
-  starting.use(await startRuntime(configs.runtime, ports("runtime"), signal));
+  let activeRuns = 0;
+  const onActiveRuns = (count: number) => void (activeRuns = count);
+  starting.use(await startRuntime(configs.runtime, { ...ports("runtime"), onActiveRuns }, signal));
   const approvals = starting.use(
     await startApprovals(configs.approvals, ports("approvals"), signal),
   );
@@ -76,12 +82,16 @@ export async function startEmbedded(
     await startGateway(configs.gateway(approvals.url), ports("gateway"), signal),
   );
   const capabilities = await readCapabilities(nats, signal);
+  const address = urlFile(folder.path);
+  writeFileSync(address, `${gateway.url}\n`);
+  starting.defer(() => rmSync(address, { force: true }));
   const resources = starting.move();
   return {
     url: gateway.url,
     token: folder.token,
     dataDir: folder.path,
     capabilities,
+    activeRuns: () => activeRuns,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

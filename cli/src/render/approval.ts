@@ -1,30 +1,34 @@
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
-import type { Style } from "../terminal.ts";
 import { oneLine } from "./plain-text.ts";
 import { shortArguments } from "./tool.ts";
+import type { TraceOptions } from "./trace-options.ts";
 
 /** Renders a pending approval with the commands that decide it, or how it was decided. */
 export function renderApproval(
   approval: Approval | undefined,
-  style: Style,
-  width: number,
+  { style, columns: width, reeve }: TraceOptions,
 ): readonly string[] {
   if (approval === undefined) return [];
-  const { approvalId, call, decision, state, question } = approval;
+  const { approvalId, call, decision, state, question, allowEditedArguments } = approval;
   const tool = oneLine(call?.name ?? "", 128);
   const reason = decision?.reason ? `: ${oneLine(decision.reason, width)}` : "";
-  const by = decision === undefined ? "" : ` by ${oneLine(decision.decidedBy, 100)}${reason}`;
+  const edited = decision?.editedArguments;
+  const others = edited === undefined ? "" : ` with ${oneLine(JSON.stringify(edited), width)}`;
+  const by =
+    decision === undefined ? "" : `${others} by ${oneLine(decision.decidedBy, 100)}${reason}`;
   switch (state) {
     case ApprovalState.PENDING: {
       const id = oneLine(approvalId, 256);
-      if (question !== undefined) return questionLines(question, tool, { id, style, width });
+      if (question !== undefined)
+        return questionLines(question, tool, id, { style, columns: width, reeve });
       const args = oneLine(shortArguments(call?.arguments ?? {}), width);
+      const edit = allowEditedArguments ? style("dim", " [--args '{…}']") : "";
       return [
         `    ${style("yellow", `▲ ${tool} is waiting for approval`)} ${style("dim", args)}`,
-        `      ${style("bold", `reeve approve ${id}`)}`,
-        `      ${style("bold", `reeve reject ${id}`)}`,
+        `      ${style("bold", `${reeve} approve ${id}`)}${edit}`,
+        `      ${style("bold", `${reeve} reject ${id}`)}`,
       ];
     }
     case ApprovalState.APPROVED:
@@ -46,7 +50,8 @@ export function renderApproval(
 function questionLines(
   { message, schema, askedBy }: Question,
   tool: string,
-  { id, style, width }: { readonly id: string; readonly style: Style; readonly width: number },
+  id: string,
+  { style, columns: width, reeve }: TraceOptions,
 ): readonly string[] {
   const properties = schema?.["properties"];
   const names =
@@ -55,7 +60,7 @@ function questionLines(
   const text = oneLine(`${message}${requested}`, width);
   return [
     `    ${style("yellow", `▲ ${tool} asks`)} ${text} ${style("dim", `· ${oneLine(askedBy, 100)}`)}`,
-    `      ${style("bold", `reeve approve ${id} --answer '{…}'`)}`,
-    `      ${style("bold", `reeve reject ${id}`)}`,
+    `      ${style("bold", `${reeve} approve ${id} --answer '{…}'`)}`,
+    `      ${style("bold", `${reeve} reject ${id}`)}`,
   ];
 }

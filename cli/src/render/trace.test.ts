@@ -11,7 +11,7 @@ import { emptyTrace } from "./trace-state.ts";
 
 type Init = MessageInitShape<typeof RunEventSchema>;
 
-const options = { style: plainStyle, columns: 80 };
+const options = { style: plainStyle, columns: 80, reeve: "reeve" };
 
 /** Returns the output for these events, each 100 ms after the previous one. */
 function output(...events: readonly Init["event"][]): string {

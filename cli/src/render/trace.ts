@@ -1,6 +1,5 @@
 import type { RunEvent, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase, StepState } from "@reeve/contracts/run";
-import type { Style } from "../terminal.ts";
 import { renderApproval } from "./approval.ts";
 import { describeModel } from "./describe-model.ts";
 import { incompleteName } from "./incomplete.ts";
@@ -8,12 +7,9 @@ import { millisOf } from "./numbers.ts";
 import { oneLine, plainText } from "./plain-text.ts";
 import { renderEnd } from "./run-end.ts";
 import { renderCall, renderProgress, renderResult } from "./tool.ts";
+import type { Style } from "../terminal.ts";
+import type { TraceOptions } from "./trace-options.ts";
 import type { OpenLine, TraceState } from "./trace-state.ts";
-
-export interface TraceOptions {
-  readonly style: Style;
-  readonly columns: number;
-}
 
 /** The state after an event, and the output for it. Streamed text may leave its line open. */
 export interface Rendered {
@@ -139,7 +135,7 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "toolResult":
       return renderResult(content.value, style, width);
     case "approval":
-      return renderApproval(content.value.approval, style, width);
+      return renderApproval(content.value.approval, { ...options, columns: width });
     case "context": {
       const { beforeTokens, afterTokens } = content.value;
       return [`    ${style("dim", `context compacted: ${beforeTokens} → ${afterTokens} tokens`)}`];

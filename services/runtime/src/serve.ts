@@ -13,10 +13,17 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
 
+interface RuntimeDependencies {
+  readonly nats: Nats;
+  readonly log: Logger;
+  /** Called with the number of runs that this runtime drives, whenever it changes. */
+  readonly onActiveRuns?: (count: number) => void;
+}
+
 /** Starts a runtime, which drives runs until it is disposed. It then releases its runs, so that other runtimes continue them. */
 export async function startRuntime(
   config: RuntimeConfig,
-  { nats, log: logger }: { readonly nats: Nats; readonly log: Logger },
+  { nats, log: logger, onActiveRuns }: RuntimeDependencies,
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
@@ -33,9 +40,14 @@ export async function startRuntime(
     { nats, holder, worker, standstill, providers, logger },
     background.signal,
   );
+  const reportActiveRuns = (count: number) => {
+    ports.reportActiveRuns?.(count);
+    onActiveRuns?.(count);
+  };
+  const driving = { ...ports, reportActiveRuns };
   const now = abortLater(config.REEVE_DRAIN_MS, background.signal);
   background.run((drain) =>
-    workRuns(ports.dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, { drain, now }),
+    workRuns(ports.dispatch, driving, config.REEVE_RUNTIME_CONCURRENCY, { drain, now }),
   );
   logger.info({ worker, providers: [...providers.byName.keys()] }, "runtime works");
   return starting.move();

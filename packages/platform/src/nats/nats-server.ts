@@ -55,7 +55,11 @@ export async function startNatsServer(
     storeDir,
   ];
   const [command, ...rest] = [...deathWithParent(), program, ...args];
-  const child = spawn(command ?? program, rest, { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(command ?? program, rest, {
+    stdio: ["ignore", "ignore", "pipe"],
+    // In a process group of its own: Ctrl-C in a terminal must not end the server before the services that use it.
+    detached: true,
+  });
   const ended = once(child, "exit").then(() => undefined);
   // Rejects if the program cannot be spawned, which `untilReady` reports.
   ended.catch(() => undefined);

@@ -1,0 +1,15 @@
+import { join } from "node:path";
+import process from "node:process";
+import { expect, test } from "vitest";
+import { reeveCommand } from "./reeve-command.ts";
+
+test.each([
+  ["the default server, from npm", {}, { npm_command: "exec" }, "npx reeve"],
+  ["the default server, from an installed program", {}, {}, "reeve"],
+  ["the default data folder", { dataDir: join(process.cwd(), ".reeve") }, {}, "reeve"],
+  ["another server", { url: "http://127.0.0.1:5000" }, {}, "reeve --url http://127.0.0.1:5000"],
+  ["a folder elsewhere", { dataDir: "/tmp/its data" }, {}, "reeve --data-dir '/tmp/its data'"],
+  ["a folder inside this one", { dataDir: join(process.cwd(), "x") }, {}, "reeve --data-dir x"],
+])("hints name %s", (_, options, environment, command) => {
+  expect(reeveCommand(options, environment)).toBe(command);
+});

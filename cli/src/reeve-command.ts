@@ -1,0 +1,29 @@
+import { relative } from "node:path";
+import process from "node:process";
+import type { ServerOptions } from "./server-address.ts";
+import { defaultDataDir } from "./server-address.ts";
+
+/**
+ * Returns the command with which the user runs `reeve` against the server of `options`, for hints that can be copied: with
+ * `npx` if npm runs this process. Contains no token.
+ */
+export function reeveCommand(
+  { url, dataDir }: Pick<ServerOptions, "url" | "dataDir">,
+  environment: NodeJS.ProcessEnv,
+): string {
+  const words = environment["npm_command"] === undefined ? ["reeve"] : ["npx", "reeve"];
+  if (url !== undefined) words.push("--url", quoted(url));
+  const folder = dataDir === undefined ? defaultDataDir : shortest(dataDir);
+  if (folder !== defaultDataDir) words.push("--data-dir", quoted(folder));
+  return words.join(" ");
+}
+
+/** Returns a path relative to the current folder if it is inside, else as it is. */
+function shortest(path: string): string {
+  const inside = relative(process.cwd(), path);
+  return inside === "" ? "." : inside.startsWith("..") ? path : inside;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
