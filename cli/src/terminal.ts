@@ -1,5 +1,6 @@
 import process from "node:process";
 import { createInterface } from "node:readline/promises";
+import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
 
 /** Adds a color or a font style to text, or returns the text unchanged where the terminal shows none. */
@@ -18,6 +19,8 @@ export interface Terminal {
   readonly style: Style;
   /** Whether a person can answer questions. */
   readonly isInteractive: boolean;
+  /** Reads standard input to its end. */
+  read(): Promise<string>;
   /** Width in characters. */
   readonly columns: number;
   /** Asks a person a question. Rejects with an AbortError when `signal` aborts; its cause is the signal's reason. */
@@ -29,12 +32,13 @@ export function processTerminal(): Terminal {
   process.stdout.on("error", exitOnBrokenPipe);
   process.stderr.on("error", exitOnBrokenPipe);
   return {
-    out: (text) => void process.stdout.write(text),
+    out: (given) => void process.stdout.write(given),
     outBytes: (bytes) => void process.stdout.write(bytes),
-    note: (text) => void process.stderr.write(text),
+    note: (given) => void process.stderr.write(given),
     // Adds nothing if stdout is not a terminal or NO_COLOR is set.
-    style: (format, text) => styleText(format, text, { stream: process.stdout }),
+    style: (format, given) => styleText(format, given, { stream: process.stdout }),
     isInteractive: process.stdin.isTTY && process.stdout.isTTY,
+    read: () => text(process.stdin),
     columns: process.stdout.columns ?? 100,
     ask: async (question, signal) => {
       const reader = createInterface({ input: process.stdin, output: process.stdout });

@@ -1,5 +1,5 @@
 import type { Client, Run, RunEvent } from "@reeve/client";
-import { EventFamily, RunStatus } from "@reeve/client";
+import { EventFamily, ReeveError, RunStatus } from "@reeve/client";
 import { RunEventSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { isAborted } from "./abort.ts";
 import type { Context } from "./context.ts";
@@ -62,6 +62,8 @@ export async function watchRun(
     }
   } catch (error) {
     if (!json) print(closeTrace(trace), terminal);
+    // After a refusal, watching the same again does not help.
+    if (!isAborted(signal) && !(error instanceof ReeveError && error.isTransient)) throw error;
     terminal.note(
       onInterrupted?.(lastSequence) ??
         `the run continues; to watch it again, run: ${context.reeve} watch ${runId} --after ${lastSequence}\n`,

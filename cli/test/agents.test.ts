@@ -34,11 +34,12 @@ afterAll(async () => {
 
 const agents = (...args: readonly string[]) => reeve("agents", ...args);
 
-async function reeve(...args: readonly string[]) {
-  const terminal = new MemoryTerminal();
+const reeve = (...args: readonly string[]) => typed({}, "--token", tokens.acme, ...args);
+
+async function typed({ input }: { readonly input?: string }, ...args: readonly string[]) {
+  const terminal = new MemoryTerminal({ ...(input !== undefined && { input }) });
   const signal = new AbortController().signal;
-  const line = ["--url", bench.url, "--token", tokens.acme, ...args];
-  const code = await runCli(line, { terminal, environment: {}, signal });
+  const code = await runCli(["--url", bench.url, ...args], { terminal, environment: {}, signal });
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
 
@@ -80,4 +81,19 @@ test("the start of a run prints the warnings about its agent", async () => {
   expect(code).toBe(0);
   expect(stdout).toMatch(/^run_[a-z0-9]+\n$/);
   expect(stderr).toContain('warning: excluded_tools: the tool "gone" does not exist');
+});
+
+test("a spec and a prompt of - come from standard input", async () => {
+  const token = ["--token", tokens.acme];
+  const spec = { input: "id: piped\nname: Piped\nmodel: nobody:x\nsudo: true\n" };
+  const validated = await typed(spec, ...token, "agents", "validate", "-f", "-");
+  expect(validated.stdout).toContain("sudo");
+  const started = await typed({ input: "" }, ...token, "run", "piped", "-");
+  expect(started.stderr).toContain("input");
+});
+
+test("a missing token is reported with the options that give one", async () => {
+  const { code, stderr } = await typed({}, "runs");
+  expect(code).toBe(1);
+  expect(stderr).toContain("use --token or REEVE_TOKEN, or --data-dir");
 });

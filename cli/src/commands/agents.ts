@@ -29,10 +29,10 @@ export function agentsCommand(context: Context): Command {
 function applyCommand(context: Context): Command {
   const command = new Command("apply")
     .description("Create an agent, or replace the agent with the same id.")
-    .requiredOption("-f, --file <path>", "agent spec, as YAML or JSON");
+    .requiredOption("-f, --file <path>", "agent spec, as YAML or JSON; - reads standard input");
   return command.action(({ file }: { readonly file: string }) =>
     withClient(context, command, async (reeve) => {
-      const { spec, violations } = await openAgentFile(file);
+      const { spec, violations } = await openAgentFile(file, context.terminal);
       if (violations.length > 0) {
         // The server finds the rest, so that the error lists everything at once.
         const checked = await reeve.agents.validate(spec, context);
@@ -48,12 +48,12 @@ function applyCommand(context: Context): Command {
 function validateCommand(context: Context): Command {
   const command = new Command("validate")
     .description("Check an agent spec and list everything that is wrong with it. Stores nothing.")
-    .requiredOption("-f, --file <path>", "agent spec, as YAML or JSON")
+    .requiredOption("-f, --file <path>", "agent spec, as YAML or JSON; - reads standard input")
     .option("--json", "print the result as JSON");
   return command.action(({ file, json }: { readonly file: string; readonly json?: true }) =>
     withClient(context, command, async (reeve) => {
       const { terminal } = context;
-      const { spec, violations } = await openAgentFile(file);
+      const { spec, violations } = await openAgentFile(file, context.terminal);
       const checked = await reeve.agents.validate(spec, context);
       const all = mergeViolations(violations, checked.violations);
       const result = {

@@ -32,7 +32,7 @@ function runCommand(context: Context): Command {
   const command = new Command("run")
     .description("Start a run of an agent, and print its id.")
     .argument("<agent>", "id of the agent")
-    .argument("<prompt>", "input of the run")
+    .argument("<prompt>", "input of the run; - reads standard input")
     .option("--watch", "watch the run until it ends")
     .option(
       "--file <path[=name]>",
@@ -70,7 +70,7 @@ function runCommand(context: Context): Command {
       }
       const request = {
         agentId,
-        input,
+        input: input === "-" ? await context.terminal.read() : input,
         files,
         memoryEnabled: options.memory === true,
         ...(options.thread !== undefined && {

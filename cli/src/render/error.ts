@@ -1,4 +1,4 @@
-import { ReeveError } from "@reeve/client";
+import { Code, ReeveError } from "@reeve/client";
 import { Failure } from "@reeve/platform/failure";
 import type { Style } from "../terminal.ts";
 import { plainText } from "./plain-text.ts";
@@ -13,11 +13,17 @@ export function renderError(error: unknown, url: string | undefined, style: Styl
   const isUnreachable = url !== undefined && error instanceof ReeveError && isUnconnected(error);
   const message = isUnreachable
     ? `no Reeve server at ${url}; start one with \`reeve up\`, or set --url or REEVE_URL`
-    : sentence;
+    : sentence + tokenHint(error);
   const rows = error.violations.map(({ field, description, reason }) =>
     [field, description, reason].map(plainText),
   );
   return `${style("red", "error:")} ${message}\n${table(["FIELD", "PROBLEM", "RULE"], rows)}`;
+}
+
+/** How the user gives a token, after an error of the server that one is missing or not known. */
+function tokenHint(error: ReeveError | Failure): string {
+  if (!(error instanceof ReeveError) || error.code !== Code.Unauthenticated) return "";
+  return " (use --token or REEVE_TOKEN, or --data-dir with the data folder of the server)";
 }
 
 /** Whether a cause of the error is that no connection could be opened. */

@@ -3,6 +3,12 @@ import type { Style, Terminal } from "../../src/terminal.ts";
 /** Shows no colors. */
 export const plainStyle: Style = (_, text) => text;
 
+export interface MemoryTerminalOptions {
+  readonly answers?: readonly string[];
+  /** What `read` returns. */
+  readonly input?: string;
+}
+
 /** A terminal in memory: records its output, and answers questions from a list. */
 export class MemoryTerminal implements Terminal {
   stdout = "";
@@ -11,8 +17,10 @@ export class MemoryTerminal implements Terminal {
   readonly columns = 100;
   readonly isInteractive: boolean;
   readonly #answers: string[];
+  readonly #input: string;
 
-  constructor({ answers }: { readonly answers?: readonly string[] } = {}) {
+  constructor({ answers, input = "" }: MemoryTerminalOptions = {}) {
+    this.#input = input;
     this.isInteractive = answers !== undefined;
     this.#answers = [...(answers ?? [])];
   }
@@ -27,6 +35,10 @@ export class MemoryTerminal implements Terminal {
 
   note(text: string): void {
     this.stderr += text;
+  }
+
+  read(): Promise<string> {
+    return Promise.resolve(this.#input);
   }
 
   ask(question: string): Promise<string> {
