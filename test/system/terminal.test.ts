@@ -34,7 +34,7 @@ async function expectSuccess(command: OnTerminal): Promise<void> {
 }
 
 describe("the demo on a terminal", () => {
-  test("goes on when the command that it prints approves in another terminal", async () => {
+  test("continues when the command that it prints approves in another terminal", async () => {
     using demo = typed(`npm run --silent demo -- --output ${report}`);
     const said = await demo.until(/approve publish_report\? \[y\/n\]/);
     using other = typed(printed(said, " approve "));
