@@ -72,7 +72,6 @@ const pureImports = [
   "packages/run/src/head/",
   "packages/run/src/tree/",
   "packages/run/src/thread/history/",
-  "packages/run/src/thread/thread-state.ts",
   "packages/platform/src/failure.ts",
   "packages/platform/src/rpc/validate-interceptor.ts",
   "packages/platform/src/strict/merge-violations.ts",

@@ -1,10 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { IncompleteReason } from "@reeve/contracts/run";
-import { TurnEndedSchema, TurnIncompleteReason, TurnQueuedSchema } from "@reeve/contracts/thread";
+import { TurnEndedSchema, TurnIncompleteReason } from "@reeve/contracts/thread";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { runOf } from "@reeve/run/head/run-head";
-import { threadMessages } from "@reeve/run/thread/thread-messages";
-import { emptyThread } from "@reeve/run/thread/thread-state";
+import { turnMessages } from "@reeve/run/thread/thread-messages";
 import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { describe, expect, test } from "vitest";
 import { expectOrder } from "../../test/support/event-order.ts";
@@ -218,10 +217,7 @@ test.each([
   run.answers("Twenty-", finishReason);
   const ended = create(TurnEndedSchema, turnEnded("run_test", run.events));
   expect(ended.incompleteReason).toBe(incompleteReason);
-  const queued = create(TurnQueuedSchema);
-  const turn = { runId: "run_test", queued, queuedAt: undefined, isStarted: true };
-  const turns = [{ ...turn, ended, endedAt: undefined }];
-  expect(threadMessages({ ...emptyThread, turns }).at(-1)).toMatchObject({
+  expect(turnMessages(ended, undefined).at(-1)).toMatchObject({
     text: "Twenty-",
     incompleteReason,
   });

@@ -6,9 +6,7 @@ import type { RunCreated } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
 import { maxRendered, renderMemories } from "@reeve/memory/render-memories";
-import { readThread } from "@reeve/run/thread/append-thread";
-import { turnOf } from "@reeve/run/thread/thread-state";
-import { windowHistory } from "@reeve/run/thread/history/window-history";
+import { readHistory } from "@reeve/run/thread/read-history";
 import { defaultHistoryTokens } from "../domain/budget/limits.ts";
 import { failRun } from "../domain/end-run.ts";
 import type { Fact } from "../domain/state/fact.ts";
@@ -78,13 +76,8 @@ async function historyFor(
   signal: AbortSignal,
 ): Promise<readonly HistoryMessage[]> {
   if (threadId === "") return [];
-  const state = await readThread(threads, { tenant, thread: threadId }, signal);
-  // The turn is queued before its run exists. A read without it lacks the turns before it too.
-  if (turnOf(state, runId) === undefined) {
-    const message = `thread ${threadId} was read without the turn of run ${runId}; try again in a few seconds`;
-    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
-  }
-  return windowHistory(state, runId, budgets?.maxHistoryTokens ?? defaultHistoryTokens);
+  const maxTokens = budgets?.maxHistoryTokens ?? defaultHistoryTokens;
+  return await readHistory(threads, { tenant, thread: threadId }, { runId, maxTokens }, signal);
 }
 
 /** Returns the memories of the user that match the input, as one note. */

@@ -2,16 +2,10 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
-import type { EventRange, Tail } from "./port.ts";
+import type { EventRange, LogPart, Tail } from "./port.ts";
 import { emptyTail } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchFromMessage } from "./stored-batch.ts";
-
-/** The result of one read from the store. */
-export interface StoredRange<Event> extends EventRange<Event> {
-  /** Whether it reaches the end of what is stored. */
-  readonly isComplete: boolean;
-}
 
 /** What `followSubject` needs of a log. */
 interface FollowSource<Event> {
@@ -20,8 +14,8 @@ interface FollowSource<Event> {
   /** After how much quiet time to compare with the stored tail: a lost last message is invisible otherwise. */
   readonly tailCheckMs: number;
   /** Reads what is stored after the sequence to follow from, or a first part of it. It may include events before that. */
-  readFirst(): Promise<StoredRange<Event>>;
-  read(tail: Tail): Promise<StoredRange<Event>>;
+  readFirst(): Promise<LogPart<Event>>;
+  read(tail: Tail): Promise<LogPart<Event>>;
   /** Returns the events of consecutive batches that come after `tail`. */
   rangeOf(tail: Tail, batches: readonly StoredBatch[]): EventRange<Event>;
 }

@@ -15,6 +15,8 @@ import type {
   BatchReader,
   EventRange,
   Log,
+  LogPart,
+  PartReader,
   RawBatch,
   Tail,
   TailReader,
@@ -38,7 +40,7 @@ interface MemoryBatch<Key, Event> {
 
 /** Logs in memory, for runs without a server and for tests. They end with the process. */
 export class MemoryLog<Key, Event>
-  implements Log<Key, Event>, TailReader<Key, Event>, BatchReader<Key>
+  implements Log<Key, Event>, TailReader<Key, Event>, PartReader<Key, Event>, BatchReader<Key>
 {
   /** All batches of all logs, in the order of their appends. */
   readonly batches: MemoryBatch<Key, Event>[] = [];
@@ -87,6 +89,29 @@ export class MemoryLog<Key, Event>
     const end = tails.at(-1) ?? emptyTail;
     const first = tails.findLastIndex(({ sequence }) => sequence <= tail.sequence) + 1;
     return { events: events.slice(tail.sequence), tail: end, batchTails: tails.slice(first) };
+  }
+
+  async readPart(
+    key: Key,
+    after: Tail,
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<LogPart<Event>> {
+    const { events, tail, batchTails } = await this.read(key, after, signal);
+    let [before, bytes, batches] = [after, 0, 0];
+    for (const next of batchTails) {
+      if (bytes >= maxBytes) break;
+      const batch = events.slice(before.sequence - after.sequence, next.sequence - after.sequence);
+      bytes += this.#format.payloadOf(before, batch).length;
+      batches += 1;
+      before = next;
+    }
+    return {
+      events: events.slice(0, before.sequence - after.sequence),
+      tail: batches === batchTails.length ? tail : before,
+      batchTails: batchTails.slice(0, batches),
+      isComplete: batches === batchTails.length,
+    };
   }
 
   last(key: Key, signal: AbortSignal): Promise<EventRange<Event>> {

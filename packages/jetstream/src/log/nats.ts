@@ -14,9 +14,17 @@ import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
 import { assertKeepsReplicas } from "../streams/replication-support.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import type { LogDefinition } from "./definitions.ts";
-import type { StoredRange } from "./follow-subject.ts";
 import { followSubject } from "./follow-subject.ts";
-import type { AppendOutcome, BatchReader, EventRange, Log, Tail, TailReader } from "./port.ts";
+import type {
+  AppendOutcome,
+  BatchReader,
+  EventRange,
+  Log,
+  LogPart,
+  PartReader,
+  Tail,
+  TailReader,
+} from "./port.ts";
 import { emptyTail, tailAt } from "./port.ts";
 import { rangeOfBatches } from "./range-of-batches.ts";
 import type { StoredBatch } from "./stored-batch.ts";
@@ -45,7 +53,7 @@ export interface NatsLogOptions {
  * message before it stores another, which makes an append a compare-and-append.
  */
 export class NatsLog<Key, Event, Schema extends DescMessage>
-  implements Log<Key, Event>, TailReader<Key, Event>, BatchReader<Key>
+  implements Log<Key, Event>, TailReader<Key, Event>, PartReader<Key, Event>, BatchReader<Key>
 {
   readonly #connection: NatsConnection;
   readonly #definition: LogDefinition<Key, Event, Schema>;
@@ -124,10 +132,14 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   }
 
   async read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>> {
-    const whole = { maxBytes: Infinity, mayLag: false };
-    const readAll = () => this.#readRange(this.#subject(key), tail, whole, signal);
-    const { isComplete: _, ...range } = await retryUnavailable(readAll, this.#retryLimits, signal);
+    const { isComplete: _, ...range } = await this.readPart(key, tail, Infinity, signal);
     return range;
+  }
+
+  readPart(key: Key, tail: Tail, maxBytes: number, signal: AbortSignal): Promise<LogPart<Event>> {
+    const limits = { maxBytes, mayLag: false };
+    const read = () => this.#readRange(this.#subject(key), tail, limits, signal);
+    return retryUnavailable(read, this.#retryLimits, signal);
   }
 
   async last(key: Key, signal: AbortSignal): Promise<EventRange<Event>> {
@@ -196,7 +208,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     tail: Tail,
     limits: { readonly maxBytes: number; readonly mayLag: boolean },
     signal: AbortSignal,
-  ): Promise<StoredRange<Event>> {
+  ): Promise<LogPart<Event>> {
     const { batches, isComplete } = await this.#reader.after(subject, tail, limits, signal);
     return { ...this.#rangeOf(subject, tail, batches), isComplete };
   }
@@ -206,7 +218,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     subject: string,
     afterSequence: number,
     signal: AbortSignal,
-  ): Promise<StoredRange<Event>> {
+  ): Promise<LogPart<Event>> {
     const last = afterSequence === 0 ? undefined : await this.#reader.last(subject, followed);
     if (last === undefined || last.first > afterSequence + 1) {
       return this.#readRange(subject, emptyTail, followed, signal);

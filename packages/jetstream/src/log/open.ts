@@ -1,18 +1,16 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import type { ThreadEvent } from "@reeve/contracts/thread";
 import type { CallJournal } from "./call-journal.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
 import type { NatsLogOptions } from "./nats.ts";
 import { NatsLog } from "./nats.ts";
-import type { TailReader } from "./port.ts";
-import type { RunBatchReader, RunLog, RunTailReader } from "./run-log.ts";
-import type { ThreadKey, ThreadLog } from "./thread-log.ts";
+import type { RunBatchReader, RunLog, RunPartReader, RunTailReader } from "./run-log.ts";
+import type { ThreadLog } from "./thread-log.ts";
 
 /** Opens the logs of runs in JetStream, and creates their stream if it is missing. */
 export function openRunLog(
   { connection }: { readonly connection: NatsConnection },
   options: NatsLogOptions = {},
-): Promise<RunLog & RunTailReader & RunBatchReader> {
+): Promise<RunLog & RunTailReader & RunPartReader & RunBatchReader> {
   return NatsLog.open(connection, runLogDefinition, options);
 }
 
@@ -20,7 +18,7 @@ export function openRunLog(
 export function openThreadLog(
   { connection }: { readonly connection: NatsConnection },
   options: NatsLogOptions = {},
-): Promise<ThreadLog & TailReader<ThreadKey, ThreadEvent>> {
+): Promise<ThreadLog> {
   return NatsLog.open(connection, threadLogDefinition, options);
 }
 

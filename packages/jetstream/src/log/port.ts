@@ -75,6 +75,21 @@ export interface TailReader<Key, Event> {
   last(key: Key, signal: AbortSignal): Promise<EventRange<Event>>;
 }
 
+/** The first events of a longer range. */
+export interface LogPart<Event> extends EventRange<Event> {
+  /** Whether it reaches the end of the log. */
+  readonly isComplete: boolean;
+}
+
+/** Reads long logs in parts. */
+export interface PartReader<Key, Event> {
+  /**
+   * Reads the first events after `tail`: whole batches, of about `maxBytes` and at least one if there is one. As with `read`, no
+   * append before the call is missing from a complete part.
+   */
+  readPart(key: Key, tail: Tail, maxBytes: number, signal: AbortSignal): Promise<LogPart<Event>>;
+}
+
 /** A batch as its log stores it. All fields but `data` are its headers, which may contradict it if the log was altered. */
 export interface RawBatch {
   /** Increases with each batch of a log. */

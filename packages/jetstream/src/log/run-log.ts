@@ -1,5 +1,5 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import type { BatchReader, Log, TailReader } from "./port.ts";
+import type { BatchReader, Log, PartReader, TailReader } from "./port.ts";
 
 /** Identifies a run of a tenant. */
 export interface RunKey {
@@ -12,6 +12,9 @@ export type RunLog = Log<RunKey, RunEvent>;
 
 /** Reads the ends of the logs of runs. */
 export type RunTailReader = TailReader<RunKey, RunEvent>;
+
+/** Reads the logs of runs in parts. */
+export type RunPartReader = PartReader<RunKey, RunEvent>;
 
 /** Reads the logs of runs as they are stored. */
 export type RunBatchReader = BatchReader<RunKey>;

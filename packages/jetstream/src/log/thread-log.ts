@@ -1,5 +1,5 @@
 import type { ThreadEvent } from "@reeve/contracts/thread";
-import type { Log } from "./port.ts";
+import type { Log, PartReader, TailReader } from "./port.ts";
 
 /** Identifies a thread of a tenant. */
 export interface ThreadKey {
@@ -8,4 +8,6 @@ export interface ThreadKey {
 }
 
 /** The logs of threads. */
-export type ThreadLog = Log<ThreadKey, ThreadEvent>;
+export type ThreadLog = Log<ThreadKey, ThreadEvent> &
+  TailReader<ThreadKey, ThreadEvent> &
+  PartReader<ThreadKey, ThreadEvent>;

@@ -36,7 +36,13 @@ export function pageOf<Item>(
   return takePage(after, request, keyOf, bytesOf);
 }
 
-const maxBytes = 1024 * 1024;
+/** The size of the items of a page, in bytes. */
+export const maxPageBytes = 1024 * 1024;
+
+/** Returns how many items a page has at most. */
+export function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number {
+  return pageSize === 0 ? defaultSize : Math.min(pageSize, maxSize);
+}
 
 /**
  * As `pageOf`, for items that are read when they are needed: `after` returns those after a key, or all of them. Reads one item
@@ -48,9 +54,9 @@ export function takePage<Item>(
   keyOf: (item: Item) => string,
   bytesOf: (item: Item) => number,
 ): Page<Item> {
-  const size = pageSize === 0 ? defaultSize : Math.min(pageSize, maxSize);
+  const size = pageSizeOf({ pageSize });
   const items: Item[] = [];
-  let room = maxBytes;
+  let room = maxPageBytes;
   for (const item of after(keyOfToken(pageToken))) {
     room -= bytesOf(item);
     const last = items.at(-1);
@@ -69,12 +75,17 @@ function keyOfToken(token: string): string | undefined {
   if (token === "") return undefined;
   const text = Buffer.from(token, "base64url").toString();
   if (text.startsWith("k:") && tokenOf(text.slice(2)) === token) return text.slice(2);
+  throw invalidPageToken();
+}
+
+/** Returns the refusal of a token that is not one of a previous page. */
+export function invalidPageToken(): Failure {
   const violation = {
     field: "page_token",
     description: "is not a token of a previous page",
     reason: "MALFORMED",
   };
-  throw new Failure(
+  return new Failure(
     "invalid",
     ErrorReason.INVALID_REQUEST,
     "page_token is not a token of a previous page; leave it out to get the first page",

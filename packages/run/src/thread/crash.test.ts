@@ -1,10 +1,10 @@
 import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
-import { key, never, start, ThreadStage } from "../../test/thread/support.ts";
+import { key, never, start, ThreadStage, withMethods } from "../../test/thread/support.ts";
 import { repairThread } from "./repair-thread.ts";
 import { settleThread } from "./settle-thread.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
-import { activeTurn } from "./thread-state.ts";
+import { activeTurn } from "./thread-head.ts";
 
 class Crash extends Error {}
 
@@ -25,11 +25,9 @@ function mortal(stage: ThreadStage, survived: number, dies: "before" | "after"):
       read: (...args) => journal.read(...args),
       append: (...args) => write(() => journal.append(...args)),
     },
-    threads: {
-      read: (...args) => threads.read(...args),
-      follow: (...args) => threads.follow(...args),
+    threads: withMethods(threads, {
       append: (...args) => write(() => threads.append(...args)),
-    },
+    }),
     log: {
       read: (...args) => log.read(...args),
       follow: (...args) => log.follow(...args),
@@ -74,12 +72,12 @@ describe.each(["before", "after"] as const)("a process that dies right %s a writ
       const ports = mortal(stage, survived, dies);
       if (!(await dying(() => start(ports, "run_a")))) break;
       const finished = await playOut(stage);
-      const isKnown = (await stage.state()).turns.length === 1;
+      const isKnown = (await stage.turns()).length === 1;
       expect(finished).toEqual(isKnown ? ["run_a"] : []);
       // The client got no answer and repeats its request.
       await start(stage, "run_a");
       expect([...finished, ...(await playOut(stage))]).toEqual(["run_a"]);
-      expect((await stage.state()).turns).toHaveLength(1);
+      expect(await stage.turns()).toHaveLength(1);
     }
   });
 
@@ -89,7 +87,7 @@ describe.each(["before", "after"] as const)("a process that dies right %s a writ
       const ports = mortal(stage, survived, dies);
       const [died] = await Promise.all([dying(() => start(ports, "run_a")), start(stage, "run_b")]);
       const finished = await playOut(stage);
-      const known = (await stage.state()).turns.map(({ runId }) => runId);
+      const known = await stage.accepted();
       expect(finished).toEqual(known);
       expect(known).toContain("run_b");
       if (!died) break;

@@ -1,11 +1,10 @@
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
-import type { ThreadView } from "./append-thread.ts";
-import { appendThread, refreshThread } from "./append-thread.ts";
+import type { ThreadHead } from "@reeve/contracts/thread";
+import { appendThread } from "./append-thread.ts";
+import { refreshThread } from "./read-thread.ts";
 import { busyThread, noSuchThread } from "./refusals.ts";
 import { settleFrom } from "./settle-thread.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
-import type { ThreadState } from "./thread-state.ts";
-import { openTurns } from "./thread-state.ts";
 
 /**
  * Deletes a thread that has no open turns. Its runs and its log are kept, but clients no longer see the thread. Throws a
@@ -17,13 +16,12 @@ export async function deleteThread(
   deletedBy: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const seen: ThreadView = await refreshThread(ports.threads, key, undefined, signal);
+  const seen = await refreshThread(ports.threads, key, undefined, signal);
   // The turn of a run that has just ended may still be open.
-  if (openTurns(seen.state).length > 0) await settleFrom(ports, key, seen, signal);
+  if (seen.head.openTurns.length > 0) await settleFrom(ports, key, seen, signal);
   const now = await refreshThread(ports.threads, key, seen, signal);
-  const decide = (state: ThreadState) => {
-    if (state.sequence === 0 || state.isDeleted) throw noSuchThread(key.thread);
-    const [open] = openTurns(state);
+  const decide = ({ sequence, deleted, openTurns: [open] }: ThreadHead) => {
+    if (sequence === 0 || deleted) throw noSuchThread(key.thread);
     if (open === undefined) return [{ case: "threadDeleted", value: { deletedBy } } as const];
     throw busyThread(key.thread, open.runId, "wait for its end, or cancel it");
   };

@@ -1,11 +1,13 @@
 import type { Any } from "@bufbuild/protobuf/wkt";
+import type { ThreadHead } from "@reeve/contracts/thread";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
-import type { ThreadView, ThreadFact } from "./append-thread.ts";
+import type { ThreadFact } from "./append-thread.ts";
 import { appendThread } from "./append-thread.ts";
 import { busyThread, deletedThread, fullThread } from "./refusals.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
-import type { ThreadState } from "./thread-state.ts";
-import { activeTurn, turnOf, waitingTurns } from "./thread-state.ts";
+import type { ThreadView } from "./thread-head.ts";
+import { activeTurn, openTurn, waitingTurns } from "./thread-head.ts";
 
 /** Turns of a thread that may wait. */
 const maxWaiting = 100;
@@ -22,29 +24,47 @@ export interface QueuedRun {
   readonly whenBusy: WhenBusy;
 }
 
+/** A thread in which a run has its place. */
+export interface PlacedRun {
+  readonly seen: ThreadView;
+  /** Whether the run got its place by this call. */
+  readonly isNew: boolean;
+}
+
 /**
  * Gives a run its place in a thread: its turn starts if the thread is idle; otherwise the run waits or is refused. A run
- * that has a place keeps it. A refused run leaves nothing in the log.
+ * that has a place keeps it, and one that exists gets none: its turn has ended, or it is not a run of the thread. A refused
+ * run leaves nothing in the log.
  */
-export function queueTurn(
-  { threads }: Pick<ThreadPorts, "threads">,
+export async function queueTurn(
+  { threads, log }: Pick<ThreadPorts, "threads" | "log">,
   key: ThreadKey,
-  seen: ThreadView,
+  before: ThreadView,
   run: QueuedRun,
   signal: AbortSignal,
-): Promise<ThreadView> {
-  return appendThread(threads, key, seen, (state) => placeOf(key.thread, state, run), signal);
+): Promise<PlacedRun> {
+  let isNew = false;
+  const decide = async (head: ThreadHead) => {
+    isNew = false;
+    if (openTurn(head, run.runId) !== undefined) return [];
+    // A turn ends only after its run was written, so a run without a log at this point has not had a turn before it.
+    const { tail } = await log.read({ tenant: key.tenant, run: run.runId }, emptyTail, signal);
+    if (tail.sequence > 0) return [];
+    isNew = true;
+    return placeOf(key.thread, head, run);
+  };
+  const seen = await appendThread(threads, key, before, decide, signal);
+  return { seen, isNew };
 }
 
 function placeOf(
   thread: string,
-  state: ThreadState,
+  head: ThreadHead,
   { runId, runCreated, whenBusy }: QueuedRun,
 ): readonly ThreadFact[] {
-  if (turnOf(state, runId) !== undefined) return [];
-  if (state.isDeleted) throw deletedThread(thread);
-  const waiting = waitingTurns(state);
-  const ahead = activeTurn(state) ?? waiting[0];
+  if (head.deleted) throw deletedThread(thread);
+  const waiting = waitingTurns(head);
+  const ahead = activeTurn(head) ?? waiting[0];
   if (ahead === undefined) {
     return [
       { case: "turnQueued", value: { runId, runCreated } },

@@ -1,11 +1,12 @@
 import { isTerminal } from "../head/run-status.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
-import { appendThread, refreshThread } from "./append-thread.ts";
+import type { ThreadHead } from "@reeve/contracts/thread";
+import { appendThread } from "./append-thread.ts";
 import { endingOf } from "./ending-of.ts";
+import { refreshThread } from "./read-thread.ts";
 import { settleFrom } from "./settle-thread.ts";
+import { waitingTurns } from "./thread-head.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
-import type { ThreadState } from "./thread-state.ts";
-import { waitingTurns } from "./thread-state.ts";
 import { runOfTurn } from "./turn-run.ts";
 
 /**
@@ -16,9 +17,9 @@ export async function repairThread(
   ports: ThreadPorts,
   key: ThreadKey,
   signal: AbortSignal,
-): Promise<ThreadState> {
+): Promise<ThreadHead> {
   let seen = await refreshThread(ports.threads, key, undefined, signal);
-  for (const turn of waitingTurns(seen.state)) {
+  for (const turn of waitingTurns(seen.head)) {
     const run = await runOfTurn(ports, key, turn, signal);
     if (run.kind === "other" || isTerminal(run.head.status)) {
       seen = await appendThread(ports.threads, key, seen, endingOf(turn, run), signal);

@@ -1,5 +1,6 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunStatus } from "@reeve/contracts/run";
+import type { TurnEnded } from "@reeve/contracts/thread";
 import { TurnOutcome } from "@reeve/contracts/thread";
 import { cancelRun } from "../commands/cancel-run.ts";
 import { describe, expect, test } from "vitest";
@@ -7,7 +8,7 @@ import { key, never, runCreated, start, ThreadStage } from "../../test/thread/su
 import { deleteThread } from "./delete-thread.ts";
 import { endTurn } from "./end-turn.ts";
 import { settleThread } from "./settle-thread.ts";
-import { activeTurn, turnOf, waitingTurns } from "./thread-state.ts";
+import { activeTurn, waitingTurns } from "./thread-head.ts";
 
 async function threadWith(...runIds: readonly string[]): Promise<ThreadStage> {
   const stage = new ThreadStage();
@@ -18,6 +19,10 @@ async function threadWith(...runIds: readonly string[]): Promise<ThreadStage> {
 async function cancel(stage: ThreadStage, run: string): Promise<void> {
   const by = { requestedBy: "ann", reason: "" };
   await cancelRun(stage, { tenant: key.tenant, run }, by, never);
+}
+
+async function endedIn(stage: ThreadStage, run: string): Promise<TurnEnded | undefined> {
+  return (await stage.turns()).find(({ runId }) => runId === run)?.ended;
 }
 
 const ids = Array.from({ length: 20 }, (_, index) => `run_${index}`);
@@ -48,7 +53,7 @@ describe("a repeated request id", () => {
     ]);
     const refused = outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
     expect(refused).toEqual([expect.objectContaining(reused)]);
-    expect((await stage.state()).turns).toHaveLength(1);
+    expect(await stage.turns()).toHaveLength(1);
   });
 
   test("of a run outside the thread is refused, and blocks no other run", async () => {
@@ -59,7 +64,8 @@ describe("a repeated request id", () => {
     await stage.finish("run_0");
     const state = await settleThread(stage, key, never);
     expect(activeTurn(state)?.runId).toBe("run_b");
-    expect(turnOf(state, "run_a")?.ended?.messages).toEqual([]);
+    // It never had a place.
+    expect(await stage.accepted()).toEqual(["run_0", "run_b"]);
     expect(await stage.events("run_a")).toHaveLength(1);
   });
 });
@@ -72,7 +78,7 @@ describe("a busy thread", () => {
       reason: ErrorReason.THREAD_BUSY,
       message: expect.stringContaining("run_a"),
     });
-    expect((await stage.state()).turns).toHaveLength(1);
+    expect(await stage.turns()).toHaveLength(1);
     expect(await stage.events("run_b")).toEqual([]);
   });
 
@@ -80,7 +86,7 @@ describe("a busy thread", () => {
     const stage = await threadWith("run_a");
     await stage.finish("run_a");
     await start(stage, "run_b", "reject");
-    expect(activeTurn(await stage.state())?.runId).toBe("run_b");
+    expect(activeTurn(await stage.head())?.runId).toBe("run_b");
   });
 
   test("queues a run, which is written at once and dispatched at its turn", async () => {
@@ -99,7 +105,7 @@ describe("a busy thread", () => {
       reason: ErrorReason.THREAD_QUEUE_FULL,
     });
     await start(stage, "run_now", "interrupt");
-    const state = await stage.state();
+    const state = await stage.head();
     expect(activeTurn(state)?.runId).toBe("run_now");
     expect(waitingTurns(state)).toEqual([]);
   });
@@ -112,7 +118,7 @@ describe("a busy thread", () => {
     await stage.finish("run_a");
     const state = await endTurn(stage, key, "run_a", never);
     expect(activeTurn(state)?.runId).toBe("run_c");
-    expect(turnOf(state, "run_b")?.ended).toMatchObject({
+    expect(await endedIn(stage, "run_b")).toMatchObject({
       outcome: TurnOutcome.CANCELLED,
       messages: [],
     });
@@ -125,7 +131,7 @@ describe("a busy thread", () => {
     await stage.finish("run_a");
     const state = await settleThread(stage, key, never);
     expect(activeTurn(state)?.runId).toBe("run_c");
-    expect(turnOf(state, "run_b")?.isStarted).toBe(false);
+    expect(await stage.facts()).not.toContain("turnStarted run_b");
   });
 });
 
@@ -141,7 +147,7 @@ describe("many concurrent starts", () => {
   test("with queue: all runs get their turn in the order in which they were accepted", async () => {
     const stage = new ThreadStage();
     await Promise.all(ids.map((id) => start(stage, id)));
-    const accepted = (await stage.state()).turns.map(({ runId }) => runId);
+    const accepted = await stage.accepted();
     const order: string[] = [];
     for (;;) {
       // Several processes settle concurrently, as gateways and workers do.
@@ -160,10 +166,10 @@ describe("many concurrent starts", () => {
   test("with interrupt: only the run that was accepted last remains", async () => {
     const stage = await threadWith("run_first");
     await Promise.all(ids.map((id) => start(stage, id, "interrupt")));
-    const state = await stage.state();
-    expect(activeTurn(state)?.runId).toBe(state.turns.at(-1)?.runId);
+    const [state, turns] = [await stage.head(), await stage.turns()];
+    expect(activeTurn(state)?.runId).toBe(turns.at(-1)?.runId);
     expect(waitingTurns(state)).toEqual([]);
-    for (const { runId, ended } of state.turns.slice(0, -1)) {
+    for (const { runId, ended } of turns.slice(0, -1)) {
       expect(ended?.outcome).toBe(TurnOutcome.CANCELLED);
       expect((await stage.events(runId)).at(-1)?.event.value).toMatchObject({
         status: RunStatus.CANCELLED,
@@ -175,9 +181,9 @@ describe("many concurrent starts", () => {
 test("a run behind an interrupting run is not cancelled", async () => {
   const stage = await threadWith("run_a");
   await Promise.all([start(stage, "run_b", "interrupt"), start(stage, "run_c", "queue")]);
-  const [, , last] = (await stage.state()).turns;
+  const [, , last] = await stage.turns();
   expect(last?.runId).toBe("run_c");
-  expect(activeTurn(await stage.state())?.runId).toBe("run_b");
+  expect(activeTurn(await stage.head())?.runId).toBe("run_b");
   expect(last?.ended).toBeUndefined();
 });
 

@@ -1,17 +1,18 @@
 import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { DispatchSchema } from "@reeve/contracts/run";
+import type { OpenTurn, ThreadHead } from "@reeve/contracts/thread";
 import { cancelRun } from "../commands/cancel-run.ts";
 import { publishUntilHeld } from "@reeve/jetstream/queue/publish-until-held";
 import { isTerminal } from "../head/run-status.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
-import type { ThreadView } from "./append-thread.ts";
-import { appendThread, refreshThread } from "./append-thread.ts";
+import { appendThread } from "./append-thread.ts";
 import { endingOf } from "./ending-of.ts";
+import { refreshThread } from "./read-thread.ts";
+import type { ThreadView } from "./thread-head.ts";
+import { activeTurn, interruptingTurn, waitingTurns } from "./thread-head.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
-import type { ThreadState, Turn } from "./thread-state.ts";
-import { activeTurn, interruptingTurn, waitingTurns } from "./thread-state.ts";
 import { runCreatedOf, runOfTurn } from "./turn-run.ts";
 
 /** Each turn takes a few rounds: cancel, end, start the next. */
@@ -26,7 +27,7 @@ export async function settleThread(
   ports: ThreadPorts,
   key: ThreadKey,
   signal: AbortSignal,
-): Promise<ThreadState> {
+): Promise<ThreadHead> {
   return await settleFrom(
     ports,
     key,
@@ -41,15 +42,15 @@ export async function settleFrom(
   key: ThreadKey,
   from: ThreadView,
   signal: AbortSignal,
-): Promise<ThreadState> {
+): Promise<ThreadHead> {
   let seen = from;
   for (let round = 0; round < maxRounds; round++) {
-    const { state } = seen;
+    const { head } = seen;
     // Turns start in order, so only the first open one can be incomplete.
-    const turn = activeTurn(state) ?? waitingTurns(state)[0];
-    if (turn === undefined) return state;
+    const turn = activeTurn(head) ?? waitingTurns(head)[0];
+    if (turn === undefined) return head;
     const next = await move(ports, key, seen, turn, signal);
-    if (next === "settled") return state;
+    if (next === "settled") return head;
     seen = next;
   }
   throw new Failure(
@@ -64,7 +65,7 @@ async function move(
   ports: ThreadPorts,
   key: ThreadKey,
   seen: ThreadView,
-  turn: Turn,
+  turn: OpenTurn,
   signal: AbortSignal,
 ): Promise<ThreadView | "settled"> {
   const run = await runOfTurn(ports, key, turn, signal);
@@ -72,17 +73,17 @@ async function move(
     const ending = endingOf(turn, run);
     return await appendThread(ports.threads, key, seen, ending, signal);
   }
-  const interrupting = interruptingTurn(seen.state);
-  if (interrupting !== undefined && isBefore(seen.state, turn, interrupting)) {
-    const requestedBy = runCreatedOf(interrupting).startedBy;
+  const interrupting = interruptingTurn(seen.head);
+  if (interrupting !== undefined && isBefore(seen.head, turn, interrupting)) {
+    const { startedBy: requestedBy } = await runCreatedOf(ports.threads, key, interrupting, signal);
     const reason = `interrupted by run ${interrupting.runId}`;
     const runKey = { tenant: key.tenant, run: turn.runId };
     await cancelRun(ports, runKey, { requestedBy, reason }, signal);
     return await refreshThread(ports.threads, key, seen, signal);
   }
-  if (!turn.isStarted) {
-    const beginning = (state: ThreadState) =>
-      activeTurn(state) === undefined && waitingTurns(state)[0]?.runId === turn.runId
+  if (!turn.started) {
+    const beginning = (head: ThreadHead) =>
+      activeTurn(head) === undefined && waitingTurns(head)[0]?.runId === turn.runId
         ? [{ case: "turnStarted", value: { runId: turn.runId } } as const]
         : [];
     return await appendThread(ports.threads, key, seen, beginning, signal);
@@ -91,8 +92,8 @@ async function move(
   return "settled";
 }
 
-function isBefore({ turns }: ThreadState, one: Turn, other: Turn): boolean {
-  return turns.indexOf(one) < turns.indexOf(other);
+function isBefore({ openTurns }: ThreadHead, one: OpenTurn, other: OpenTurn): boolean {
+  return openTurns.indexOf(one) < openTurns.indexOf(other);
 }
 
 /** Dispatches the run of a turn that starts. */

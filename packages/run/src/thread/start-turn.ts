@@ -1,18 +1,18 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
+import type { OpenTurn } from "@reeve/contracts/thread";
 import type { RunHead } from "../head/run-head.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
-import type { ThreadView } from "./append-thread.ts";
-import { refreshThread } from "./append-thread.ts";
-import type { QueuedRun } from "./queue-turn.ts";
+import type { PlacedRun, QueuedRun } from "./queue-turn.ts";
 import { queueTurn } from "./queue-turn.ts";
+import { refreshThread } from "./read-thread.ts";
 import { reusedRequestId } from "./refusals.ts";
 import { dispatchTurn, settleFrom } from "./settle-thread.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
-import type { Turn } from "./thread-state.ts";
-import { turnOf } from "./thread-state.ts";
-import { runCreatedOf, runOfTurn, writeRunOfTurn } from "./turn-run.ts";
+import type { ThreadView } from "./thread-head.ts";
+import { openTurn } from "./thread-head.ts";
+import { existingRun, runOfTurn, writeRunOfTurn } from "./turn-run.ts";
 
 /**
  * Starts a run as a turn of its thread. Its place in the thread is written first, with everything that the run is made
@@ -26,19 +26,23 @@ export async function startTurn(
   created: RunCreated,
   signal: AbortSignal,
 ): Promise<RunHead> {
+  const { runId } = run;
+  const reused = () => reusedRequestId(created.requestId, runId);
   const before = await refreshThread(ports.threads, key, undefined, signal);
-  const isNew = turnOf(before.state, run.runId) === undefined;
-  const seen = await placed(ports, key, before, run, signal);
-  const turn = turnOf(seen.state, run.runId);
-  if (turn === undefined) throw new Error(`run ${run.runId} has no turn in thread ${key.thread}`);
-  if (!isSame(turn, created)) throw reusedRequestId(created.requestId, run.runId);
-  const write = isNew ? writeRunOfTurn : runOfTurn;
-  const own = await write(ports, key, turn, signal);
-  if (own.kind === "other") {
+  const { seen, isNew } = await placed(ports, key, before, run, signal);
+  const turn = openTurn(seen.head, runId);
+  if (turn !== undefined && !isSame(key, turn, created)) throw reused();
+  const own =
+    turn === undefined
+      ? await existingRun(ports.log, key, { runId, requestHash: created.requestHash }, signal)
+      : isNew
+        ? await writeRunOfTurn(ports, key, { turn, created }, signal)
+        : await runOfTurn(ports, key, turn, signal);
+  if (own?.kind !== "own") {
     await settleFrom(ports, key, seen, signal);
-    throw reusedRequestId(created.requestId, run.runId);
+    throw reused();
   }
-  if (isNew && turn.isStarted) await dispatchTurn(ports, key, run.runId, signal);
+  if (isNew && turn?.started === true) await dispatchTurn(ports, key, runId, signal);
   // The writer that ends the turn before it starts this one.
   else if (!isNew || run.whenBusy === "interrupt") await settleFrom(ports, key, seen, signal);
   return own.head;
@@ -50,7 +54,7 @@ async function placed(
   seen: ThreadView,
   run: QueuedRun,
   signal: AbortSignal,
-): Promise<ThreadView> {
+): Promise<PlacedRun> {
   try {
     return await queueTurn(ports, key, seen, run, signal);
   } catch (error) {
@@ -58,16 +62,10 @@ async function placed(
   }
   // The turn of a run that has just ended may still be open.
   await settleFrom(ports, key, seen, signal);
-  return await queueTurn(
-    ports,
-    key,
-    await refreshThread(ports.threads, key, seen, signal),
-    run,
-    signal,
-  );
+  const settled = await refreshThread(ports.threads, key, seen, signal);
+  return await queueTurn(ports, key, settled, run, signal);
 }
 
-function isSame(turn: Turn, { requestHash, threadId }: RunCreated): boolean {
-  const queued = runCreatedOf(turn);
-  return queued.threadId === threadId && Buffer.compare(queued.requestHash, requestHash) === 0;
+function isSame({ thread }: ThreadKey, { requestHash }: OpenTurn, created: RunCreated): boolean {
+  return created.threadId === thread && Buffer.compare(requestHash, created.requestHash) === 0;
 }

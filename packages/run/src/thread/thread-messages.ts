@@ -1,16 +1,17 @@
 import { create } from "@bufbuild/protobuf";
-import type { ThreadMessage } from "@reeve/contracts/thread";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ThreadMessage, TurnEnded } from "@reeve/contracts/thread";
 import { Role, ThreadMessageSchema } from "@reeve/contracts/thread";
-import type { ThreadState, Turn } from "./thread-state.ts";
 
-/** Returns the messages of a thread as people read them: the user's messages, and the agent's answers with their trees. */
-export function threadMessages({ turns }: ThreadState): readonly ThreadMessage[] {
-  return turns.flatMap(messagesOf);
-}
-
-function messagesOf({ runId, isStarted, ended, endedAt }: Turn): readonly ThreadMessage[] {
-  if (ended === undefined || !isStarted) return [];
-  const { messages, output, outcome, incompleteReason, executionTree, cost, error } = ended;
+/**
+ * Returns the messages of a turn as people read them: the user's messages, and the agent's answer with its tree. A turn that
+ * never started left none.
+ */
+export function turnMessages(
+  { runId, messages, output, outcome, incompleteReason, executionTree, cost, error }: TurnEnded,
+  endedAt: Timestamp | undefined,
+): readonly ThreadMessage[] {
+  if (messages.length === 0) return [];
   const common = { runId, ...(endedAt && { time: endedAt }) };
   const said = messages.flatMap(({ message }) =>
     message.case === "user"

@@ -1,63 +1,21 @@
-import { clone, create } from "@bufbuild/protobuf";
-import { anyUnpack } from "@bufbuild/protobuf/wkt";
-import { previewOf } from "../tree/preview-of.ts";
-import { RunCreatedSchema } from "@reeve/contracts/run";
-import type { Thread, ThreadEvent, TurnQueued } from "@reeve/contracts/thread";
+import { create } from "@bufbuild/protobuf";
+import type { Thread, ThreadHead } from "@reeve/contracts/thread";
 import { ThreadSchema } from "@reeve/contracts/thread";
+import { activeTurn, waitingTurns } from "./thread-head.ts";
 
-const titleCharacters = 200;
-
-/**
- * Returns a thread as clients see it after `events`; undefined for a deleted one. An event of a kind that only a newer
- * version knows changes nothing but `lastSequence`.
- */
-export function threadRow(before: Thread, events: readonly ThreadEvent[]): Thread | undefined {
-  const row = clone(ThreadSchema, before);
-  for (const event of events) {
-    if (event.event.case === "threadDeleted") return undefined;
-    apply(row, event);
-  }
-  row.unsettled = row.activeRunId !== "" || row.queuedRunIds.length > 0;
-  return row;
-}
-
-/** Returns the row of a thread before its first event. */
-export function emptyRow(threadId: string): Thread {
-  return create(ThreadSchema, { threadId });
-}
-
-function apply(row: Thread, { event, time, sequence }: ThreadEvent): void {
-  row.lastSequence = sequence;
-  if (time !== undefined) row.updatedAt = time;
-  switch (event.case) {
-    case "turnQueued":
-      if (row.createdAt === undefined) row.title = titleOf(event.value);
-      if (time !== undefined) row.createdAt ??= time;
-      row.queuedRunIds.push(event.value.runId);
-      break;
-    case "turnStarted":
-      row.activeRunId = event.value.runId;
-      row.queuedRunIds = without(row.queuedRunIds, event.value.runId);
-      break;
-    case "turnEnded":
-      if (row.activeRunId === event.value.runId) {
-        row.activeRunId = "";
-        row.endedTurns += 1;
-      }
-      row.queuedRunIds = without(row.queuedRunIds, event.value.runId);
-      break;
-    case "threadDeleted":
-      break;
-    case undefined:
-      break;
-  }
-}
-
-function titleOf({ runCreated }: TurnQueued): string {
-  const created = runCreated && anyUnpack(runCreated, RunCreatedSchema);
-  return previewOf(created?.input ?? "", titleCharacters);
-}
-
-function without(runIds: readonly string[], runId: string): string[] {
-  return runIds.filter((id) => id !== runId);
+/** Returns a thread as clients see it; undefined for one that does not exist or is deleted. */
+export function threadRow(threadId: string, head: ThreadHead): Thread | undefined {
+  if (head.sequence === 0 || head.deleted) return undefined;
+  const { title, createdAt, updatedAt, endedTurns, openTurns } = head;
+  return create(ThreadSchema, {
+    threadId,
+    title,
+    ...(createdAt && { createdAt }),
+    ...(updatedAt && { updatedAt }),
+    activeRunId: activeTurn(head)?.runId ?? "",
+    queuedRunIds: waitingTurns(head).map(({ runId }) => runId),
+    endedTurns,
+    lastSequence: head.sequence,
+    unsettled: openTurns.length > 0,
+  });
 }

@@ -3,13 +3,15 @@ import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated, RunEvent } from "@reeve/contracts/run";
 import { RunCreatedSchema, RunEventSchema } from "@reeve/contracts/run";
+import type { OpenTurn } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunHead } from "../head/run-head.ts";
 import { emptyHead, foldHead } from "../head/run-head.ts";
-import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
+import type { ThreadKey, ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
+import { partsOf } from "./read-thread.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
-import type { Turn } from "./thread-state.ts";
 
 /** The run of a turn. `other`: a different request with the same id was first, so the run does not belong to the turn. */
 export type TurnRun =
@@ -17,52 +19,85 @@ export type TurnRun =
   | { readonly kind: "other" };
 
 /** Returns what the run of a turn is made from. Throws a Failure if the turn does not have it, which is a fault of its writer. */
-export function runCreatedOf({ runId, queued }: Turn): RunCreated {
-  const created = queued.runCreated && anyUnpack(queued.runCreated, RunCreatedSchema);
-  if (created !== undefined) return created;
-  const message = `the turn of run ${runId} does not contain its run_created`;
+export async function runCreatedOf(
+  threads: ThreadLog,
+  key: ThreadKey,
+  { runId, before }: OpenTurn,
+  signal: AbortSignal,
+): Promise<RunCreated> {
+  const { sequence = 0, revision = 0n } = before ?? {};
+  const after = { ...emptyTail, sequence, revision: Number(revision) };
+  // The turn is in the first batch.
+  for await (const { events } of partsOf(threads, key, { after, maxBytes: 1 }, signal)) {
+    for (const { event } of events) {
+      if (event.case !== "turnQueued" || event.value.runId !== runId) continue;
+      const created = event.value.runCreated && anyUnpack(event.value.runCreated, RunCreatedSchema);
+      if (created !== undefined) return created;
+    }
+  }
+  const message = `the turn of run ${runId} in thread ${key.thread} does not contain its run_created`;
   throw new Failure("internal", ErrorReason.INTERNAL, message);
 }
 
 /** Returns the run of a turn. Writes the run first if it is missing; every writer writes the same event. */
 export async function runOfTurn(
-  { log }: Pick<ThreadPorts, "log">,
-  { tenant }: ThreadKey,
-  turn: Turn,
+  { log, threads }: Pick<ThreadPorts, "log" | "threads">,
+  key: ThreadKey,
+  turn: OpenTurn,
   signal: AbortSignal,
 ): Promise<TurnRun> {
-  const key = { tenant, run: turn.runId };
-  const { events } = await log.read(key, emptyTail, signal);
-  if (events.length > 0) return turnRunOf(turn, events);
-  return await writeRunOfTurn({ log }, { tenant }, turn, signal);
+  const existing = await existingRun(log, key, turn, signal);
+  if (existing !== undefined) return existing;
+  const created = await runCreatedOf(threads, key, turn, signal);
+  return await writeRunOfTurn({ log }, key, { turn, created }, signal);
 }
 
-/** As `runOfTurn`, for a run that is probably missing: appends before it reads. */
+/** As `runOfTurn`, for a run that is probably missing, and is made from `created`: appends before it reads. */
 export async function writeRunOfTurn(
   { log }: Pick<ThreadPorts, "log">,
-  { tenant }: Pick<ThreadKey, "tenant">,
-  turn: Turn,
+  key: ThreadKey,
+  { turn, created: value }: { readonly turn: OpenTurn; readonly created: RunCreated },
   signal: AbortSignal,
 ): Promise<TurnRun> {
   const { runId, queuedAt } = turn;
-  const key = { tenant, run: runId };
   const created = create(RunEventSchema, {
     runId,
     sequence: 1,
     ...(queuedAt && { time: queuedAt }),
-    event: { case: "runCreated", value: runCreatedOf(turn) },
+    event: { case: "runCreated", value },
   });
-  const outcome = await log.append(key, emptyTail, [created], signal);
-  if (outcome.kind === "appended") return turnRunOf(turn, [created]);
-  const { events } = await log.read(key, emptyTail, signal);
-  return turnRunOf(turn, events);
+  const outcome = await log.append(
+    { tenant: key.tenant, run: runId },
+    emptyTail,
+    [created],
+    signal,
+  );
+  if (outcome.kind === "appended") return turnRunOf(key, turn, [created]);
+  return (await existingRun(log, key, turn, signal)) ?? { kind: "other" };
 }
 
-function turnRunOf(turn: Turn, events: readonly RunEvent[]): TurnRun {
+/** Returns the run with the id of a turn, or undefined if there is none. */
+export async function existingRun(
+  log: Pick<RunLog, "read">,
+  key: ThreadKey,
+  turn: RequestedRun,
+  signal: AbortSignal,
+): Promise<TurnRun | undefined> {
+  const { events } = await log.read({ tenant: key.tenant, run: turn.runId }, emptyTail, signal);
+  return events.length === 0 ? undefined : turnRunOf(key, turn, events);
+}
+
+/** Identifies the request that a run was made from. */
+type RequestedRun = Pick<OpenTurn, "runId" | "requestHash">;
+
+function turnRunOf(
+  { thread }: ThreadKey,
+  { requestHash }: RequestedRun,
+  events: readonly RunEvent[],
+): TurnRun {
   const head = foldHead(emptyHead, events);
-  const mine = runCreatedOf(turn);
   const isOwn =
-    head.created?.threadId === mine.threadId &&
-    Buffer.compare(head.created.requestHash, mine.requestHash) === 0;
+    head.created?.threadId === thread &&
+    Buffer.compare(head.created.requestHash, requestHash) === 0;
   return isOwn ? { kind: "own", head, events } : { kind: "other" };
 }

@@ -1,13 +1,22 @@
+import { clone } from "@bufbuild/protobuf";
+import type { ThreadEvent } from "@reeve/contracts/thread";
+import { ThreadEventSchema } from "@reeve/contracts/thread";
 import type { AppendOutcome, EventRange, Log, Tail } from "@reeve/jetstream/log/port";
-import { tailAt } from "@reeve/jetstream/log/port";
+import { emptyTail, tailAt } from "@reeve/jetstream/log/port";
+import type { ThreadKey, ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
 import type { ThreadStage } from "./support.ts";
+import { never, withMethods } from "./support.ts";
 
 /** A process of a simulation. It touches the world only through its ports. */
 export interface Process {
   readonly run: (ports: ThreadPorts) => Promise<void>;
   /** Whether, after it has read or written the thread, it remembers only the thread as it was then. */
   readonly forgets?: boolean;
+  /** Whether it has an older version, which writes batches without heads. */
+  readonly isOlder?: boolean;
+  /** Whether its first read of the end of the thread lacks the last batch. */
+  readonly lags?: boolean;
 }
 
 export interface Scenario {
@@ -139,18 +148,32 @@ class World {
     const actor = this.#actors[index];
     if (actor === undefined) return;
     try {
-      await process.run(this.#portsOf(actor));
+      await process.run(this.#portsOf(actor, process));
     } catch (error) {
       this.#failure ??= { error };
     }
     actor.state = "done";
   }
 
-  #portsOf(actor: Actor): ThreadPorts {
+  #portsOf(actor: Actor, { isOlder = false, lags: isLate = false }: Process): ThreadPorts {
+    let lags = isLate;
     const { threads, log, journal, dispatch } = this.#stage;
     return {
       journal,
-      threads: this.#watched(actor, threads, "thread", ({ thread }) => thread),
+      threads: {
+        ...this.#watched(actor, olderIf(isOlder, threads), "thread", ({ thread }) => thread),
+        last: (...args) =>
+          this.#read(actor, "state", async () => {
+            const isLate = lags;
+            lags = false;
+            return isLate ? await lastButOne(threads, args[0]) : await threads.last(...args);
+          }),
+        // With what a run was queued never changes, so it does not matter when a process reads that.
+        readPart: (...args) =>
+          args[1].sequence > 0
+            ? threads.readPart(...args)
+            : this.#read(actor, "part", () => threads.readPart(...args)),
+      },
       log: this.#watched(actor, log, "run", ({ run }) => run),
       dispatch: {
         publish: async (...args) => {
@@ -162,6 +185,17 @@ class World {
         holds: (...args) => dispatch.holds(...args),
       },
     };
+  }
+
+  async #read<Range extends EventRange<unknown>>(
+    actor: Actor,
+    what: "state" | "part",
+    read: () => Promise<Range>,
+  ): Promise<Range> {
+    await turn(actor, "read");
+    const range = await read();
+    learn(actor, what === "state", `${what}@${range.tail.sequence}`);
+    return range;
   }
 
   #watched<Key, Event extends { readonly event: { readonly case: string | undefined } }>(
@@ -202,6 +236,27 @@ class World {
     }
     return { read, append, follow };
   }
+}
+
+/** Returns the logs as a process without heads writes them, if it is one. */
+function olderIf(isOlder: boolean, threads: ThreadLog): ThreadLog {
+  if (!isOlder) return threads;
+  return withMethods(threads, {
+    append: (key, tail, events, signal) => {
+      const stored = events.map((event) => clone(ThreadEventSchema, event));
+      for (const event of stored) delete event.head;
+      return threads.append(key, tail, stored, signal);
+    },
+  });
+}
+
+/** Returns the last batch of a thread as a server that lags knows it. */
+async function lastButOne(threads: ThreadLog, key: ThreadKey): Promise<EventRange<ThreadEvent>> {
+  const { events, batchTails } = await threads.read(key, emptyTail, never);
+  const [before, last] = [batchTails.at(-3) ?? emptyTail, batchTails.at(-2)];
+  if (last === undefined) return { events: [], tail: emptyTail, batchTails: [] };
+  const batch = events.slice(before.sequence, last.sequence);
+  return { events: batch, tail: last, batchTails: [last] };
 }
 
 /** Waits until it is this actor's turn. */

@@ -10,16 +10,16 @@ import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import type { Process } from "./explore.ts";
 import { explore } from "./explore.ts";
-import { key, never, runCreated, start, ThreadStage } from "./support.ts";
+import type { Turn } from "./support.ts";
+import { key, never, runCreated, start, ThreadStage, turnsIn } from "./support.ts";
 import { endTurn } from "../../src/thread/end-turn.ts";
-import { refreshThread } from "../../src/thread/append-thread.ts";
+import { refreshThread } from "../../src/thread/read-thread.ts";
 import type { WhenBusy } from "../../src/thread/queue-turn.ts";
 import { queueTurn } from "../../src/thread/queue-turn.ts";
 import { settleThread } from "../../src/thread/settle-thread.ts";
 import { repairThread } from "../../src/thread/repair-thread.ts";
 import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
-import type { Turn } from "../../src/thread/thread-state.ts";
-import { activeTurn, emptyThread, foldThread, turnOf } from "../../src/thread/thread-state.ts";
+import { activeTurn } from "../../src/thread/thread-head.ts";
 
 /** A gateway that starts a run; a refusal is a valid answer. */
 function starting(runId: string, whenBusy: WhenBusy): Process {
@@ -58,6 +58,13 @@ const settling: Process = {
   forgets: true,
 };
 
+/** A gateway starts a run, and a worker completes it at once. */
+async function startAndWork(ports: ThreadPorts, runId: string): Promise<void> {
+  await start(ports, runId);
+  await work(ports, runId);
+  await endTurn(ports, key, runId, never);
+}
+
 async function work({ log }: ThreadPorts, run: string): Promise<void> {
   const runKey = { tenant: key.tenant, run };
   for (;;) {
@@ -94,21 +101,21 @@ function isUnderWay({ isStarted, ended }: Turn): boolean {
 async function checkThread(stage: ThreadStage): Promise<void> {
   await playOut(stage);
   const { events } = await stage.threads.read(key, emptyTail, never);
-  let state = emptyThread;
   const begun: string[] = [];
   const facts = new Set<string>();
-  for (const event of events) {
+  for (const [index, event] of events.entries()) {
     if (event.event.case === "turnStarted") begun.push(event.event.value.runId);
     const { value, case: kind } = event.event;
     const fact = `${kind} ${value !== undefined && "runId" in value ? value.runId : ""}`;
     expect(facts.has(fact)).toBe(false);
     facts.add(fact);
-    state = foldThread(state, [event]);
-    expect(state.turns.filter(isUnderWay).length).toBeLessThanOrEqual(1);
+    const turns = turnsIn(events.slice(0, index + 1));
+    expect(turns.filter(isUnderWay).length).toBeLessThanOrEqual(1);
   }
-  const accepted = state.turns.map(({ runId }) => runId);
+  const turns = turnsIn(events);
+  const accepted = turns.map(({ runId }) => runId);
   expect(begun).toEqual(accepted.filter((runId) => begun.includes(runId)));
-  expect(state.turns.every(({ ended }) => ended !== undefined)).toBe(true);
+  expect(turns.every(({ ended }) => ended !== undefined)).toBe(true);
   // A refused run leaves nothing; an accepted run is written and has ended.
   const runs = new Set(stage.log.batches.map(({ key: { run } }) => run));
   expect([...runs].toSorted()).toEqual(accepted.toSorted());
@@ -140,7 +147,7 @@ describe("in any order of actions, with a crash before any action", () => {
       }),
       check: async (stage, crashed) => {
         await checkThread(stage);
-        const accepted = (await stage.state()).turns.length;
+        const accepted = (await stage.turns()).length;
         expect(accepted).toBeGreaterThanOrEqual(crashed === undefined ? 1 : 0);
       },
     });
@@ -155,7 +162,7 @@ describe("in any order of actions, with a crash before any action", () => {
       }),
       check: async (stage, crashed) => {
         await checkThread(stage);
-        const accepted = (await stage.state()).turns.length;
+        const accepted = (await stage.turns()).length;
         expect(accepted).toBeGreaterThanOrEqual(crashed === undefined ? 3 : 2);
       },
     });
@@ -170,7 +177,7 @@ describe("in any order of actions, with a crash before any action", () => {
       }),
       check: async (stage) => {
         await checkThread(stage);
-        if (turnOf(await stage.state(), "run_a") === undefined) return;
+        if (!(await stage.accepted()).includes("run_a")) return;
         expect(await statusOf(stage, "run_a")).toBe(RunStatus.COMPLETED);
       },
     });
@@ -185,7 +192,7 @@ describe("in any order of actions, with a crash before any action", () => {
       }),
       check: async (stage) => {
         await checkThread(stage);
-        if (turnOf(await stage.state(), "run_a") === undefined) return;
+        if (!(await stage.accepted()).includes("run_a")) return;
         for (const before of ["run_0", "run_1"]) {
           expect(await statusOf(stage, before)).toBe(RunStatus.CANCELLED);
         }
@@ -193,6 +200,50 @@ describe("in any order of actions, with a crash before any action", () => {
       },
     });
     expect(ends).toBeGreaterThan(5);
+  });
+
+  test("turns keep their order when a worker of an older version ends one without a head", async () => {
+    const ends = await explore({
+      setUp: async () => ({
+        stage: await threadWith("run_0", "run_1"),
+        processes: [starting("run_a", "queue"), { ...working("run_0"), isOlder: true }],
+      }),
+      check: async (stage) => {
+        await checkThread(stage);
+        expect(await statusOf(stage, "run_1")).toBe(RunStatus.COMPLETED);
+      },
+    });
+    expect(ends).toBeGreaterThan(30);
+  });
+
+  test("turns keep their order when a gateway starts a run on an old head", async () => {
+    const ends = await explore({
+      setUp: async () => ({
+        stage: await threadWith("run_0"),
+        processes: [{ ...starting("run_a", "queue"), lags: true }, working("run_0")],
+      }),
+      check: (stage) => checkThread(stage),
+    });
+    expect(ends).toBeGreaterThan(20);
+  });
+
+  test("a request that is sent twice is one turn, even if the first one ends between the reads of the second", async () => {
+    const ends = await explore({
+      setUp: async () => ({
+        stage: new ThreadStage(),
+        processes: [
+          { run: async (ports) => await startAndWork(ports, "run_a") },
+          { ...starting("run_a", "queue"), lags: true },
+        ],
+      }),
+      check: async (stage, crashed) => {
+        await checkThread(stage);
+        const accepted = await stage.accepted();
+        expect(accepted).toEqual(accepted.length === 0 ? [] : ["run_a"]);
+        expect(accepted.length > 0 || crashed !== undefined).toBe(true);
+      },
+    });
+    expect(ends).toBeGreaterThan(20);
   });
 
   test("a run that is cancelled while it waits or starts never blocks the next one", async () => {
@@ -225,7 +276,7 @@ test("of two interrupting runs the later one gets the turn, even after a crash o
     },
     check: async (stage) => {
       await checkThread(stage);
-      const accepted = (await stage.state()).turns.map(({ runId }) => runId);
+      const accepted = await stage.accepted();
       for (const runId of accepted) {
         const isLast = runId === accepted.at(-1);
         const status = isLast ? RunStatus.COMPLETED : RunStatus.CANCELLED;

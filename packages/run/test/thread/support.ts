@@ -3,20 +3,53 @@ import { create } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import type { Dispatch, RunCreated, RunEvent } from "@reeve/contracts/run";
 import { RunCreatedSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import type { ThreadEvent, ThreadHead, TurnEnded } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
+import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import type { RunHead } from "../../src/head/run-head.ts";
-import { readThread } from "../../src/thread/append-thread.ts";
 import type { WhenBusy } from "../../src/thread/queue-turn.ts";
 import { startTurn } from "../../src/thread/start-turn.ts";
+import { readThread } from "../../src/thread/read-thread.ts";
 import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
-import type { ThreadState } from "../../src/thread/thread-state.ts";
 
 export const never = new AbortController().signal;
 export const key = { tenant: "acme", thread: "t1" };
 
 export type EventInit = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
+
+/** The place of a run in a thread. */
+export interface Turn {
+  readonly runId: string;
+  readonly isStarted: boolean;
+  readonly ended: TurnEnded | undefined;
+}
+
+/** Returns the turns in a log, in the order in which their runs were accepted. */
+export function turnsIn(events: readonly ThreadEvent[]): readonly Turn[] {
+  const turns = new Map<string, Turn>();
+  for (const { event } of events) {
+    if (event.case === undefined || event.case === "threadDeleted") continue;
+    const { runId } = event.value;
+    const turn = turns.get(runId) ?? { runId, isStarted: false, ended: undefined };
+    if (event.case === "turnStarted") turns.set(runId, { ...turn, isStarted: true });
+    else turns.set(runId, event.case === "turnEnded" ? { ...turn, ended: event.value } : turn);
+  }
+  return [...turns.values()];
+}
+
+/** Returns the logs with some methods replaced. */
+export function withMethods(threads: ThreadLog, methods: Partial<ThreadLog>): ThreadLog {
+  return {
+    append: (...args) => threads.append(...args),
+    read: (...args) => threads.read(...args),
+    readPart: (...args) => threads.readPart(...args),
+    last: (...args) => threads.last(...args),
+    follow: (...args) => threads.follow(...args),
+    ...methods,
+  };
+}
 
 /** The stores of threads, in memory. */
 export class ThreadStage implements ThreadPorts {
@@ -66,8 +99,18 @@ export class ThreadStage implements ThreadPorts {
     return events;
   }
 
-  state(): Promise<ThreadState> {
+  head(): Promise<ThreadHead> {
     return readThread(this.threads, key, never);
+  }
+
+  /** All turns in the order in which their runs were accepted. */
+  async turns(): Promise<readonly Turn[]> {
+    return turnsIn((await this.threads.read(key, emptyTail, never)).events);
+  }
+
+  /** The runs that were accepted, in order. */
+  async accepted(): Promise<readonly string[]> {
+    return (await this.turns()).map(({ runId }) => runId);
   }
 
   /** The kinds of the events in the log of the thread, each with its run. */

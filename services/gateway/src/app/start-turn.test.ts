@@ -17,7 +17,8 @@ import {
 import { cancelRun } from "./cancel-run.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { readRun } from "./read-run.ts";
-import { getThread, listThreadMessages } from "./read-threads.ts";
+import { listThreadMessages } from "./threads/list-thread-messages.ts";
+import { getThread } from "./threads/get-thread.ts";
 import { startRun } from "./start-run.ts";
 
 const never = new AbortController().signal;
@@ -239,18 +240,20 @@ test("a queued run can be read and cancelled; the next one gets its turn", async
   expect(items.map(({ runId }) => runId)).toEqual([first, first]);
 });
 
-test("starting a run on an idle thread costs one read and one append of its log", async () => {
+test("starting a run on an idle thread costs one read of the last batch and one append of its log", async () => {
   const ports = await portsWithAgent();
   const { runId } = await start(ports);
   await answer(ports, runId, "hi");
   const acts: string[] = [];
   const threads: ThreadLog = {
     read: (...args) => (acts.push("read"), ports.threads.read(...args)),
+    readPart: (...args) => (acts.push("read"), ports.threads.readPart(...args)),
+    last: (...args) => (acts.push("last"), ports.threads.last(...args)),
     append: (...args) => (acts.push("append"), ports.threads.append(...args)),
     follow: (...args) => ports.threads.follow(...args),
   };
   await start({ ...ports, threads });
-  expect(acts).toEqual(["read", "append"]);
+  expect(acts).toEqual(["last", "append"]);
 });
 
 test("a thread of another tenant is not found", async () => {

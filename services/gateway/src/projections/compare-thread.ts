@@ -1,10 +1,10 @@
 import { equals } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ThreadSchema } from "@reeve/contracts/thread";
-import { emptyTail } from "@reeve/jetstream/log/port";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import type { LogEnd } from "@reeve/jetstream/projection/port";
-import { emptyRow, threadRow } from "@reeve/run/thread/thread-row";
+import { foldWhole } from "@reeve/run/thread/read-thread";
+import { threadRow } from "@reeve/run/thread/thread-row";
 import type { ThreadIndexPorts } from "./thread-index.ts";
 
 const { key: threadKey } = bucketOf(ThreadSchema);
@@ -24,12 +24,12 @@ export async function compareThread(
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await index.get(rowKey, signal);
     if (mode === "quick" && row?.record.lastSequence === sequence) return false;
-    const { events, tail } = await threads.read(key, emptyTail, signal);
-    if (events.length === 0) return false;
-    if (tail.sequence < sequence) {
+    const { head } = await foldWhole(threads, key, signal);
+    if (head.sequence === 0) return false;
+    if (head.sequence < sequence) {
       throw new Error(`the log of thread ${key.thread} was read from a lagging replica`);
     }
-    const after = threadRow(emptyRow(key.thread), events);
+    const after = threadRow(key.thread, head);
     if (after === undefined) {
       if (row === undefined) return false;
       if (await index.deleteVersion(rowKey, row.revision, signal)) return true;

@@ -1,12 +1,13 @@
 import { bucketOf } from "@reeve/contracts/channel";
-import type { Thread } from "@reeve/contracts/thread";
+import type { Thread, ThreadHead } from "@reeve/contracts/thread";
 import { ThreadSchema } from "@reeve/contracts/thread";
-import { readThrough } from "@reeve/jetstream/log/read-through";
 import type { ThreadFeed, ThreadFeedBatch } from "@reeve/jetstream/feed/thread-feed";
-import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
+import type { ThreadKey, ThreadLog } from "@reeve/jetstream/log/thread-log";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "@reeve/jetstream/table/port";
-import { emptyRow, threadRow } from "@reeve/run/thread/thread-row";
+import { headIn, viewThread } from "@reeve/run/thread/read-thread";
+import { threadRow } from "@reeve/run/thread/thread-row";
 
 /** Each event changes the row, including those of a newer version. */
 const allKinds = { has: () => true };
@@ -48,20 +49,15 @@ async function indexBatch(
   signal: AbortSignal,
 ): Promise<void> {
   const rowKey = threadKey({ tenant: key.tenant, thread: key.thread });
+  const last = events.at(-1);
+  if (last === undefined) return;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await index.get(rowKey, signal);
-    const before = row?.record ?? emptyRow(key.thread);
-    const unseen = events.filter(({ sequence }) => sequence > before.lastSequence);
-    const [first, last] = [unseen[0], unseen.at(-1)];
-    if (first === undefined || last === undefined) return;
-    // Without a row the thread may be new or deleted; after a gap another gateway is about to write the events before it.
-    const joins = row !== undefined && first.sequence === before.lastSequence + 1;
-    const after = joins
-      ? threadRow(before, unseen)
-      : threadRow(
-          emptyRow(key.thread),
-          (await readThrough(threads, key, last.sequence, signal)).events,
-        );
+    if (row !== undefined && row.record.lastSequence >= last.sequence) return;
+    // Without a row the thread may be new or deleted.
+    const known = row === undefined ? undefined : headIn(events);
+    const head = known ?? (await headFrom(threads, key, last.sequence, signal));
+    const after = threadRow(key.thread, head);
     if (after === undefined) return await index.delete(rowKey, signal);
     const written =
       row === undefined
@@ -71,5 +67,19 @@ async function indexBatch(
   }
   throw new Error(
     `the row of thread ${key.thread} was not written: other writers were first in all ${maxAttempts} attempts`,
+  );
+}
+
+/** Returns the state of a thread after the event at `sequence`, or a later one. */
+async function headFrom(
+  threads: ThreadLog,
+  key: ThreadKey,
+  sequence: number,
+  signal: AbortSignal,
+): Promise<ThreadHead> {
+  const { head } = await viewThread(threads, key, signal);
+  if (head.sequence >= sequence) return head;
+  throw storeUnavailable(
+    new Error(`thread ${key.thread} was read up to sequence ${head.sequence}, but has ${sequence}`),
   );
 }

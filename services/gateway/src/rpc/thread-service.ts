@@ -6,7 +6,8 @@ import { deleteThread } from "@reeve/run/thread/delete-thread";
 import { deleteWorkspace } from "../app/delete-workspace.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { listThreads } from "../app/list-threads.ts";
-import { getThread, listThreadMessages } from "../app/read-threads.ts";
+import { getThread } from "../app/threads/get-thread.ts";
+import { listThreadMessages } from "../app/threads/list-thread-messages.ts";
 
 /** Returns the handlers of ThreadService. */
 export function threadService(

@@ -5,13 +5,13 @@ import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
-import { emptyThread, foldThread, openTurns } from "@reeve/run/thread/thread-state";
+import { readThread } from "@reeve/run/thread/read-thread";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** Where to look up whether runs are open. */
 export interface OpenRunsPorts extends Pick<WorkspacePorts, "stateOfRun"> {
   readonly runs: Pick<RunLog, "read">;
-  readonly threads: Pick<ThreadLog, "read">;
+  readonly threads: ThreadLog;
 }
 
 /**
@@ -25,8 +25,8 @@ export async function hasOpenRun(
 ): Promise<boolean> {
   const thread = threadIdOf(id);
   if (thread === undefined) return await isOpen(tenant, id, ports, signal);
-  const { events } = await ports.threads.read({ tenant, thread }, emptyTail, signal);
-  for (const { runId } of openTurns(foldThread(emptyThread, events))) {
+  const { openTurns } = await readThread(ports.threads, { tenant, thread }, signal);
+  for (const { runId } of openTurns) {
     if (await isOpen(tenant, runId, ports, signal)) return true;
   }
   return false;

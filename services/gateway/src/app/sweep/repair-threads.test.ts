@@ -1,17 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import { RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
-import { emptyTail } from "@reeve/jetstream/log/port";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { refreshThread } from "@reeve/run/thread/append-thread";
+import { readThread, refreshThread } from "@reeve/run/thread/read-thread";
 import { queueTurn } from "@reeve/run/thread/queue-turn";
-import { emptyRow, threadRow } from "@reeve/run/thread/thread-row";
+import { threadRow } from "@reeve/run/thread/thread-row";
 import { expect, test } from "vitest";
 import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
 import { appendFacts, kindsOf, memoryPorts } from "../../../test/support/memory-ports.ts";
 import type { GatewayPorts } from "../gateway-ports.ts";
-import { getThread } from "../read-threads.ts";
+import { getThread } from "../threads/get-thread.ts";
 import type { RepairClock } from "./repair-threads.ts";
 import { repairThreads } from "./repair-threads.ts";
 
@@ -29,8 +28,7 @@ async function place(ports: MemoryPorts, runId: string): Promise<void> {
 
 /** Adds the thread to the index. */
 async function note(ports: MemoryPorts): Promise<void> {
-  const { events } = await ports.threads.read(key, emptyTail, never);
-  const row = threadRow(emptyRow("t1"), events);
+  const row = threadRow("t1", await readThread(ports.threads, key, never));
   if (row !== undefined) await ports.threadIndex.put("acme.t1", row, never);
 }
 
@@ -102,10 +100,12 @@ test("an unchanged thread is repaired at increasing intervals", async () => {
   await note(ports);
   let looks = 0;
   const threads: ThreadLog = {
-    read: (...args) => {
+    last: (...args) => {
       looks += 1;
-      return ports.threads.read(...args);
+      return ports.threads.last(...args);
     },
+    read: (...args) => ports.threads.read(...args),
+    readPart: (...args) => ports.threads.readPart(...args),
     append: (...args) => ports.threads.append(...args),
     follow: (...args) => ports.threads.follow(...args),
   };

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import type { Log, PartReader } from "../../src/log/port.ts";
+import { emptyTail } from "../../src/log/port.ts";
+import type { LogKind } from "./facts.ts";
+import { appendEvents } from "./facts.ts";
+
+/** The contract of every adapter that reads logs in parts. */
+export function partsContract<Key, Event extends { readonly sequence: number }>(
+  where: string,
+  { fresh, batch }: LogKind<Key, Event>,
+  open: () => Log<Key, Event> & PartReader<Key, Event>,
+): void {
+  const signal = new AbortController().signal;
+
+  test(`a log ${where} is read in parts of whole batches, each about as large as requested`, async () => {
+    const log = open();
+    const key = fresh();
+    const word = "x".repeat(10_000);
+    const tails = [emptyTail];
+    for (let batches = 0; batches < 30; batches++) {
+      const tail = tails.at(-1) ?? emptyTail;
+      tails.push(await appendEvents(log, key, tail, batch(tail, word, word), signal));
+    }
+    const parts = [];
+    for (let tail = emptyTail; ;) {
+      const part = await log.readPart(key, tail, 50_000, signal);
+      parts.push(part);
+      ({ tail } = part);
+      if (part.isComplete) break;
+    }
+    expect(parts.length).toBeGreaterThan(1);
+    // Adapters may read a few batches at a time.
+    expect(Math.max(...parts.map(({ events }) => events.length))).toBeLessThan(30);
+    expect(parts.flatMap(({ batchTails }) => batchTails)).toEqual(tails.slice(1));
+    const { events } = await log.read(key, emptyTail, signal);
+    expect(parts.flatMap((part) => part.events)).toEqual(events);
+    const end = tails.at(-1) ?? emptyTail;
+    const rest = await log.readPart(key, end, 50_000, signal);
+    expect(rest).toEqual({ events: [], tail: end, batchTails: [], isComplete: true });
+  });
+}

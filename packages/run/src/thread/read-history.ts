@@ -1,0 +1,39 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import type { HistoryMessage } from "@reeve/contracts/thread";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { ThreadKey, ThreadLog } from "@reeve/jetstream/log/thread-log";
+import { Failure } from "@reeve/platform/failure";
+import { refreshThread } from "./read-thread.ts";
+import { openTurn } from "./thread-head.ts";
+import { windowHistory } from "./history/window-history.ts";
+
+/**
+ * Returns the conversation of a thread before the open turn of `runId`, limited as by `windowHistory`. Reads the newest turns
+ * only. Throws a Failure of kind `unavailable` when the thread is read without that turn.
+ */
+export async function readHistory(
+  threads: ThreadLog,
+  key: ThreadKey,
+  { runId, maxTokens }: { readonly runId: string; readonly maxTokens: number },
+  signal: AbortSignal,
+): Promise<readonly HistoryMessage[]> {
+  const { head } = await refreshThread(threads, key, undefined, signal);
+  // The turn is queued before its run exists. A read without it lacks the turns before it too.
+  if (openTurn(head, runId) === undefined) throw withoutTurn(key, runId);
+  const mark = head.marks[0];
+  if (maxTokens <= 0 || mark?.before === undefined) return [];
+  const { sequence, revision } = mark.before;
+  const start = { ...emptyTail, sequence, revision: Number(revision) };
+  const { events, tail } = await threads.read(key, start, signal);
+  if (tail.sequence < head.sequence) throw withoutTurn(key, runId);
+  // Turns start in order, so none after this one has ended before it.
+  const ended = events.flatMap(({ event, sequence: at }) =>
+    event.case === "turnEnded" && at <= head.sequence ? [event.value] : [],
+  );
+  return windowHistory(ended, maxTokens);
+}
+
+function withoutTurn({ thread }: ThreadKey, runId: string): Failure {
+  const message = `thread ${thread} was read without the turn of run ${runId}; try again in a few seconds`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+}
