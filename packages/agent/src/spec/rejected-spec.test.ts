@@ -62,6 +62,18 @@ describe("a spec is rejected for", () => {
     );
   });
 
+  test.each([
+    ["maxDepth", 100],
+    ["maxParallel", 1_000],
+    ["maxSubtasks", 100_000],
+    ["maxLlmCalls", 100_000],
+    ["maxToolCalls", 100_000],
+  ] as const)("a budget that lets its log grow without end: %s above %i", (name, maximum) => {
+    expect(violationsOf({ budgets: { [name]: maximum } })).toEqual([]);
+    const [violation = ""] = violationsOf({ budgets: { [name]: maximum + 1 } });
+    expect(violation).toMatch(/^budgets\.max_\w+: UINT32_(GTE_)?LTE$/);
+  });
+
   // Requirement: RES-2
   test("a missing model or provider, or an ambiguous model", () => {
     expect(violationsOf({ model: "orphan" })).toEqual(["model: PROVIDER_NOT_FOUND"]);
