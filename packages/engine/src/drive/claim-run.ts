@@ -33,6 +33,7 @@ import type { RunClaimed } from "@reeve/contracts/run";
 import { OwnerFate, RunStatus } from "@reeve/contracts/run";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { foldInSlices } from "@reeve/platform/async/fold-in-slices";
 import { readThrough } from "@reeve/jetstream/log/read-through";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { applyAll } from "../domain/state/apply.ts";
@@ -78,7 +79,7 @@ export async function claimRun(
       attempt === 0
         ? await readThrough(ports.log, key, awaitedSequence(delivery), signal)
         : await ports.log.read(key, tail, signal);
-    state = applyAll(state, missed.events);
+    state = await foldInSlices(state, missed.events, applyAll, signal);
     tail = missed.tail;
     if (hasEnded(state)) return { kind: "ended", state };
     if (state.head.created === undefined) return { kind: "absent", state };

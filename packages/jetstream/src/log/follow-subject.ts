@@ -17,7 +17,7 @@ interface FollowSource<Event> {
   readFirst(): Promise<LogPart<Event>>;
   read(tail: Tail): Promise<LogPart<Event>>;
   /** Returns the events of consecutive batches that come after `tail`. */
-  rangeOf(tail: Tail, batches: readonly StoredBatch[]): EventRange<Event>;
+  rangeOf(tail: Tail, batches: readonly StoredBatch[]): Promise<EventRange<Event>>;
 }
 
 /** How much may wait for a slow reader. More is dropped, and read from the store at the reader's own pace. */
@@ -52,7 +52,7 @@ export async function* followSubject<Event>(
       next = range;
     } else {
       const batches = await live.next(cursor, signal);
-      next = batches && source.rangeOf(cursor, batches);
+      next = batches && (await source.rangeOf(cursor, batches));
     }
     if (next !== undefined && next.tail.sequence > cursor.sequence) {
       cursor = next.tail;

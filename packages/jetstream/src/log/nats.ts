@@ -210,7 +210,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     signal: AbortSignal,
   ): Promise<LogPart<Event>> {
     const { batches, isComplete } = await this.#reader.after(subject, tail, limits, signal);
-    return { ...this.#rangeOf(subject, tail, batches), isComplete };
+    return { ...(await this.#rangeOf(subject, tail, batches)), isComplete };
   }
 
   /** Reads the last batch first: a reader that knows only a sequence usually has everything before it. */
@@ -223,7 +223,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     if (last === undefined || last.first > afterSequence + 1) {
       return this.#readRange(subject, emptyTail, followed, signal);
     }
-    return { ...this.#rangeOf(subject, tailAt(last.first - 1), [last]), isComplete: true };
+    const range = await this.#rangeOf(subject, tailAt(last.first - 1), [last]);
+    return { ...range, isComplete: true };
   }
 
   #assertFits(subject: string, data: Uint8Array): void {
@@ -231,7 +232,11 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     if (data.length > maxBytes) throw batchTooLarge(subject, data.length, maxBytes);
   }
 
-  #rangeOf(subject: string, tail: Tail, batches: readonly StoredBatch[]): EventRange<Event> {
+  #rangeOf(
+    subject: string,
+    tail: Tail,
+    batches: readonly StoredBatch[],
+  ): Promise<EventRange<Event>> {
     return rangeOfBatches(this.#definition, subject, tail, batches);
   }
 }

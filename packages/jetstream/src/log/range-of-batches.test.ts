@@ -28,9 +28,9 @@ const range = (tail: typeof emptyTail, ...batches: readonly StoredBatch[]) =>
   rangeOfBatches(runLogDefinition, "run.acme.run_1.log", tail, batches);
 
 describe("the batches of a log", () => {
-  test("continue a tail, and those before it are skipped", () => {
+  test("continue a tail, and those before it are skipped", async () => {
     const known = { sequence: 2, revision: 7, digest: "" };
-    const { events, tail } = range(
+    const { events, tail } = await range(
       known,
       batch(5, 1, "a"),
       batch(7, 2, "b"),
@@ -40,30 +40,48 @@ describe("the batches of a log", () => {
     expect(tail).toMatchObject({ sequence: 4, revision: 9 });
   });
 
-  test("continue a sequence in the middle of a batch whose revision is unknown", () => {
+  test("continue a sequence in the middle of a batch whose revision is unknown", async () => {
     const inside = tailAt(2);
-    const { events } = range(inside, batch(5, 1, "a"), batch(7, 2, "b", "c"), batch(9, 4, "d"));
+    const { events } = await range(
+      inside,
+      batch(5, 1, "a"),
+      batch(7, 2, "b", "c"),
+      batch(9, 4, "d"),
+    );
     expect(wordsOf(events)).toEqual(["3 c", "4 d"]);
   });
 
   test.each([
     ["of the same length", batch(9, 2, "other")],
     ["that is longer", batch(9, 2, "other", "more")],
-  ])("are refused when a second one has the same sequence: one %s", (_, second) => {
-    const read = () => range(emptyTail, batch(5, 1, "a"), batch(7, 2, "b"), second);
-    expect(read).toThrow(
-      expect.objectContaining({
-        kind: "internal",
-        message: expect.stringMatching(
-          /run\.acme\.run_1\.log has two batches with sequence 2: messages 7 and 9/,
-        ) as string,
-      }) as Error,
-    );
+  ])("are refused when a second one has the same sequence: one %s", async (_, second) => {
+    const read = range(emptyTail, batch(5, 1, "a"), batch(7, 2, "b"), second);
+    await expect(read).rejects.toMatchObject({
+      kind: "internal",
+      message: expect.stringMatching(
+        /run\.acme\.run_1\.log has two batches with sequence 2: messages 7 and 9/,
+      ),
+    });
   });
 
-  test("are read again when one is missing", () => {
-    expect(() => range(emptyTail, batch(5, 1, "a"), batch(9, 3, "c"))).toThrow(
-      expect.objectContaining({ kind: "unavailable" }) as Error,
+  test("are read again when one is missing", async () => {
+    const read = range(emptyTail, batch(5, 1, "a"), batch(9, 3, "c"));
+    await expect(read).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  test("let other work of the process run while many are decoded", async () => {
+    let turns = 0;
+    let isDecoded = false;
+    const other = () => {
+      turns += 1;
+      if (!isDecoded) setImmediate(other);
+    };
+    setImmediate(other);
+    const batches = Array.from({ length: 20 }, (_, index) =>
+      batch(index + 1, index + 1, "x".repeat(150_000)),
     );
+    expect((await range(emptyTail, ...batches)).events).toHaveLength(20);
+    isDecoded = true;
+    expect(turns).toBeGreaterThan(10);
   });
 });

@@ -1,3 +1,4 @@
+import { setImmediate as otherWork } from "node:timers/promises";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { digestText } from "@reeve/contracts/digest/batch-digest";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -9,6 +10,9 @@ import type { EventRange, Tail } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { contentOf, eventsAfter, tailAfter } from "./stored-batch.ts";
 
+/** How much is decoded at a time: a few milliseconds of work. */
+const sliceBytes = 128 * 1024;
+
 const overlaps = counter({
   name: "reeve_log_overlaps_total",
   help: "Reads of logs in which two stored batches contain the same sequence. Anything but 0 means that NATS lost a fact that it had acknowledged.",
@@ -16,28 +20,34 @@ const overlaps = counter({
 
 /**
  * Returns the events of consecutive batches that come after `after`. A position of which nothing but the sequence is known may
- * lie inside a batch.
+ * lie inside a batch. Other work of the process runs while many batches are decoded.
  *
  * Throws a Failure of kind `unavailable` when batches are missing between two: a server that lags does not have them yet. Throws
  * one of kind `internal` when two stored batches have the same sequence: each writer was told that its batch follows the same
  * tail, so no reading of the log is right for both. Throws one of kind `data_loss` when the batches do not continue the history
  * that was read up to `after`.
  */
-export function rangeOfBatches<Key, Event, Schema extends DescMessage>(
+export async function rangeOfBatches<Key, Event, Schema extends DescMessage>(
   definition: LogDefinition<Key, Event, Schema>,
   subject: string,
   after: Tail,
   batches: readonly StoredBatch[],
-): EventRange<Event> {
+): Promise<EventRange<Event>> {
   const events: Event[] = [];
   const batchTails: Tail[] = [];
   let tail = after;
+  let bytes = 0;
   for (const batch of batches) {
+    if (bytes > sliceBytes) {
+      bytes = 0;
+      await otherWork();
+    }
     const isOld = batch.last <= tail.sequence;
     if (isOld && batch.revision <= tail.revision) continue;
     if (batch.first > tail.sequence + 1) throw missingBatches(subject, tail, batch);
     if (batch.first <= tail.sequence && tail !== after) throw overlap(subject, tail, batch);
     const content = contentOf(definition, batch);
+    bytes += batch.data.length;
     if (isOfOtherHistory(tail, content)) throw historyLost(subject, tail);
     if (isOld) continue;
     events.push(...eventsAfter(content, tail.sequence));

@@ -33,6 +33,7 @@ import type { EventRange } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import { foldInSlices } from "@reeve/platform/async/fold-in-slices";
 import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "../head/run-head.ts";
 import { emptyHead, foldHead } from "../head/run-head.ts";
@@ -66,7 +67,7 @@ export async function appendExternal(
   let head = emptyHead;
   let attempts = 0;
   for await (const range of currentAndNext(log, key, signal)) {
-    head = foldHead(head, range.events);
+    head = await foldInSlices(head, range.events, foldHead, signal);
     const facts = decide(head);
     if (facts.length === 0) {
       await wake(dispatch, key, head, signal);

@@ -18,7 +18,7 @@ export function endingOf(
     const value =
       isOther || !turn.started
         ? { runId, outcome: TurnOutcome.CANCELLED }
-        : turnEnded(runId, run.events);
+        : turnEnded(runId, run.events, run.head);
     return [{ case: "turnEnded", value }];
   };
 }

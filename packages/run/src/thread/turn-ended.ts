@@ -8,6 +8,7 @@ import type { TurnEndedSchema } from "@reeve/contracts/thread";
 import { TurnIncompleteReason, TurnOutcome } from "@reeve/contracts/thread";
 import { costSummaryOf } from "../head/ledger.ts";
 import { newerVersion } from "../head/newer-version.ts";
+import type { RunHead } from "../head/run-head.ts";
 import { emptyHead, foldHead, outputOf } from "../head/run-head.ts";
 import { isTerminal } from "../head/run-status.ts";
 import { fitHistory } from "./history/fit-history.ts";
@@ -17,16 +18,19 @@ import { turnHistory } from "./history/turn-history.ts";
 const maxBytes = { messages: 512 * 1024, output: 128 * 1024, tree: 128 * 1024, error: 4_096 };
 
 /**
- * Returns what an ended run leaves to its thread. Every writer gets the same result, and it fits the log of the thread.
+ * Returns what an ended run leaves to its thread. `known` is the head after all of `events`, if the caller has it. Every
+ * writer gets the same result, and it fits the log of the thread.
  * Throws a Failure with the reason NEWER_VERSION if the run has an event that may belong to the conversation and that only
  * a newer version knows.
  */
 export function turnEnded(
   runId: string,
   events: readonly RunEvent[],
+  known?: RunHead,
 ): MessageInitShape<typeof TurnEndedSchema> {
   const own = untilEnd(events);
-  const head = foldHead(emptyHead, own);
+  const isKnown = known !== undefined && own.length === events.length;
+  const head = isKnown ? known : foldHead(emptyHead, own);
   if (head.unknownEventSequence > 0) throw newerVersion(`run ${runId}`, head.unknownEventSequence);
   return {
     runId,

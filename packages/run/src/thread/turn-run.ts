@@ -5,8 +5,8 @@ import type { RunCreated, RunEvent } from "@reeve/contracts/run";
 import { RunCreatedSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { OpenTurn } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { foldRun } from "../commands/fold-run.ts";
 import type { RunHead } from "../head/run-head.ts";
-import { emptyHead, foldHead } from "../head/run-head.ts";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadKey, ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
@@ -72,7 +72,7 @@ export async function writeRunOfTurn(
     [created],
     signal,
   );
-  if (outcome.kind === "appended") return turnRunOf(key, turn, [created]);
+  if (outcome.kind === "appended") return await turnRunOf(key, turn, [created], signal);
   return (await existingRun(log, key, turn, signal)) ?? { kind: "other" };
 }
 
@@ -84,18 +84,19 @@ export async function existingRun(
   signal: AbortSignal,
 ): Promise<TurnRun | undefined> {
   const { events } = await log.read({ tenant: key.tenant, run: turn.runId }, emptyTail, signal);
-  return events.length === 0 ? undefined : turnRunOf(key, turn, events);
+  return events.length === 0 ? undefined : await turnRunOf(key, turn, events, signal);
 }
 
 /** Identifies the request that a run was made from. */
 type RequestedRun = Pick<OpenTurn, "runId" | "requestHash">;
 
-function turnRunOf(
+async function turnRunOf(
   { thread }: ThreadKey,
   { requestHash }: RequestedRun,
   events: readonly RunEvent[],
-): TurnRun {
-  const head = foldHead(emptyHead, events);
+  signal: AbortSignal,
+): Promise<TurnRun> {
+  const head = await foldRun(events, signal);
   const isOwn =
     head.created?.threadId === thread &&
     Buffer.compare(head.created.requestHash, requestHash) === 0;

@@ -6,7 +6,8 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import { readThrough } from "@reeve/jetstream/log/read-through";
 import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import type { LogEnd } from "@reeve/jetstream/projection/port";
-import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { foldRun } from "@reeve/run/commands/fold-run";
+import { approvalsOf } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -128,7 +129,7 @@ async function withdraw(
   signal: AbortSignal,
 ): Promise<void> {
   const { events } = await readThrough(log, key, batch.at(-1)?.sequence ?? 0, signal);
-  for (const approval of approvalsOf(foldHead(emptyHead, events))) {
+  for (const approval of approvalsOf(await foldRun(events, signal))) {
     if (approval.state === ApprovalState.PENDING) {
       await file(inbox, key.tenant, withdrawn(approval), signal);
     }
@@ -151,7 +152,7 @@ export async function compareApprovals(
   if (tail.sequence < sequence && events.length > 0) {
     throw new Error(`the log of run ${key.run} was read from a lagging replica`);
   }
-  const head = foldHead(emptyHead, events);
+  const head = await foldRun(events, signal);
   let isChanged = false;
   for (const approval of approvalsOf(head)) {
     const isLeft = approval.state === ApprovalState.PENDING && isTerminal(head.status);

@@ -49,12 +49,17 @@ export function eventSelection(
     case undefined:
       break;
   }
-  return (event) => familyOf(event) !== EventFamily.RECORD;
+  return (event) => !isRecord(event);
 }
 
 /** Whether an event is the terminal status of its run. */
 export function endsRun({ event }: RunEvent): boolean {
   return event.case === "status" && isTerminal(event.value.status);
+}
+
+/** Whether clients do not see an event unless they ask for records. */
+export function isRecord(event: RunEvent): boolean {
+  return familyOf(event) === EventFamily.RECORD;
 }
 
 function familyOf({ event }: RunEvent): EventFamily {

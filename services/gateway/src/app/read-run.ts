@@ -1,7 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { foldRun } from "@reeve/run/commands/fold-run";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 
@@ -18,7 +18,7 @@ export function runKeyOf(tenant: string, run: string): RunKey {
 export async function readRun(log: RunLog, key: RunKey, signal: AbortSignal): Promise<RunHead> {
   const { events } = await log.read(key, emptyTail, signal);
   if (events.length === 0) throw runNotFound(key.run);
-  return foldHead(emptyHead, events);
+  return await foldRun(events, signal);
 }
 
 export function runNotFound(run: string): Failure {

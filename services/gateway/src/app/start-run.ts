@@ -17,6 +17,7 @@ import {
   StartRunRequestSchema,
 } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { foldRun } from "@reeve/run/commands/fold-run";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -118,7 +119,7 @@ async function knownRun(
 ): Promise<RunHead | undefined> {
   const { events } = await ports.log.read(key, emptyTail, signal);
   if (events.length === 0) return undefined;
-  const head = foldHead(emptyHead, events);
+  const head = await foldRun(events, signal);
   assertSame(head, requestHash);
   const threadId = head.created?.threadId ?? "";
   if (threadId !== "") await settleThread(ports, { tenant: key.tenant, thread: threadId }, signal);

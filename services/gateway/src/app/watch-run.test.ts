@@ -9,11 +9,11 @@ import {
   WatchRunRequestSchema as RequestSchema,
 } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { RunLog } from "@reeve/jetstream/log/run-log";
+import type { RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { expect, test } from "vitest";
-import type { WatchUpdate } from "./watch-run.ts";
+import type { WatchPorts, WatchUpdate } from "./watch-run.ts";
 import { watchRun } from "./watch-run.ts";
 
 const never = new AbortController().signal;
@@ -44,18 +44,15 @@ const silent = (_: number, signal: AbortSignal) =>
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
 
+const portsOf = (log: RunLog & RunTailReader): WatchPorts => ({ log, logEnds: log, sleep: silent });
+
 async function watched(
   request: MessageInitShape<typeof WatchRunRequestSchema> = {},
   tenant = key.tenant,
 ): Promise<readonly WatchUpdate[]> {
   const messages: WatchUpdate[] = [];
   const wanted = create(RequestSchema, { runId: key.run, ...request });
-  for await (const message of watchRun(
-    { log: await stored(), sleep: silent },
-    tenant,
-    wanted,
-    never,
-  )) {
+  for await (const message of watchRun(portsOf(await stored()), tenant, wanted, never)) {
     messages.push(message);
   }
   return messages;
@@ -135,12 +132,40 @@ async function storedIn(lengths: readonly number[], words = "hello") {
 }
 
 async function watchedIn(
-  log: RunLog,
+  log: RunLog & RunTailReader,
   request: MessageInitShape<typeof WatchRunRequestSchema>,
 ): Promise<readonly WatchUpdate[]> {
   const wanted = create(RequestSchema, { runId: key.run, ...request });
-  return await Array.fromAsync(watchRun({ log, sleep: silent }, key.tenant, wanted, never));
+  return await Array.fromAsync(watchRun(portsOf(log), key.tenant, wanted, never));
 }
+
+test("a client that has all but a part of the last batch costs one read, however long the run is", async () => {
+  const log = await storedIn([2, 2, 3]);
+  const resumeToken = (await watchedIn(log, {})).at(-1)?.resumeToken ?? "";
+  let reads = 0;
+  const ports: WatchPorts = {
+    ...portsOf(log),
+    log: {
+      read: (...args) => ((reads += 1), log.read(...args)),
+      append: (...args) => log.append(...args),
+      follow: (...args) => log.follow(...args),
+    },
+  };
+  for (const afterSequence of [5, 6, 7]) {
+    const wanted = create(RequestSchema, { runId: key.run, afterSequence, resumeToken });
+    const updates = await Array.fromAsync(watchRun(ports, key.tenant, wanted, never));
+    expect(updates.at(-1)?.endStatus).toBe(RunStatus.COMPLETED);
+    expect(sequences(updates)).toEqual([6, 7].filter((sequence) => sequence > afterSequence));
+  }
+  expect(reads).toBe(0);
+});
+
+test("a client that resumes after the end of a run whose log continues gets the end", async () => {
+  const log = await storedIn([7, 1]);
+  for (const afterSequence of [7, 8]) {
+    expect((await watchedIn(log, { afterSequence })).at(-1)?.endStatus).toBe(RunStatus.COMPLETED);
+  }
+});
 
 test("a client that resumes names the history that it has seen, from any point of a batch", async () => {
   const log = await storedIn([2, 4, 2]);
@@ -182,7 +207,7 @@ test("a resume token that WatchRun did not send, or sent for an earlier message,
 test("a silent run sends heartbeats", async () => {
   const wanted = create(RequestSchema, { runId: key.run });
   const messages = watchRun(
-    { log: await stored(5), sleep: () => Promise.resolve() },
+    { ...portsOf(await stored(5)), sleep: () => Promise.resolve() },
     key.tenant,
     wanted,
     never,
@@ -209,7 +234,7 @@ test("a long history is split into messages that every client accepts", async ()
   }
   const messages: WatchUpdate[] = [];
   const wanted = create(RequestSchema, { runId: key.run });
-  for await (const message of watchRun({ log, sleep: silent }, key.tenant, wanted, never)) {
+  for await (const message of watchRun(portsOf(log), key.tenant, wanted, never)) {
     messages.push(message);
   }
   expect(sequences(messages)).toEqual(long.map(({ sequence }) => sequence));
@@ -233,7 +258,9 @@ test("a client that selects none of the events receives heartbeats with the curr
     isFirst = false;
     return Promise.race([ticked, silent(delayMs, signal)]);
   };
-  const messages = watchRun({ log, sleep }, key.tenant, wanted, never)[Symbol.asyncIterator]();
+  const messages = watchRun({ ...portsOf(log), sleep }, key.tenant, wanted, never)[
+    Symbol.asyncIterator
+  ]();
   const next = messages.next();
   await waiting;
   const { tail } = await log.read(key, emptyTail, never);
@@ -250,7 +277,7 @@ test("continues past events of a newer version, which are records", async () => 
   await log.append(key, emptyTail, [...events.slice(0, 4), unknown, ...events.slice(5)], never);
   const seen: (string | undefined)[] = [];
   const request = create(RequestSchema, { runId: key.run });
-  for await (const message of watchRun({ log, sleep: silent }, key.tenant, request, never)) {
+  for await (const message of watchRun(portsOf(log), key.tenant, request, never)) {
     seen.push(...message.events.map(({ event }) => event.case));
   }
   expect(seen).toEqual(["status", "step", "usage", "status"]);

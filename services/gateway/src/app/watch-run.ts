@@ -4,13 +4,11 @@ import { RunEventSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { EventRange, Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import type { RunHead } from "@reeve/run/head/run-head";
-import { emptyHead, foldHead } from "@reeve/run/head/run-head";
-import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
+import type { RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
-import { endsRun, eventSelection } from "./event-selection.ts";
+import { endsRun, eventSelection, isRecord } from "./event-selection.ts";
 import { runNotFound, runKeyOf } from "./read-run.ts";
 import { assertSameHistory, resumeTokenAt } from "./resume-token.ts";
 
@@ -30,6 +28,7 @@ type WatchPart = Omit<WatchUpdate, "resumeToken"> & Pick<EventRange<RunEvent>, "
 
 export interface WatchPorts {
   readonly log: RunLog;
+  readonly logEnds: RunTailReader;
   /** For the interval between heartbeats. */
   sleep: Clock["sleep"];
 }
@@ -48,18 +47,19 @@ const maxHeldEvents = 200;
  * are not stored.
  */
 export async function* watchRun(
-  { log, sleep }: WatchPorts,
+  ports: WatchPorts,
   tenant: string,
   request: WatchRunRequest,
   signal: AbortSignal,
 ): AsyncIterable<WatchUpdate> {
+  const { log, sleep } = ports;
   const { runId, afterSequence, selection } = request;
   const key = runKeyOf(tenant, runId);
-  const { lastSequence, endSequence, status, ...read } = await readStart(log, key, request, signal);
+  const { lastSequence, end: ended, ...read } = await readStart(ports, key, request, signal);
   let { resumeToken } = read;
   if (afterSequence > lastSequence) throw beyondEnd(runId, afterSequence, lastSequence);
-  if (endSequence !== undefined && afterSequence >= endSequence) {
-    yield { events: [], throughSequence: afterSequence, resumeToken, endStatus: status };
+  if (ended !== undefined && afterSequence >= ended.sequence) {
+    yield { events: [], throughSequence: afterSequence, resumeToken, endStatus: ended.status };
     return;
   }
   const isSelected = eventSelection(selection);
@@ -103,27 +103,29 @@ interface WatchStart {
   missedBatches: readonly Tail[];
   readonly after: Tail | number;
   readonly resumeToken: string;
+  readonly lastSequence: number;
+  /** The terminal status. Undefined: the run has not ended. */
+  readonly end: { readonly sequence: number; readonly status: RunStatus } | undefined;
 }
 
-/** Reads the current state of the run, and where to start for a client that has seen its events up to `after_sequence`. */
+/** Reads where to start for a client that has seen the events up to `after_sequence`. */
 async function readStart(
-  log: RunLog,
+  { log, logEnds }: Pick<WatchPorts, "log" | "logEnds">,
   key: RunKey,
   request: WatchRunRequest,
   signal: AbortSignal,
-): Promise<WatchStart & Pick<RunHead, "lastSequence" | "endSequence" | "status">> {
+): Promise<WatchStart> {
   const { afterSequence } = request;
-  const { events, tail, batchTails } = await log.read(key, emptyTail, signal);
+  const last = afterSequence === 0 ? undefined : await logEnds.last(key, signal);
+  const { events, tail, batchTails } =
+    last !== undefined && isEnough(last, request) ? last : await log.read(key, emptyTail, signal);
   if (events.length === 0) throw runNotFound(key.run);
   assertSameHistory(key.run, request, batchTails);
-  const { lastSequence, endSequence, status } = foldHead(emptyHead, events);
   const known = {
-    lastSequence,
-    endSequence,
-    status,
+    ...endOf(events, tail),
     resumeToken: resumeTokenAt(afterSequence, batchTails),
   };
-  const missed = events.slice(afterSequence);
+  const missed = events.filter(({ sequence }) => sequence > afterSequence);
   // Many events are read again, in parts, instead of being held in memory for a client that may be slow.
   if (missed.length > maxHeldEvents) {
     return { ...known, missed: [], missedBatches: [], after: afterSequence };
@@ -132,8 +134,28 @@ async function readStart(
   return { ...known, missed, missedBatches, after: tail };
 }
 
+/**
+ * Whether the last batch alone says where to start: the client has all events before it, and if the run had ended before, it
+ * would contain nothing but records.
+ */
+function isEnough(
+  { events, tail }: EventRange<RunEvent>,
+  { afterSequence }: WatchRunRequest,
+): boolean {
+  return afterSequence > tail.sequence - events.length && !events.every((event) => isRecord(event));
+}
+
+function endOf(
+  events: readonly RunEvent[],
+  { sequence: lastSequence }: Tail,
+): Pick<WatchStart, "lastSequence" | "end"> {
+  const end = events.find(endsRun);
+  if (end?.event.case !== "status") return { lastSequence, end: undefined };
+  return { lastSequence, end: { sequence: end.sequence, status: end.event.value.status } };
+}
+
 async function* following(
-  read: WatchStart,
+  read: Omit<WatchStart, "lastSequence" | "end">,
   log: RunLog,
   key: RunKey,
   signal: AbortSignal,

@@ -5,7 +5,7 @@ import { RunSchema } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { LogEnd } from "@reeve/jetstream/projection/port";
-import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { foldRun } from "@reeve/run/commands/fold-run";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { IndexPorts } from "./run-index.ts";
 import { countEnd } from "./run-metrics.ts";
@@ -34,7 +34,7 @@ export async function compareRun(
     if (tail.sequence < sequence) {
       throw new Error(`the log of run ${key.run} was read from a lagging replica`);
     }
-    const after = rowOf(foldHead(emptyHead, events));
+    const after = rowOf(await foldRun(events, signal));
     if (row !== undefined && agrees(row.record, after)) return false;
     const written =
       row === undefined

@@ -4,7 +4,7 @@ import type { Run } from "@reeve/contracts/run";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import { readThrough } from "@reeve/jetstream/log/read-through";
 import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
-import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { foldRun } from "@reeve/run/commands/fold-run";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -102,5 +102,5 @@ async function readRow(
 ): Promise<Run> {
   const known = Math.max(batch.at(-1)?.sequence ?? 0, before?.lastSequence ?? 0);
   const { events } = await readThrough(log, key, known, signal);
-  return rowOf(foldHead(emptyHead, events));
+  return rowOf(await foldRun(events, signal));
 }

@@ -51,7 +51,7 @@ export function runService(
       const principal = principalOf(context);
       const { runId } = request;
       const until = AbortSignal.any([context.signal, ending]);
-      const watched = watchRun({ log: ports.log, sleep }, principal.tenant, request, until);
+      const watched = watchRun({ ...ports, sleep }, principal.tenant, request, until);
       let through = request.afterSequence;
       watchers.enter(principal, runId);
       if (request.afterSequence > 0) resumes.inc();

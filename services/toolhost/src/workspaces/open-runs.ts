@@ -3,7 +3,7 @@ import { threadIdOf } from "@reeve/contracts/workspace-id";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
-import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { foldRun } from "@reeve/run/commands/fold-run";
 import { isTerminal } from "@reeve/run/head/run-status";
 import { readThread } from "@reeve/run/thread/read-thread";
 import type { WorkspacePorts } from "./workspace-ports.ts";
@@ -41,5 +41,5 @@ async function isOpen(
   const liveness = await stateOfRun(tenant, run, signal);
   if (liveness !== "unknown") return liveness === "open";
   const { events } = await runs.read({ tenant, run }, emptyTail, signal);
-  return events.length > 0 && !isTerminal(foldHead(emptyHead, events).status);
+  return events.length > 0 && !isTerminal((await foldRun(events, signal)).status);
 }

@@ -9,6 +9,7 @@ import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { invalidPageToken, maxPageBytes, pageSizeOf } from "@reeve/jetstream/table/page";
 import type { ThreadEvent } from "@reeve/contracts/thread";
+import { foldRun } from "@reeve/run/commands/fold-run";
 import { partsOf, viewThread } from "@reeve/run/thread/read-thread";
 import { noSuchThread } from "@reeve/run/thread/refusals";
 import { activeTurn } from "@reeve/run/thread/thread-head";
@@ -101,7 +102,8 @@ async function endedMessages(
   const { events } = await log.read({ tenant, run: runId }, emptyTail, signal);
   const end = events.find(endsRun);
   if (end === undefined) return [];
-  return turnMessages(create(TurnEndedSchema, turnEnded(runId, events)), end.time);
+  const ended = turnEnded(runId, events, await foldRun(events, signal));
+  return turnMessages(create(TurnEndedSchema, ended), end.time);
 }
 
 /** Returns the first messages that fit into a page together, at least one. */
