@@ -255,6 +255,9 @@ pub struct TurnEnded {
     /// Description of the failure, at most 4,096 bytes. Empty if the turn did not fail.
     #[prost(string, tag = "7")]
     pub error: ::prost::alloc::string::String,
+    /// Why the answer is incomplete, if it is.
+    #[prost(enumeration = "TurnIncompleteReason", tag = "8")]
+    pub incomplete_reason: i32,
 }
 /// Total cost of a turn over all model calls.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -335,6 +338,41 @@ impl TurnOutcome {
         }
     }
 }
+/// Why the answer of a turn is not what the model would have given. The numbers are those of
+/// reeve.run.v1.IncompleteReason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum TurnIncompleteReason {
+    /// The answer is complete, or there is none. Also in turns of versions that did not record it.
+    Unspecified = 0,
+    /// The answer ends where its token limit, or the context window of the model, was reached. It may
+    /// be empty.
+    Truncated = 1,
+    /// The provider or the model withheld the answer or a part of it. What is left may be empty.
+    Filtered = 2,
+}
+impl TurnIncompleteReason {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "TURN_INCOMPLETE_REASON_UNSPECIFIED",
+            Self::Truncated => "TURN_INCOMPLETE_REASON_TRUNCATED",
+            Self::Filtered => "TURN_INCOMPLETE_REASON_FILTERED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "TURN_INCOMPLETE_REASON_UNSPECIFIED" => Some(Self::Unspecified),
+            "TURN_INCOMPLETE_REASON_TRUNCATED" => Some(Self::Truncated),
+            "TURN_INCOMPLETE_REASON_FILTERED" => Some(Self::Filtered),
+            _ => None,
+        }
+    }
+}
 /// A conversation.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Thread {
@@ -395,6 +433,9 @@ pub struct ThreadMessage {
     /// Description of the failure. Set only in messages of the agent. Empty if the turn did not fail.
     #[prost(string, tag = "8")]
     pub error: ::prost::alloc::string::String,
+    /// Why the text is incomplete, if it is. Set only in messages of the agent.
+    #[prost(enumeration = "TurnIncompleteReason", tag = "9")]
+    pub incomplete_reason: i32,
 }
 /// Request of `GetThread`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -80,6 +80,61 @@ func (TurnOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_thread_v1_thread_event_proto_rawDescGZIP(), []int{0}
 }
 
+// Why the answer of a turn is not what the model would have given. The numbers are those of
+// reeve.run.v1.IncompleteReason.
+type TurnIncompleteReason int32
+
+const (
+	// The answer is complete, or there is none. Also in turns of versions that did not record it.
+	TurnIncompleteReason_TURN_INCOMPLETE_REASON_UNSPECIFIED TurnIncompleteReason = 0
+	// The answer ends where its token limit, or the context window of the model, was reached. It may
+	// be empty.
+	TurnIncompleteReason_TURN_INCOMPLETE_REASON_TRUNCATED TurnIncompleteReason = 1
+	// The provider or the model withheld the answer or a part of it. What is left may be empty.
+	TurnIncompleteReason_TURN_INCOMPLETE_REASON_FILTERED TurnIncompleteReason = 2
+)
+
+// Enum value maps for TurnIncompleteReason.
+var (
+	TurnIncompleteReason_name = map[int32]string{
+		0: "TURN_INCOMPLETE_REASON_UNSPECIFIED",
+		1: "TURN_INCOMPLETE_REASON_TRUNCATED",
+		2: "TURN_INCOMPLETE_REASON_FILTERED",
+	}
+	TurnIncompleteReason_value = map[string]int32{
+		"TURN_INCOMPLETE_REASON_UNSPECIFIED": 0,
+		"TURN_INCOMPLETE_REASON_TRUNCATED":   1,
+		"TURN_INCOMPLETE_REASON_FILTERED":    2,
+	}
+)
+
+func (x TurnIncompleteReason) Enum() *TurnIncompleteReason {
+	p := new(TurnIncompleteReason)
+	*p = x
+	return p
+}
+
+func (x TurnIncompleteReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TurnIncompleteReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_thread_v1_thread_event_proto_enumTypes[1].Descriptor()
+}
+
+func (TurnIncompleteReason) Type() protoreflect.EnumType {
+	return &file_reeve_thread_v1_thread_event_proto_enumTypes[1]
+}
+
+func (x TurnIncompleteReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TurnIncompleteReason.Descriptor instead.
+func (TurnIncompleteReason) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_thread_v1_thread_event_proto_rawDescGZIP(), []int{1}
+}
+
 // A fact in the log of a thread. Each turn of a thread is a run, and at most one turn is in
 // progress at a time: `turn_started` is appended by compare-and-append to a log in which no turn is
 // in progress.
@@ -361,9 +416,11 @@ type TurnEnded struct {
 	// Total cost of the run.
 	Cost *TurnCost `protobuf:"bytes,6,opt,name=cost,proto3" json:"cost,omitempty"`
 	// Description of the failure, at most 4,096 bytes. Empty if the turn did not fail.
-	Error         string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Error string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
+	// Why the answer is incomplete, if it is.
+	IncompleteReason TurnIncompleteReason `protobuf:"varint,8,opt,name=incomplete_reason,json=incompleteReason,proto3,enum=reeve.thread.v1.TurnIncompleteReason" json:"incomplete_reason,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *TurnEnded) Reset() {
@@ -443,6 +500,13 @@ func (x *TurnEnded) GetError() string {
 		return x.Error
 	}
 	return ""
+}
+
+func (x *TurnEnded) GetIncompleteReason() TurnIncompleteReason {
+	if x != nil {
+		return x.IncompleteReason
+	}
+	return TurnIncompleteReason_TURN_INCOMPLETE_REASON_UNSPECIFIED
 }
 
 // Total cost of a turn over all model calls.
@@ -672,7 +736,7 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"interrupts\x18\x03 \x01(\bR\n" +
 	"interrupts\"$\n" +
 	"\vTurnStarted\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\"\xbb\x02\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\"\x8f\x03\n" +
 	"\tTurnEnded\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x126\n" +
 	"\aoutcome\x18\x02 \x01(\x0e2\x1c.reeve.thread.v1.TurnOutcomeR\aoutcome\x12;\n" +
@@ -680,7 +744,8 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"\x06output\x18\x04 \x01(\tR\x06output\x12E\n" +
 	"\x0eexecution_tree\x18\x05 \x01(\v2\x1e.reeve.thread.v1.ExecutionTreeR\rexecutionTree\x12-\n" +
 	"\x04cost\x18\x06 \x01(\v2\x19.reeve.thread.v1.TurnCostR\x04cost\x12\x14\n" +
-	"\x05error\x18\a \x01(\tR\x05error\"\xd7\x01\n" +
+	"\x05error\x18\a \x01(\tR\x05error\x12R\n" +
+	"\x11incomplete_reason\x18\b \x01(\x0e2%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\"\xd7\x01\n" +
 	"\bTurnCost\x12\x1b\n" +
 	"\tllm_calls\x18\x01 \x01(\rR\bllmCalls\x12\x1d\n" +
 	"\n" +
@@ -701,7 +766,11 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"\x18TURN_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16TURN_OUTCOME_COMPLETED\x10\x01\x12\x16\n" +
 	"\x12TURN_OUTCOME_ERROR\x10\x02\x12\x1a\n" +
-	"\x16TURN_OUTCOME_CANCELLED\x10\x03BX\n" +
+	"\x16TURN_OUTCOME_CANCELLED\x10\x03*\x89\x01\n" +
+	"\x14TurnIncompleteReason\x12&\n" +
+	"\"TURN_INCOMPLETE_REASON_UNSPECIFIED\x10\x00\x12$\n" +
+	" TURN_INCOMPLETE_REASON_TRUNCATED\x10\x01\x12#\n" +
+	"\x1fTURN_INCOMPLETE_REASON_FILTERED\x10\x02BX\n" +
 	"\x13dev.reeve.thread.v1B\x10ThreadEventProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (
@@ -716,39 +785,41 @@ func file_reeve_thread_v1_thread_event_proto_rawDescGZIP() []byte {
 	return file_reeve_thread_v1_thread_event_proto_rawDescData
 }
 
-var file_reeve_thread_v1_thread_event_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_reeve_thread_v1_thread_event_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_reeve_thread_v1_thread_event_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_reeve_thread_v1_thread_event_proto_goTypes = []any{
 	(TurnOutcome)(0),              // 0: reeve.thread.v1.TurnOutcome
-	(*ThreadEvent)(nil),           // 1: reeve.thread.v1.ThreadEvent
-	(*TurnQueued)(nil),            // 2: reeve.thread.v1.TurnQueued
-	(*TurnStarted)(nil),           // 3: reeve.thread.v1.TurnStarted
-	(*TurnEnded)(nil),             // 4: reeve.thread.v1.TurnEnded
-	(*TurnCost)(nil),              // 5: reeve.thread.v1.TurnCost
-	(*ThreadDeleted)(nil),         // 6: reeve.thread.v1.ThreadDeleted
-	(*ThreadBatch)(nil),           // 7: reeve.thread.v1.ThreadBatch
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
-	(*anypb.Any)(nil),             // 9: google.protobuf.Any
-	(*HistoryMessage)(nil),        // 10: reeve.thread.v1.HistoryMessage
-	(*ExecutionTree)(nil),         // 11: reeve.thread.v1.ExecutionTree
+	(TurnIncompleteReason)(0),     // 1: reeve.thread.v1.TurnIncompleteReason
+	(*ThreadEvent)(nil),           // 2: reeve.thread.v1.ThreadEvent
+	(*TurnQueued)(nil),            // 3: reeve.thread.v1.TurnQueued
+	(*TurnStarted)(nil),           // 4: reeve.thread.v1.TurnStarted
+	(*TurnEnded)(nil),             // 5: reeve.thread.v1.TurnEnded
+	(*TurnCost)(nil),              // 6: reeve.thread.v1.TurnCost
+	(*ThreadDeleted)(nil),         // 7: reeve.thread.v1.ThreadDeleted
+	(*ThreadBatch)(nil),           // 8: reeve.thread.v1.ThreadBatch
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(*anypb.Any)(nil),             // 10: google.protobuf.Any
+	(*HistoryMessage)(nil),        // 11: reeve.thread.v1.HistoryMessage
+	(*ExecutionTree)(nil),         // 12: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_thread_v1_thread_event_proto_depIdxs = []int32{
-	8,  // 0: reeve.thread.v1.ThreadEvent.time:type_name -> google.protobuf.Timestamp
-	2,  // 1: reeve.thread.v1.ThreadEvent.turn_queued:type_name -> reeve.thread.v1.TurnQueued
-	3,  // 2: reeve.thread.v1.ThreadEvent.turn_started:type_name -> reeve.thread.v1.TurnStarted
-	4,  // 3: reeve.thread.v1.ThreadEvent.turn_ended:type_name -> reeve.thread.v1.TurnEnded
-	6,  // 4: reeve.thread.v1.ThreadEvent.thread_deleted:type_name -> reeve.thread.v1.ThreadDeleted
-	9,  // 5: reeve.thread.v1.TurnQueued.run_created:type_name -> google.protobuf.Any
+	9,  // 0: reeve.thread.v1.ThreadEvent.time:type_name -> google.protobuf.Timestamp
+	3,  // 1: reeve.thread.v1.ThreadEvent.turn_queued:type_name -> reeve.thread.v1.TurnQueued
+	4,  // 2: reeve.thread.v1.ThreadEvent.turn_started:type_name -> reeve.thread.v1.TurnStarted
+	5,  // 3: reeve.thread.v1.ThreadEvent.turn_ended:type_name -> reeve.thread.v1.TurnEnded
+	7,  // 4: reeve.thread.v1.ThreadEvent.thread_deleted:type_name -> reeve.thread.v1.ThreadDeleted
+	10, // 5: reeve.thread.v1.TurnQueued.run_created:type_name -> google.protobuf.Any
 	0,  // 6: reeve.thread.v1.TurnEnded.outcome:type_name -> reeve.thread.v1.TurnOutcome
-	10, // 7: reeve.thread.v1.TurnEnded.messages:type_name -> reeve.thread.v1.HistoryMessage
-	11, // 8: reeve.thread.v1.TurnEnded.execution_tree:type_name -> reeve.thread.v1.ExecutionTree
-	5,  // 9: reeve.thread.v1.TurnEnded.cost:type_name -> reeve.thread.v1.TurnCost
-	1,  // 10: reeve.thread.v1.ThreadBatch.events:type_name -> reeve.thread.v1.ThreadEvent
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	11, // 7: reeve.thread.v1.TurnEnded.messages:type_name -> reeve.thread.v1.HistoryMessage
+	12, // 8: reeve.thread.v1.TurnEnded.execution_tree:type_name -> reeve.thread.v1.ExecutionTree
+	6,  // 9: reeve.thread.v1.TurnEnded.cost:type_name -> reeve.thread.v1.TurnCost
+	1,  // 10: reeve.thread.v1.TurnEnded.incomplete_reason:type_name -> reeve.thread.v1.TurnIncompleteReason
+	2,  // 11: reeve.thread.v1.ThreadBatch.events:type_name -> reeve.thread.v1.ThreadEvent
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_reeve_thread_v1_thread_event_proto_init() }
@@ -770,7 +841,7 @@ func file_reeve_thread_v1_thread_event_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_thread_v1_thread_event_proto_rawDesc), len(file_reeve_thread_v1_thread_event_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -160,9 +160,11 @@ type ThreadMessage struct {
 	// Total cost of the turn. Set only in messages of the agent.
 	Cost *TurnCost `protobuf:"bytes,7,opt,name=cost,proto3" json:"cost,omitempty"`
 	// Description of the failure. Set only in messages of the agent. Empty if the turn did not fail.
-	Error         string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Error string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
+	// Why the text is incomplete, if it is. Set only in messages of the agent.
+	IncompleteReason TurnIncompleteReason `protobuf:"varint,9,opt,name=incomplete_reason,json=incompleteReason,proto3,enum=reeve.thread.v1.TurnIncompleteReason" json:"incomplete_reason,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ThreadMessage) Reset() {
@@ -249,6 +251,13 @@ func (x *ThreadMessage) GetError() string {
 		return x.Error
 	}
 	return ""
+}
+
+func (x *ThreadMessage) GetIncompleteReason() TurnIncompleteReason {
+	if x != nil {
+		return x.IncompleteReason
+	}
+	return TurnIncompleteReason_TURN_INCOMPLETE_REASON_UNSPECIFIED
 }
 
 // Request of `GetThread`.
@@ -672,7 +681,7 @@ const file_reeve_thread_v1_thread_service_proto_rawDesc = "" +
 	"\vended_turns\x18\a \x01(\rR\n" +
 	"endedTurns\x12#\n" +
 	"\rlast_sequence\x18\b \x01(\rR\flastSequence\x12\x1c\n" +
-	"\tunsettled\x18\t \x01(\bR\tunsettled:\x00\"\xd9\x02\n" +
+	"\tunsettled\x18\t \x01(\bR\tunsettled:\x00\"\xad\x03\n" +
 	"\rThreadMessage\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12)\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x15.reeve.thread.v1.RoleR\x04role\x12\x12\n" +
@@ -681,7 +690,8 @@ const file_reeve_thread_v1_thread_service_proto_rawDesc = "" +
 	"\aoutcome\x18\x05 \x01(\x0e2\x1c.reeve.thread.v1.TurnOutcomeR\aoutcome\x12E\n" +
 	"\x0eexecution_tree\x18\x06 \x01(\v2\x1e.reeve.thread.v1.ExecutionTreeR\rexecutionTree\x12-\n" +
 	"\x04cost\x18\a \x01(\v2\x19.reeve.thread.v1.TurnCostR\x04cost\x12\x14\n" +
-	"\x05error\x18\b \x01(\tR\x05error\"1\n" +
+	"\x05error\x18\b \x01(\tR\x05error\x12R\n" +
+	"\x11incomplete_reason\x18\t \x01(\x0e2%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\"1\n" +
 	"\x10GetThreadRequest\x12\x1d\n" +
 	"\tthread_id\x18\x01 \x01(\tB\x00R\bthreadId\"D\n" +
 	"\x11GetThreadResponse\x12/\n" +
@@ -740,6 +750,7 @@ var file_reeve_thread_v1_thread_service_proto_goTypes = []any{
 	(TurnOutcome)(0),                   // 12: reeve.thread.v1.TurnOutcome
 	(*ExecutionTree)(nil),              // 13: reeve.thread.v1.ExecutionTree
 	(*TurnCost)(nil),                   // 14: reeve.thread.v1.TurnCost
+	(TurnIncompleteReason)(0),          // 15: reeve.thread.v1.TurnIncompleteReason
 }
 var file_reeve_thread_v1_thread_service_proto_depIdxs = []int32{
 	10, // 0: reeve.thread.v1.Thread.created_at:type_name -> google.protobuf.Timestamp
@@ -749,22 +760,23 @@ var file_reeve_thread_v1_thread_service_proto_depIdxs = []int32{
 	12, // 4: reeve.thread.v1.ThreadMessage.outcome:type_name -> reeve.thread.v1.TurnOutcome
 	13, // 5: reeve.thread.v1.ThreadMessage.execution_tree:type_name -> reeve.thread.v1.ExecutionTree
 	14, // 6: reeve.thread.v1.ThreadMessage.cost:type_name -> reeve.thread.v1.TurnCost
-	0,  // 7: reeve.thread.v1.GetThreadResponse.thread:type_name -> reeve.thread.v1.Thread
-	0,  // 8: reeve.thread.v1.ListThreadsResponse.threads:type_name -> reeve.thread.v1.Thread
-	1,  // 9: reeve.thread.v1.ListThreadMessagesResponse.messages:type_name -> reeve.thread.v1.ThreadMessage
-	2,  // 10: reeve.thread.v1.ThreadService.GetThread:input_type -> reeve.thread.v1.GetThreadRequest
-	4,  // 11: reeve.thread.v1.ThreadService.ListThreads:input_type -> reeve.thread.v1.ListThreadsRequest
-	6,  // 12: reeve.thread.v1.ThreadService.ListThreadMessages:input_type -> reeve.thread.v1.ListThreadMessagesRequest
-	8,  // 13: reeve.thread.v1.ThreadService.DeleteThread:input_type -> reeve.thread.v1.DeleteThreadRequest
-	3,  // 14: reeve.thread.v1.ThreadService.GetThread:output_type -> reeve.thread.v1.GetThreadResponse
-	5,  // 15: reeve.thread.v1.ThreadService.ListThreads:output_type -> reeve.thread.v1.ListThreadsResponse
-	7,  // 16: reeve.thread.v1.ThreadService.ListThreadMessages:output_type -> reeve.thread.v1.ListThreadMessagesResponse
-	9,  // 17: reeve.thread.v1.ThreadService.DeleteThread:output_type -> reeve.thread.v1.DeleteThreadResponse
-	14, // [14:18] is the sub-list for method output_type
-	10, // [10:14] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	15, // 7: reeve.thread.v1.ThreadMessage.incomplete_reason:type_name -> reeve.thread.v1.TurnIncompleteReason
+	0,  // 8: reeve.thread.v1.GetThreadResponse.thread:type_name -> reeve.thread.v1.Thread
+	0,  // 9: reeve.thread.v1.ListThreadsResponse.threads:type_name -> reeve.thread.v1.Thread
+	1,  // 10: reeve.thread.v1.ListThreadMessagesResponse.messages:type_name -> reeve.thread.v1.ThreadMessage
+	2,  // 11: reeve.thread.v1.ThreadService.GetThread:input_type -> reeve.thread.v1.GetThreadRequest
+	4,  // 12: reeve.thread.v1.ThreadService.ListThreads:input_type -> reeve.thread.v1.ListThreadsRequest
+	6,  // 13: reeve.thread.v1.ThreadService.ListThreadMessages:input_type -> reeve.thread.v1.ListThreadMessagesRequest
+	8,  // 14: reeve.thread.v1.ThreadService.DeleteThread:input_type -> reeve.thread.v1.DeleteThreadRequest
+	3,  // 15: reeve.thread.v1.ThreadService.GetThread:output_type -> reeve.thread.v1.GetThreadResponse
+	5,  // 16: reeve.thread.v1.ThreadService.ListThreads:output_type -> reeve.thread.v1.ListThreadsResponse
+	7,  // 17: reeve.thread.v1.ThreadService.ListThreadMessages:output_type -> reeve.thread.v1.ListThreadMessagesResponse
+	9,  // 18: reeve.thread.v1.ThreadService.DeleteThread:output_type -> reeve.thread.v1.DeleteThreadResponse
+	15, // [15:19] is the sub-list for method output_type
+	11, // [11:15] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_reeve_thread_v1_thread_service_proto_init() }

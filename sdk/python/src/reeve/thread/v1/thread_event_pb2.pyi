@@ -19,10 +19,19 @@ class TurnOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TURN_OUTCOME_COMPLETED: _ClassVar[TurnOutcome]
     TURN_OUTCOME_ERROR: _ClassVar[TurnOutcome]
     TURN_OUTCOME_CANCELLED: _ClassVar[TurnOutcome]
+
+class TurnIncompleteReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TURN_INCOMPLETE_REASON_UNSPECIFIED: _ClassVar[TurnIncompleteReason]
+    TURN_INCOMPLETE_REASON_TRUNCATED: _ClassVar[TurnIncompleteReason]
+    TURN_INCOMPLETE_REASON_FILTERED: _ClassVar[TurnIncompleteReason]
 TURN_OUTCOME_UNSPECIFIED: TurnOutcome
 TURN_OUTCOME_COMPLETED: TurnOutcome
 TURN_OUTCOME_ERROR: TurnOutcome
 TURN_OUTCOME_CANCELLED: TurnOutcome
+TURN_INCOMPLETE_REASON_UNSPECIFIED: TurnIncompleteReason
+TURN_INCOMPLETE_REASON_TRUNCATED: TurnIncompleteReason
+TURN_INCOMPLETE_REASON_FILTERED: TurnIncompleteReason
 
 class ThreadEvent(_message.Message):
     __slots__ = ("thread_id", "sequence", "time", "turn_queued", "turn_started", "turn_ended", "thread_deleted")
@@ -59,7 +68,7 @@ class TurnStarted(_message.Message):
     def __init__(self, run_id: _Optional[str] = ...) -> None: ...
 
 class TurnEnded(_message.Message):
-    __slots__ = ("run_id", "outcome", "messages", "output", "execution_tree", "cost", "error")
+    __slots__ = ("run_id", "outcome", "messages", "output", "execution_tree", "cost", "error", "incomplete_reason")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
@@ -67,6 +76,7 @@ class TurnEnded(_message.Message):
     EXECUTION_TREE_FIELD_NUMBER: _ClassVar[int]
     COST_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    INCOMPLETE_REASON_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     outcome: TurnOutcome
     messages: _containers.RepeatedCompositeFieldContainer[_history_pb2.HistoryMessage]
@@ -74,7 +84,8 @@ class TurnEnded(_message.Message):
     execution_tree: _execution_tree_pb2.ExecutionTree
     cost: TurnCost
     error: str
-    def __init__(self, run_id: _Optional[str] = ..., outcome: _Optional[_Union[TurnOutcome, str]] = ..., messages: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., output: _Optional[str] = ..., execution_tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ..., cost: _Optional[_Union[TurnCost, _Mapping]] = ..., error: _Optional[str] = ...) -> None: ...
+    incomplete_reason: TurnIncompleteReason
+    def __init__(self, run_id: _Optional[str] = ..., outcome: _Optional[_Union[TurnOutcome, str]] = ..., messages: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., output: _Optional[str] = ..., execution_tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ..., cost: _Optional[_Union[TurnCost, _Mapping]] = ..., error: _Optional[str] = ..., incomplete_reason: _Optional[_Union[TurnIncompleteReason, str]] = ...) -> None: ...
 
 class TurnCost(_message.Message):
     __slots__ = ("llm_calls", "tool_calls", "input_tokens", "output_tokens", "cost_usd", "subtasks")
