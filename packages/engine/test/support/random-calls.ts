@@ -72,6 +72,8 @@ export class CallOrder {
         this.#seeStarted(envelope, event.value.callId);
         break;
       case "approval":
+        // A question is asked while its call is in progress.
+        if (event.value.approval?.question !== undefined) break;
         this.#seeApproval(
           envelope,
           event.value.approval?.call?.callId,

@@ -1,7 +1,12 @@
-import { ApprovalState } from "@reeve/contracts/approval";
-import { ModelCallPurpose, RunStatus } from "@reeve/contracts/run";
+import { create } from "@bufbuild/protobuf";
+import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import { ModelCallPurpose, OwnerFate, RunStatus } from "@reeve/contracts/run";
+import { QuestionSchema } from "@reeve/contracts/tool";
+import { buildBatch } from "../../src/domain/build-batch.ts";
+import { requestAnswer } from "../../src/domain/calls/questions.ts";
 import { endRun } from "../../src/domain/end-run.ts";
 import { fact, rootScope } from "../../src/domain/state/fact.ts";
+import { scopeOf } from "../../src/domain/state/frame.ts";
 import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
 
@@ -76,6 +81,35 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
       .turn({ name: "search" })
       .result(0)
       .turn({ name: "search" }, { name: "search" }),
+  "taken-over": takenOver,
+  counted: () =>
+    new PlayedRun(
+      { budgetAwareness: "limit:60" },
+      {
+        created: { input: "word ".repeat(2_000) },
+        prepared: {
+          model: { id: "m", contextWindow: 4_000 },
+          capabilities: { tools: true, countsTokens: true },
+        },
+      },
+    )
+      .counts(2_050)
+      .says("Many words.")
+      .turn(),
+  question: () => {
+    const run = new PlayedRun().turn({ name: "search" });
+    const frame = run.frame();
+    const [call] = frame.calls;
+    if (call === undefined) throw new Error("there is no call");
+    const question = create(QuestionSchema, { questionId: "q1", message: "Which?" });
+    run.append(requestAnswer(run.state, call, question, scopeOf(frame), run.nowMs));
+    const approval = run.all("approval").at(-1)?.approval;
+    const decision = create(DecisionSchema, { approved: true, answer: { one: "b" } });
+    if (approval === undefined) throw new Error("the call asks nothing");
+    const answered = { ...approval, state: ApprovalState.APPROVED, decision };
+    run.write({ case: "approval", value: { approval: answered } });
+    return run.result(0, "b is 2").says("It is 2.").turn();
+  },
   "provider-failure": () =>
     new PlayedRun()
       .says("Hal")
@@ -114,6 +148,22 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
     return run.result(1, "found", child).says("It is 4.").turn();
   },
 };
+
+/** A worker that stood still, and one that took the run over from a crashed one while a call reported its progress. */
+function takenOver(): PlayedRun {
+  const created = { origin: { runId: "run_before", sequence: 7 } };
+  const run = new PlayedRun({}, { created }).turn({ name: "search" }).progresses("half");
+  const value = { worker: "w2", epoch: 2, dispatchSequence: 1n, attempt: 2 };
+  run.write({ case: "runClaimed", value: { ...value, previousOwner: OwnerFate.CRASHED } });
+  run.progresses("all").result(0, "found").says("It is");
+  run.nowMs += 6_000;
+  const scope = scopeOf(run.frame());
+  const rest = [fact(scope, { case: "text", value: { text: " there." } })];
+  const { events, state } = buildBatch(run.state, rest, run.nowMs, { standstillMs: 5_000 });
+  run.events.push(...events);
+  run.state = state;
+  return run.turn();
+}
 
 /** Nested subtasks, one of which fails, and a lost worker. */
 function subtasks(): PlayedRun {
