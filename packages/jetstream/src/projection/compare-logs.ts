@@ -27,12 +27,17 @@ interface Comparison {
   report(progress: Rebuild): Promise<void>;
 }
 
-/** Compares every log with its rows, and repairs the rows. Returns the result. Reports progress every few seconds. */
+/**
+ * Compares every log with its rows, and repairs the rows. Returns the result. Reports progress every few seconds, however
+ * long one log takes: without a report, another process would take the rebuild for abandoned.
+ */
 export async function compareLogs<Key>(
   { table, catalog, clock, log }: Compared<Key>,
   { rebuild, mode, report }: Comparison,
   signal: AbortSignal,
 ): Promise<Rebuild> {
+  const end = new AbortController();
+  const until = AbortSignal.any([signal, end.signal]);
   const permits = new Semaphore(maxConcurrent);
   const tasks = new TaskSet();
   const counts = { logs: 0n, repaired: 0n, failed: 0n };
@@ -40,23 +45,41 @@ export async function compareLogs<Key>(
     create(RebuildSchema, { ...rebuild, ...counts, heartbeatAt: timestampFromMs(clock.now()) });
   const compare = async (end: LogEnd<Key>) => {
     try {
-      if (await table.compare(end, mode, signal)) counts.repaired++;
+      if (await table.compare(end, mode, until)) counts.repaired++;
     } catch (error) {
-      signal.throwIfAborted();
+      until.throwIfAborted();
       counts.failed++;
       log.warn({ err: error, projection: table.name, key: end.key }, "log was not compared");
     }
     counts.logs++;
   };
-  let reportedMs = clock.now();
-  for await (const end of catalog.ends(signal)) {
-    const permit = await permits.acquire(signal);
-    void tasks.add(compare(end).finally(() => permit[Symbol.dispose]()));
-    if (clock.now() - reportedMs < reportMs) continue;
-    reportedMs = clock.now();
-    await report(progress());
+  const compareAll = async () => {
+    for await (const end of catalog.ends(until)) {
+      const permit = await permits.acquire(until);
+      void tasks.add(compare(end).finally(() => permit[Symbol.dispose]()));
+    }
+    await tasks.settled();
+  };
+  const reporting = reportRegularly(() => report(progress()), clock, until);
+  try {
+    await Promise.race([compareAll(), reporting]);
+  } finally {
+    end.abort(new DOMException("the comparison has ended", "AbortError"));
+    // A report that comes after the result would replace it.
+    await Promise.allSettled([reporting, tasks.settled()]);
   }
-  await tasks.settled();
   signal.throwIfAborted();
   return { ...progress(), endedAt: timestampFromMs(clock.now()) };
+}
+
+/** Reports until `signal` aborts, by throwing its reason, or a report fails. */
+async function reportRegularly(
+  report: () => Promise<void>,
+  clock: Pick<Clock, "sleep">,
+  signal: AbortSignal,
+): Promise<never> {
+  for (;;) {
+    await clock.sleep(reportMs, signal);
+    await report();
+  }
 }

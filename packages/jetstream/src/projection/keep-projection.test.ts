@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Projection } from "@reeve/contracts/projection";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Projection, Rebuild } from "@reeve/contracts/projection";
 import { ProjectionSchema } from "@reeve/contracts/projection";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
@@ -21,6 +21,8 @@ class Stage implements AsyncDisposable {
   readonly compared: string[] = [];
   instance = "first";
   failing = new Set<string>();
+  /** Delays each comparison. */
+  slowness = Promise.resolve();
   readonly #end = new AbortController();
   readonly #running: Promise<void>[] = [];
 
@@ -33,10 +35,11 @@ class Stage implements AsyncDisposable {
       table: {
         name: "rows",
         instance: () => Promise.resolve(this.instance),
-        compare: ({ key }, mode) => {
+        compare: async ({ key }, mode) => {
           this.compared.push(`${key} ${mode}`);
-          if (this.failing.has(key)) return Promise.reject(new Error("lagging"));
-          return Promise.resolve(key === "b");
+          if (this.failing.has(key)) throw new Error("lagging");
+          await this.slowness;
+          return key === "b";
         },
       },
       catalog: {
@@ -72,6 +75,9 @@ class Stage implements AsyncDisposable {
     await Promise.all(this.#running);
   }
 }
+
+const timeOf = ({ heartbeatAt }: Rebuild) =>
+  heartbeatAt === undefined ? 0 : timestampMs(heartbeatAt);
 
 const isComplete = ({ rebuiltAt, rebuild }: Projection) =>
   rebuiltAt !== undefined && rebuild?.endedAt !== undefined;
@@ -148,4 +154,22 @@ test("one of two processes performs a rebuild, and the other one takes it over w
   await stage.clock.advance(10_000);
   await stage.until(isComplete);
   expect(stage.compared).toHaveLength(3);
+});
+
+test("a rebuild whose logs take minutes stays with its process", async () => {
+  await using stage = new Stage();
+  const slow = Promise.withResolvers<void>();
+  stage.slowness = slow.promise;
+  stage.run("one");
+  await stage.until(({ rebuild }) => rebuild?.process === "one");
+  stage.run("two");
+  for (let waitedMs = 0; waitedMs < 120_000; waitedMs += 5_000) {
+    const beforeMs = stage.clock.now();
+    await stage.clock.advance(5_000);
+    await stage.until(({ rebuild }) => rebuild !== undefined && timeOf(rebuild) > beforeMs);
+  }
+  slow.resolve();
+  await stage.until(isComplete);
+  expect(stage.compared).toHaveLength(3);
+  expect((await stage.state()).rebuild?.process).toBe("one");
 });
