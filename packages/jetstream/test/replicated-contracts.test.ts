@@ -8,10 +8,12 @@ import type { ArtifactStore } from "../src/objects/artifact-store.ts";
 import { openArtifactStore } from "../src/objects/nats-artifact-store.ts";
 import { openObjects } from "../src/objects/nats.ts";
 import type { Objects } from "../src/objects/port.ts";
+import { openRunCatalog } from "../src/projection/nats-catalog.ts";
 import { openDispatchQueue } from "../src/queue/nats.ts";
 import { openTable } from "../src/table/nats.ts";
 import type { Table } from "../src/table/port.ts";
 import { artifactContract, maxBytes } from "./support/artifact-contract.ts";
+import { catalogContract } from "./support/catalog-contract.ts";
 import { externalAppendContract } from "./support/external-append-contract.ts";
 import { runLogKind } from "./support/facts.ts";
 import { feedContract } from "./support/feed-contract.ts";
@@ -60,6 +62,12 @@ describe.skipIf(reason !== "")(`on three servers${reason}`, () => {
       await openDispatchQueue(first, { ackWaitMs }),
       await openDispatchQueue(second, { ackWaitMs }),
     ];
+  });
+
+  catalogContract("replicated", async () => {
+    await streams.replace("RUNS");
+    const [first, second] = streams.connections;
+    return { log: await openRunLog(first), catalog: await openRunCatalog(second) };
   });
 
   feedContract("replicated", async () => {
