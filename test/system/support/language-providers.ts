@@ -120,8 +120,9 @@ export class LanguageProvider implements AsyncDisposable {
 /** Skips a language if its toolchain is not installed. A failing build is an error. */
 export async function prepared<Made>(
   prepare: () => Promise<Made>,
+  isEnabled = isAskedFor,
 ): Promise<(Made & { readonly kind: "ready" }) | Extract<Prepared, { kind: "missing" }>> {
-  if (!isAskedFor) return { kind: "missing", reason: "REEVE_LANGUAGES is not all" };
+  if (!isEnabled) return { kind: "missing", reason: "REEVE_LANGUAGES is not all" };
   try {
     return { ...(await prepare()), kind: "ready" };
   } catch (error) {
