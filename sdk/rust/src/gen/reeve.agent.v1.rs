@@ -158,19 +158,19 @@ pub struct Endpoint {
 /// deployment. A limit without a documented default is unlimited by default.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct Budgets {
-    /// Maximum nesting depth of subtasks. Default: 3.
+    /// Maximum nesting depth of subtasks. Default: 3. At most 100.
     #[prost(uint32, optional, tag = "1")]
     pub max_depth: ::core::option::Option<u32>,
-    /// Maximum number of calls that run concurrently. Default: 8.
+    /// Maximum number of calls that run concurrently. Default: 8. At most 1,000.
     #[prost(uint32, optional, tag = "2")]
     pub max_parallel: ::core::option::Option<u32>,
-    /// Maximum number of subtasks. Default: 32.
+    /// Maximum number of subtasks. Default: 32. At most 100,000.
     #[prost(uint32, optional, tag = "3")]
     pub max_subtasks: ::core::option::Option<u32>,
-    /// Maximum number of model calls, including failed attempts. Default: 60.
+    /// Maximum number of model calls, including failed attempts. Default: 60. At most 100,000.
     #[prost(uint32, optional, tag = "4")]
     pub max_llm_calls: ::core::option::Option<u32>,
-    /// Maximum number of tool calls. Default: 200.
+    /// Maximum number of tool calls. Default: 200. At most 100,000.
     #[prost(uint32, optional, tag = "5")]
     pub max_tool_calls: ::core::option::Option<u32>,
     /// Maximum time from the first claim of the run, excluding time spent waiting for people. Default:

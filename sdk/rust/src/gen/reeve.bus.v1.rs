@@ -50,3 +50,12 @@ pub struct Rebuild {
     #[prost(uint64, tag = "7")]
     pub failed: u64,
 }
+/// A gateway that sweeps runs. Runs are divided into 64 shards, and each shard belongs to one of the
+/// gateways with a row. A gateway writes its row every five seconds and deletes it when it ends; a row
+/// that is not written again expires after 15 seconds.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SweeperPresence {
+    /// Name of the process. Each process has a new name.
+    #[prost(string, tag = "1")]
+    pub sweeper: ::prost::alloc::string::String,
+}

@@ -169,6 +169,86 @@ impl Role {
         }
     }
 }
+/// State of a thread after an event, without the content of its turns. It follows from the events up
+/// to that one, so a reader may ignore it and fold them instead. Its size does not depend on the
+/// number of turns that have ended.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ThreadHead {
+    /// Version of the rules by which the state follows from the events. A reader that follows other
+    /// rules ignores the head.
+    #[prost(uint32, tag = "1")]
+    pub version: u32,
+    /// Sequence of the event.
+    #[prost(uint32, tag = "2")]
+    pub sequence: u32,
+    /// Whether the thread was deleted.
+    #[prost(bool, tag = "3")]
+    pub deleted: bool,
+    /// Start of the first input, at most 200 characters.
+    #[prost(string, tag = "4")]
+    pub title: ::prost::alloc::string::String,
+    /// Time at which the first run of the thread was accepted.
+    #[prost(message, optional, tag = "5")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Time of the event.
+    #[prost(message, optional, tag = "6")]
+    pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Turns that are in progress or wait, in the order in which their runs were accepted.
+    #[prost(message, repeated, tag = "7")]
+    pub open_turns: ::prost::alloc::vec::Vec<OpenTurn>,
+    /// Number of turns that started and ended.
+    #[prost(uint32, tag = "8")]
+    pub ended_turns: u32,
+    /// Size of the messages of all turns that ended, in bytes.
+    #[prost(uint64, tag = "9")]
+    pub history_bytes: u64,
+    /// Positions from which the newest messages can be read, oldest first: at most about 16 KiB of
+    /// messages lie between two, and more than 512 KiB follow the first, if there are as many.
+    #[prost(message, repeated, tag = "10")]
+    pub marks: ::prost::alloc::vec::Vec<HistoryMark>,
+}
+/// A turn that has not ended.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenTurn {
+    /// Id of the run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// `request_hash` of the run's `run_created`.
+    #[prost(bytes = "vec", tag = "2")]
+    pub request_hash: ::prost::alloc::vec::Vec<u8>,
+    /// Time at which the run was accepted.
+    #[prost(message, optional, tag = "3")]
+    pub queued_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Whether the runs before this run are cancelled.
+    #[prost(bool, tag = "4")]
+    pub interrupts: bool,
+    /// Whether the turn is in progress.
+    #[prost(bool, tag = "5")]
+    pub started: bool,
+    /// Position directly before the batch with the turn's `turn_queued`.
+    #[prost(message, optional, tag = "6")]
+    pub before: ::core::option::Option<LogPosition>,
+}
+/// Position in the messages of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HistoryMark {
+    /// Position directly before the batch with the `turn_ended` of a turn.
+    #[prost(message, optional, tag = "1")]
+    pub before: ::core::option::Option<LogPosition>,
+    /// Size of the messages of the turns that ended before it, in bytes.
+    #[prost(uint64, tag = "2")]
+    pub bytes_before: u64,
+}
+/// Position after a batch of a log. The start of the log if `sequence` is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LogPosition {
+    /// Sequence of the last event of the batch.
+    #[prost(uint32, tag = "1")]
+    pub sequence: u32,
+    /// Sequence of the batch in its stream.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+}
 /// A fact in the log of a thread. Each turn of a thread is a run, and at most one turn is in
 /// progress at a time: `turn_started` is appended by compare-and-append to a log in which no turn is
 /// in progress.
@@ -183,6 +263,10 @@ pub struct ThreadEvent {
     /// Time at which the writer learned of the fact.
     #[prost(message, optional, tag = "3")]
     pub time: ::core::option::Option<::prost_types::Timestamp>,
+    /// State of the thread after this event. Set in the last event of a batch, unless its writer has a
+    /// version without heads.
+    #[prost(message, optional, tag = "4")]
+    pub head: ::core::option::Option<ThreadHead>,
     /// What happened. A reader that folds state must refuse a member that it does not know.
     #[prost(oneof = "thread_event::Event", tags = "10, 11, 12, 13")]
     pub event: ::core::option::Option<thread_event::Event>,

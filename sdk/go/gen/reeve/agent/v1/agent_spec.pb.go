@@ -538,15 +538,15 @@ func (x *Endpoint) GetProtocol() string {
 // deployment. A limit without a documented default is unlimited by default.
 type Budgets struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum nesting depth of subtasks. Default: 3.
+	// Maximum nesting depth of subtasks. Default: 3. At most 100.
 	MaxDepth *uint32 `protobuf:"varint,1,opt,name=max_depth,json=maxDepth,proto3,oneof" json:"max_depth,omitempty"`
-	// Maximum number of calls that run concurrently. Default: 8.
+	// Maximum number of calls that run concurrently. Default: 8. At most 1,000.
 	MaxParallel *uint32 `protobuf:"varint,2,opt,name=max_parallel,json=maxParallel,proto3,oneof" json:"max_parallel,omitempty"`
-	// Maximum number of subtasks. Default: 32.
+	// Maximum number of subtasks. Default: 32. At most 100,000.
 	MaxSubtasks *uint32 `protobuf:"varint,3,opt,name=max_subtasks,json=maxSubtasks,proto3,oneof" json:"max_subtasks,omitempty"`
-	// Maximum number of model calls, including failed attempts. Default: 60.
+	// Maximum number of model calls, including failed attempts. Default: 60. At most 100,000.
 	MaxLlmCalls *uint32 `protobuf:"varint,4,opt,name=max_llm_calls,json=maxLlmCalls,proto3,oneof" json:"max_llm_calls,omitempty"`
-	// Maximum number of tool calls. Default: 200.
+	// Maximum number of tool calls. Default: 200. At most 100,000.
 	MaxToolCalls *uint32 `protobuf:"varint,5,opt,name=max_tool_calls,json=maxToolCalls,proto3,oneof" json:"max_tool_calls,omitempty"`
 	// Maximum time from the first claim of the run, excluding time spent waiting for people. Default:
 	// 180 s.
@@ -1045,13 +1045,13 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x12_compact_at_tokens\"8\n" +
 	"\bEndpoint\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1a\n" +
-	"\bprotocol\x18\x02 \x01(\tR\bprotocol\"\xba\x05\n" +
-	"\aBudgets\x12 \n" +
-	"\tmax_depth\x18\x01 \x01(\rH\x00R\bmaxDepth\x88\x01\x01\x12(\n" +
-	"\fmax_parallel\x18\x02 \x01(\rB\x00H\x01R\vmaxParallel\x88\x01\x01\x12&\n" +
-	"\fmax_subtasks\x18\x03 \x01(\rH\x02R\vmaxSubtasks\x88\x01\x01\x12'\n" +
-	"\rmax_llm_calls\x18\x04 \x01(\rH\x03R\vmaxLlmCalls\x88\x01\x01\x12)\n" +
-	"\x0emax_tool_calls\x18\x05 \x01(\rH\x04R\fmaxToolCalls\x88\x01\x01\x12A\n" +
+	"\bprotocol\x18\x02 \x01(\tR\bprotocol\"\xc2\x05\n" +
+	"\aBudgets\x12\"\n" +
+	"\tmax_depth\x18\x01 \x01(\rB\x00H\x00R\bmaxDepth\x88\x01\x01\x12(\n" +
+	"\fmax_parallel\x18\x02 \x01(\rB\x00H\x01R\vmaxParallel\x88\x01\x01\x12(\n" +
+	"\fmax_subtasks\x18\x03 \x01(\rB\x00H\x02R\vmaxSubtasks\x88\x01\x01\x12)\n" +
+	"\rmax_llm_calls\x18\x04 \x01(\rB\x00H\x03R\vmaxLlmCalls\x88\x01\x01\x12+\n" +
+	"\x0emax_tool_calls\x18\x05 \x01(\rB\x00H\x04R\fmaxToolCalls\x88\x01\x01\x12A\n" +
 	"\x0emax_wall_clock\x18\x06 \x01(\v2\x19.google.protobuf.DurationB\x00R\fmaxWallClock\x12/\n" +
 	"\x10max_result_bytes\x18\a \x01(\rB\x00H\x05R\x0emaxResultBytes\x88\x01\x01\x123\n" +
 	"\x12max_history_tokens\x18\b \x01(\rB\x00H\x06R\x10maxHistoryTokens\x88\x01\x01\x12-\n" +

@@ -146,6 +146,9 @@ type ThreadEvent struct {
 	Sequence uint32 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	// Time at which the writer learned of the fact.
 	Time *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
+	// State of the thread after this event. Set in the last event of a batch, unless its writer has a
+	// version without heads.
+	Head *ThreadHead `protobuf:"bytes,4,opt,name=head,proto3" json:"head,omitempty"`
 	// What happened. A reader that folds state must refuse a member that it does not know.
 	//
 	// Types that are valid to be assigned to Event:
@@ -206,6 +209,13 @@ func (x *ThreadEvent) GetSequence() uint32 {
 func (x *ThreadEvent) GetTime() *timestamppb.Timestamp {
 	if x != nil {
 		return x.Time
+	}
+	return nil
+}
+
+func (x *ThreadEvent) GetHead() *ThreadHead {
+	if x != nil {
+		return x.Head
 	}
 	return nil
 }
@@ -714,11 +724,12 @@ var File_reeve_thread_v1_thread_event_proto protoreflect.FileDescriptor
 
 const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"\n" +
-	"\"reeve/thread/v1/thread_event.proto\x12\x0freeve.thread.v1\x1a\x19google/protobuf/any.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\"\x88\x03\n" +
+	"\"reeve/thread/v1/thread_event.proto\x12\x0freeve.thread.v1\x1a\x19google/protobuf/any.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a!reeve/thread/v1/thread_head.proto\"\xb9\x03\n" +
 	"\vThreadEvent\x12\x1b\n" +
 	"\tthread_id\x18\x01 \x01(\tR\bthreadId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
-	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12>\n" +
+	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12/\n" +
+	"\x04head\x18\x04 \x01(\v2\x1b.reeve.thread.v1.ThreadHeadR\x04head\x12>\n" +
 	"\vturn_queued\x18\n" +
 	" \x01(\v2\x1b.reeve.thread.v1.TurnQueuedH\x00R\n" +
 	"turnQueued\x12A\n" +
@@ -798,28 +809,30 @@ var file_reeve_thread_v1_thread_event_proto_goTypes = []any{
 	(*ThreadDeleted)(nil),         // 7: reeve.thread.v1.ThreadDeleted
 	(*ThreadBatch)(nil),           // 8: reeve.thread.v1.ThreadBatch
 	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
-	(*anypb.Any)(nil),             // 10: google.protobuf.Any
-	(*HistoryMessage)(nil),        // 11: reeve.thread.v1.HistoryMessage
-	(*ExecutionTree)(nil),         // 12: reeve.thread.v1.ExecutionTree
+	(*ThreadHead)(nil),            // 10: reeve.thread.v1.ThreadHead
+	(*anypb.Any)(nil),             // 11: google.protobuf.Any
+	(*HistoryMessage)(nil),        // 12: reeve.thread.v1.HistoryMessage
+	(*ExecutionTree)(nil),         // 13: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_thread_v1_thread_event_proto_depIdxs = []int32{
 	9,  // 0: reeve.thread.v1.ThreadEvent.time:type_name -> google.protobuf.Timestamp
-	3,  // 1: reeve.thread.v1.ThreadEvent.turn_queued:type_name -> reeve.thread.v1.TurnQueued
-	4,  // 2: reeve.thread.v1.ThreadEvent.turn_started:type_name -> reeve.thread.v1.TurnStarted
-	5,  // 3: reeve.thread.v1.ThreadEvent.turn_ended:type_name -> reeve.thread.v1.TurnEnded
-	7,  // 4: reeve.thread.v1.ThreadEvent.thread_deleted:type_name -> reeve.thread.v1.ThreadDeleted
-	10, // 5: reeve.thread.v1.TurnQueued.run_created:type_name -> google.protobuf.Any
-	0,  // 6: reeve.thread.v1.TurnEnded.outcome:type_name -> reeve.thread.v1.TurnOutcome
-	11, // 7: reeve.thread.v1.TurnEnded.messages:type_name -> reeve.thread.v1.HistoryMessage
-	12, // 8: reeve.thread.v1.TurnEnded.execution_tree:type_name -> reeve.thread.v1.ExecutionTree
-	6,  // 9: reeve.thread.v1.TurnEnded.cost:type_name -> reeve.thread.v1.TurnCost
-	1,  // 10: reeve.thread.v1.TurnEnded.incomplete_reason:type_name -> reeve.thread.v1.TurnIncompleteReason
-	2,  // 11: reeve.thread.v1.ThreadBatch.events:type_name -> reeve.thread.v1.ThreadEvent
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	10, // 1: reeve.thread.v1.ThreadEvent.head:type_name -> reeve.thread.v1.ThreadHead
+	3,  // 2: reeve.thread.v1.ThreadEvent.turn_queued:type_name -> reeve.thread.v1.TurnQueued
+	4,  // 3: reeve.thread.v1.ThreadEvent.turn_started:type_name -> reeve.thread.v1.TurnStarted
+	5,  // 4: reeve.thread.v1.ThreadEvent.turn_ended:type_name -> reeve.thread.v1.TurnEnded
+	7,  // 5: reeve.thread.v1.ThreadEvent.thread_deleted:type_name -> reeve.thread.v1.ThreadDeleted
+	11, // 6: reeve.thread.v1.TurnQueued.run_created:type_name -> google.protobuf.Any
+	0,  // 7: reeve.thread.v1.TurnEnded.outcome:type_name -> reeve.thread.v1.TurnOutcome
+	12, // 8: reeve.thread.v1.TurnEnded.messages:type_name -> reeve.thread.v1.HistoryMessage
+	13, // 9: reeve.thread.v1.TurnEnded.execution_tree:type_name -> reeve.thread.v1.ExecutionTree
+	6,  // 10: reeve.thread.v1.TurnEnded.cost:type_name -> reeve.thread.v1.TurnCost
+	1,  // 11: reeve.thread.v1.TurnEnded.incomplete_reason:type_name -> reeve.thread.v1.TurnIncompleteReason
+	2,  // 12: reeve.thread.v1.ThreadBatch.events:type_name -> reeve.thread.v1.ThreadEvent
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_reeve_thread_v1_thread_event_proto_init() }
@@ -829,6 +842,7 @@ func file_reeve_thread_v1_thread_event_proto_init() {
 	}
 	file_reeve_thread_v1_execution_tree_proto_init()
 	file_reeve_thread_v1_history_proto_init()
+	file_reeve_thread_v1_thread_head_proto_init()
 	file_reeve_thread_v1_thread_event_proto_msgTypes[0].OneofWrappers = []any{
 		(*ThreadEvent_TurnQueued)(nil),
 		(*ThreadEvent_TurnStarted)(nil),

@@ -4,6 +4,7 @@ from google.protobuf import any_pb2 as _any_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
 from reeve.thread.v1 import history_pb2 as _history_pb2
+from reeve.thread.v1 import thread_head_pb2 as _thread_head_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -34,10 +35,11 @@ TURN_INCOMPLETE_REASON_TRUNCATED: TurnIncompleteReason
 TURN_INCOMPLETE_REASON_FILTERED: TurnIncompleteReason
 
 class ThreadEvent(_message.Message):
-    __slots__ = ("thread_id", "sequence", "time", "turn_queued", "turn_started", "turn_ended", "thread_deleted")
+    __slots__ = ("thread_id", "sequence", "time", "head", "turn_queued", "turn_started", "turn_ended", "thread_deleted")
     THREAD_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
+    HEAD_FIELD_NUMBER: _ClassVar[int]
     TURN_QUEUED_FIELD_NUMBER: _ClassVar[int]
     TURN_STARTED_FIELD_NUMBER: _ClassVar[int]
     TURN_ENDED_FIELD_NUMBER: _ClassVar[int]
@@ -45,11 +47,12 @@ class ThreadEvent(_message.Message):
     thread_id: str
     sequence: int
     time: _timestamp_pb2.Timestamp
+    head: _thread_head_pb2.ThreadHead
     turn_queued: TurnQueued
     turn_started: TurnStarted
     turn_ended: TurnEnded
     thread_deleted: ThreadDeleted
-    def __init__(self, thread_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_queued: _Optional[_Union[TurnQueued, _Mapping]] = ..., turn_started: _Optional[_Union[TurnStarted, _Mapping]] = ..., turn_ended: _Optional[_Union[TurnEnded, _Mapping]] = ..., thread_deleted: _Optional[_Union[ThreadDeleted, _Mapping]] = ...) -> None: ...
+    def __init__(self, thread_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., head: _Optional[_Union[_thread_head_pb2.ThreadHead, _Mapping]] = ..., turn_queued: _Optional[_Union[TurnQueued, _Mapping]] = ..., turn_started: _Optional[_Union[TurnStarted, _Mapping]] = ..., turn_ended: _Optional[_Union[TurnEnded, _Mapping]] = ..., thread_deleted: _Optional[_Union[ThreadDeleted, _Mapping]] = ...) -> None: ...
 
 class TurnQueued(_message.Message):
     __slots__ = ("run_id", "run_created", "interrupts")
