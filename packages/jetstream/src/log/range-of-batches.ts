@@ -11,7 +11,7 @@ import type { StoredBatch } from "./stored-batch.ts";
 import { contentOf, eventsAfter, tailAfter } from "./stored-batch.ts";
 
 /** How much is decoded at a time: a few milliseconds of work. */
-const sliceBytes = 128 * 1024;
+const sliceBytes = 64 * 1024;
 
 const overlaps = counter({
   name: "reeve_log_overlaps_total",

@@ -1,7 +1,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 
 /** The items that are folded at a time: a few milliseconds of work. */
-const sliceLength = 500;
+const sliceLength = 200;
 
 /**
  * Returns the state after all of `items`, by `fold` of some of them at a time. Other work of the process runs in between, so a
