@@ -35,9 +35,9 @@ export async function openPorts(
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
   const runs = await openTable(nats, RunSchema);
   const threadIndex = await openTable(nats, ThreadSchema);
-  const home = { folder: config.REEVE_INDEX_DIR, log };
-  // The times in the file are valid until the machine restarts, as the file is.
-  const runLists = openRunLists(runs, { ...home, clock: bootClock }, signal);
+  // The times in the files are valid until the machine restarts, as the files are.
+  const home = { folder: config.REEVE_INDEX_DIR, log, clock: bootClock };
+  const runLists = openRunLists(runs, home, signal);
   const threadLists = openThreadLists(threadIndex, home, signal);
   for (const lists of [runLists, threadLists]) lists.start();
   const runLog = await openRunLog(nats);

@@ -55,15 +55,6 @@ export class MemoryTable<Record> implements Table<Record> {
     return structuredClone(this.#below(prefix));
   }
 
-  async lastRevision(prefix: string, signal: AbortSignal): Promise<number> {
-    await yieldTurn(signal);
-    let last = 0;
-    for (const [key, revision] of this.#revisions) {
-      if (isBelow(key, prefix)) last = Math.max(last, revision);
-    }
-    return last;
-  }
-
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {
     signal.throwIfAborted();
     // One change per key: a watcher that lags gets the latest one, and the queue stays bounded.

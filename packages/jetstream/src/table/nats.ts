@@ -186,7 +186,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     let isCurrent = false;
     while (!isCurrent) {
       // Read again for each attempt: the last entry may expire before it is received.
-      const last = await this.lastRevision(prefix, signal);
+      const last = await this.#lastRevisionNow(prefix, signal);
       if (last === 0) {
         yield { kind: "current", revision: last };
         for await (const entry of this.#entries(prefix, signal)) yield this.#changeOf(entry);
@@ -235,7 +235,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     }
   }
 
-  async lastRevision(prefix: string, signal: AbortSignal): Promise<number> {
+  async #lastRevisionNow(prefix: string, signal: AbortSignal): Promise<number> {
     const read = () => this.#lastRevision(prefix);
     return (await retryRead(this.#connection, read, signal)) ?? 0;
   }

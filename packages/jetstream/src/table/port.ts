@@ -30,8 +30,6 @@ export interface Table<Record> {
   deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean>;
   /** Returns the rows whose keys continue after `prefix` (whole tokens: `acme` or `acme.team`; `""` for all), ordered by key. */
   list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
-  /** Returns the revision of the last write or deletion below `prefix`, or 0 if there never was one. */
-  lastRevision(prefix: string, signal: AbortSignal): Promise<number>;
   /**
    * Yields the rows below `prefix`, then each change. A deletion has no record. The change `current` marks the point at which
    * everything that existed at the start was yielded, up to its revision; before it there may be deletions of keys that do not

@@ -181,20 +181,6 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await next(changes, 1)).toEqual(["a = 1"]);
     });
 
-    test("returns the last revision below a prefix, deletions included", async () => {
-      const [table, tenant] = [open(), freshTenant()];
-      expect(await table.lastRevision(tenant, never)).toBe(0);
-      const { revision } = await table.put(`${tenant}.a`, agent("1"), never);
-      await table.put(`${tenant}x.a`, agent("elsewhere"), never);
-      expect(await table.lastRevision(tenant, never)).toBe(revision);
-      await using changes = iteratorOf(table.watch(tenant, never));
-      expect(await next(changes, 2)).toEqual(["a = 1", "current"]);
-      await table.delete(`${tenant}.a`, never);
-      const { value } = await changes.next();
-      expect(value).toMatchObject({ revision: await table.lastRevision(tenant, never) });
-      expect(await table.lastRevision(tenant, never)).toBeGreaterThan(revision);
-    });
-
     test("yields what changed after a position, in order, and then each change", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const start = await table.position(never);

@@ -154,7 +154,6 @@ test("a broken watch of the inbox ends the expiry", async () => {
   const { promise: broken, reject: breakWatch } = Promise.withResolvers<never>();
   const inbox: ApprovalPorts["inbox"] = {
     get: (...args) => ports.inbox.get(...args),
-    lastRevision: (...args) => ports.inbox.lastRevision(...args),
     create: (...args) => ports.inbox.create(...args),
     update: (...args) => ports.inbox.update(...args),
     put: (...args) => ports.inbox.put(...args),

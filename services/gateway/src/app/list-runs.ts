@@ -35,15 +35,16 @@ const definition: IndexDefinition<Run, RunField> = {
 /** Time after a change of a run during which its writer may finish; then the run is swept. */
 const graceMs = 10_000;
 
-export interface RunListsHome extends IndexHome {
-  /** When runs are due to be swept. */
+/** Where the indexes with an agenda are. */
+export interface SweptIndexHome extends IndexHome {
+  /** When what is on the agenda is due. */
   readonly clock: Pick<Clock, "now">;
 }
 
 /** Opens the lists of an index of runs, and the agenda of its sweeper. They follow it until `signal` aborts. */
 export function openRunLists(
   runs: Table<Run>,
-  { clock, ...home }: RunListsHome,
+  { clock, ...home }: SweptIndexHome,
   signal: AbortSignal,
 ): RunLists {
   const agenda: AgendaDefinition = {

@@ -26,7 +26,7 @@ import { SharedShards } from "../../src/app/sweep/shared-shards.ts";
 import { openThreadLists } from "../../src/app/list-threads.ts";
 
 const never = new AbortController().signal;
-const home = { folder: undefined, log: createLogger("test", "silent") };
+const home = { folder: undefined, log: createLogger("test", "silent"), clock: bootClock };
 
 /** The principal in the tests of the gateway. */
 export const ann = { tenant: "acme", subject: "ann" } as const;
@@ -61,7 +61,7 @@ export function memoryPorts(): MemoryPorts {
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),
     runs,
-    runLists: openRunLists(runs, { ...home, clock: bootClock }, never),
+    runLists: openRunLists(runs, home, never),
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
     memory: new LongTermMemory(new MemoryTable(), () => 0),
     threads: memoryThreadLog(),

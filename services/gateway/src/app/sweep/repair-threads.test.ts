@@ -2,6 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import { RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
+import { shardCount } from "@reeve/jetstream/local-index/agenda";
+import type { Clock } from "@reeve/platform/async/clock";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { readThread, refreshThread } from "@reeve/run/thread/read-thread";
 import { queueTurn } from "@reeve/run/thread/queue-turn";
@@ -9,9 +11,8 @@ import { threadRow } from "@reeve/run/thread/thread-row";
 import { expect, test } from "vitest";
 import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
 import { appendFacts, kindsOf, memoryPorts } from "../../../test/support/memory-ports.ts";
-import type { GatewayPorts } from "../gateway-ports.ts";
+import { listThreads, openThreadLists } from "../list-threads.ts";
 import { getThread } from "../threads/get-thread.ts";
-import type { RepairClock } from "./repair-threads.ts";
 import { repairThreads } from "./repair-threads.ts";
 
 const never = new AbortController().signal;
@@ -33,7 +34,7 @@ async function note(ports: MemoryPorts): Promise<void> {
 }
 
 /** A clock that a test moves: each `pass` lets the repair do one round. */
-class ManualClock implements RepairClock {
+class ManualClock implements Clock {
   #nowMs = 0;
   #asleep = Promise.withResolvers<{ readonly delayMs: number; readonly wake: () => void }>();
 
@@ -58,12 +59,18 @@ class ManualClock implements RepairClock {
   }
 }
 
-async function repairing(ports: GatewayPorts, passes: number): Promise<void> {
+async function repairing(
+  ports: Omit<MemoryPorts, "threads"> & { readonly threads: ThreadLog },
+  passes: number,
+): Promise<void> {
   const clock = new ManualClock();
   const end = new AbortController();
-  const repair = repairThreads(ports, clock, logger, end.signal);
-  // The watch has delivered the existing rows before the first round.
-  await new Promise(setImmediate);
+  const home = { folder: undefined, log: logger, clock };
+  await using threadLists = openThreadLists(ports.threadIndex, home, never);
+  // The index has the existing rows before the first round.
+  await listThreads(threadLists, "acme", { pageSize: 1, pageToken: "" }, never);
+  const shards = { owned: Array.from({ length: shardCount }, (_, shard) => shard) };
+  const repair = repairThreads({ ...ports, threadLists, shards }, clock, logger, end.signal);
   for (let pass = 0; pass < passes; pass++) await clock.pass();
   end.abort(new Error("enough"));
   await expect(repair).rejects.toThrow("enough");

@@ -1,78 +1,53 @@
-import type { Thread } from "@reeve/contracts/thread";
+import type { AgendaEntry } from "@reeve/jetstream/local-index/agenda";
+import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { repairThread } from "@reeve/run/thread/repair-thread";
 import type { GatewayPorts } from "../gateway-ports.ts";
-import { runTogether } from "@reeve/platform/async/run-together";
+import { sweepDue } from "./sweep-due.ts";
 
-type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "journal" | "dispatch">;
+type Ports = Pick<GatewayPorts, "threads" | "log" | "journal" | "dispatch"> & {
+  readonly threadLists: Pick<GatewayPorts["threadLists"], "agenda">;
+  readonly shards: Pick<GatewayPorts["shards"], "owned">;
+};
 
-export interface RepairClock {
-  now(): number;
-  sleep(delayMs: number, signal: AbortSignal): Promise<void>;
-}
-
-/** Interval between rounds, and the time after a change of a thread during which its writer may finish. */
+/** Interval between rounds. */
 const roundMs = 15_000;
 /** Maximum interval between repairs of a thread. */
 const maxDelayMs = 300_000;
 
-interface OpenThread {
-  readonly threadId: string;
-  readonly tenant: string;
-  readonly dueMs: number;
-  readonly delayMs: number;
-}
-
 /**
- * Repairs threads until `signal` aborts: completes what other processes began and did not finish, such as a run that has a
- * turn and no log, or an ended run whose turn is open. Repairs every thread that has open turns, after each of its changes
- * and then at increasing intervals. Several gateways may repair concurrently.
+ * Repairs the threads of its shards until `signal` aborts: completes what other processes began and did not finish, such as a
+ * run that has a turn and no log, or an ended run whose turn is open. Repairs every thread that has open turns, after each of its
+ * changes and then at increasing intervals. Several gateways may repair a thread concurrently.
  */
 export async function repairThreads(
   ports: Ports,
-  clock: RepairClock,
+  clock: Pick<Clock, "sleep">,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const open = new Map<string, OpenThread>();
-  const watch = async (until: AbortSignal) => {
-    for await (const change of ports.threadIndex.watch("", until)) {
-      if (change.kind === "deleted") open.delete(change.key);
-      if (change.kind === "written") note(open, change.row.key, change.row.record, clock.now());
-    }
+  const { threadLists: lists, shards } = ports;
+  const sweep = async (entry: AgendaEntry) => {
+    await repair(ports, entry, log, signal);
+    lists.agenda?.postpone(entry, Math.min(entry.delayMs * 2, maxDelayMs), "");
   };
-  const repairDue = async (until: AbortSignal) => {
-    for (;;) {
-      await clock.sleep(roundMs, until);
-      const now = clock.now();
-      for (const [key, thread] of open) {
-        if (thread.dueMs > now) continue;
-        const delayMs = Math.min(thread.delayMs * 2, maxDelayMs);
-        open.set(key, { ...thread, delayMs, dueMs: now + delayMs });
-        await repair(ports, thread, log, until);
-      }
-    }
-  };
-  await runTogether([watch, repairDue], signal);
-}
-
-function note(open: Map<string, OpenThread>, key: string, thread: Thread, nowMs: number): void {
-  const [tenant = ""] = key.split(".", 1);
-  const { threadId, unsettled } = thread;
-  if (!unsettled) open.delete(key);
-  else open.set(key, { threadId, tenant, dueMs: nowMs + roundMs, delayMs: roundMs });
+  await sweepDue({ lists, shards, roundMs }, clock, sweep, signal);
 }
 
 async function repair(
   ports: Ports,
-  { tenant, threadId }: OpenThread,
+  { key }: AgendaEntry,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
+  const [tenant = "", thread = ""] = key.split(".");
   try {
-    await repairThread(ports, { tenant, thread: threadId }, signal);
+    await repairThread(ports, { tenant, thread }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    log.warn({ err: error, tenant, threadId }, "thread was not repaired; trying again later");
+    log.warn(
+      { err: error, tenant, threadId: thread },
+      "thread was not repaired; trying again later",
+    );
   }
 }

@@ -6,6 +6,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { isParked } from "@reeve/run/head/ownership";
 import type { RunLists } from "../list-runs.ts";
 import { RecentSweeps } from "./recent-sweeps.ts";
+import { sweepDue } from "./sweep-due.ts";
 import type { SweepPorts, SweepRecord } from "./sweep-run.ts";
 import { emptySweepRecord, sweepParked, sweepRun } from "./sweep-run.ts";
 
@@ -15,12 +16,6 @@ const roundMs = 5_000;
 const maxDelayMs = 600_000;
 /** Interval between sweeps of a parked run. Whatever needs its dispatch changes its row, which makes it due. */
 const parkedDelayMs = 6 * 3_600_000;
-/** Runs that one round sweeps; the others stay due. */
-const maxInRound = 1_000;
-/** Runs of a round that are reserved for the last changed ones, so that a backlog does not delay them. */
-const maxFresh = 500;
-/** Runs that are swept at a time. */
-const concurrency = 8;
 
 export interface SweepRunsPorts extends SweepPorts {
   readonly logEnds: RunTailReader;
@@ -41,27 +36,9 @@ export async function sweepRuns(
   signal: AbortSignal,
 ): Promise<void> {
   const recent = new RecentSweeps();
-  for (;;) {
-    await clock.sleep(roundMs, signal);
-    const due = dueEntries(ports)[Symbol.iterator]();
-    const sweepNext = async () => {
-      for (let next = due.next(); next.done !== true; next = due.next()) {
-        await sweepEntry(next.value, recent, ports, log, signal);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, sweepNext));
-  }
-}
-
-/** Returns the runs that a round sweeps: the last changed ones, and those that have been due for longest. */
-function dueEntries({ runLists, shards }: SweepRunsPorts): readonly AgendaEntry[] {
-  const { agenda } = runLists;
-  if (agenda === undefined) return [];
-  const fresh = agenda.due(shards.owned, "last", maxFresh);
-  const known = new Set(fresh.map(({ key }) => key));
-  const longest = agenda.due(shards.owned, "first", maxInRound);
-  const others = longest.filter(({ key }) => !known.has(key));
-  return [...fresh, ...others].slice(0, maxInRound);
+  const sweep = (entry: AgendaEntry) => sweepEntry(entry, recent, ports, log, signal);
+  const { runLists: lists, shards } = ports;
+  await sweepDue({ lists, shards, roundMs }, clock, sweep, signal);
 }
 
 async function sweepEntry(
