@@ -18,10 +18,12 @@ export interface IndexPlace {
 const maxSlots = 100;
 /** SQLite's code for a file that another process has locked. */
 const busy = 5;
+/** Checkpoints are small, because each of them delays requests. */
 const settings = `
   PRAGMA locking_mode = EXCLUSIVE;
   PRAGMA synchronous = OFF;
   PRAGMA cache_size = -16384;
+  PRAGMA wal_autocheckpoint = 250;
 `;
 const stateTable =
   "CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY, identity TEXT, instance TEXT, revision INTEGER)";

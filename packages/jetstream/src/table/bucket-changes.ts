@@ -14,6 +14,8 @@ import { maxBatchedChanges } from "./port.ts";
 const maxPulledMessages = 500;
 /** How long a pull waits for messages. */
 const pullMs = 2_000;
+/** How many bytes a batch has at most, apart from its last change. */
+const maxBatchedBytes = 256 * 1024;
 /** The server removes the consumer of a process that died after this time. */
 const inactiveMs = 30_000;
 
@@ -109,14 +111,18 @@ async function openConsumer(
   return await jetstream(connection).consumers.get(stream, name);
 }
 
-/** Yields the messages that have arrived together, at most as many as a batch of changes may have. */
+/** Yields the messages that have arrived together, as many as a batch of changes may have. */
 async function* inBatches(messages: ConsumerMessages): AsyncIterable<readonly JsMsg[]> {
   let batch: JsMsg[] = [];
+  let bytes = 0;
   for await (const message of messages) {
     batch.push(message);
-    if (messages.getPending() > 0 && batch.length < maxBatchedChanges) continue;
+    bytes += message.data.length;
+    const isFull = batch.length === maxBatchedChanges || bytes >= maxBatchedBytes;
+    if (messages.getPending() > 0 && !isFull) continue;
     yield batch;
     batch = [];
+    bytes = 0;
   }
   if (batch.length > 0) yield batch;
 }

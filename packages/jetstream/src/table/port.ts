@@ -56,7 +56,7 @@ export interface TablePosition {
 }
 
 /** How many changes one batch has at most, so that a reader applies it at once without delaying others. */
-export const maxBatchedChanges = 250;
+export const maxBatchedChanges = 100;
 
 /** Consecutive changes. */
 export interface ChangeBatch<Record> {
