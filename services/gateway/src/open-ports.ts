@@ -21,7 +21,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { openRunLists } from "./app/list-runs.ts";
-import { openThreadLists } from "./app/list-threads.ts";
+import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
 import type { GatewayConfig } from "./config.ts";
 

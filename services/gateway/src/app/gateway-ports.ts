@@ -11,7 +11,7 @@ import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { StoredWorkspaces } from "./delete-workspace.ts";
 import type { RunLists } from "./list-runs.ts";
-import type { ThreadLists } from "./list-threads.ts";
+import type { ThreadLists } from "./threads/list-threads.ts";
 import type { SharedShards } from "./sweep/shared-shards.ts";
 
 /** The stores and queues that the gateway's methods use. */

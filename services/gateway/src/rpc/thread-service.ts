@@ -5,7 +5,7 @@ import { principalOf } from "@reeve/platform/rpc/principal";
 import { deleteThread } from "@reeve/run/thread/delete-thread";
 import { deleteWorkspace } from "../app/delete-workspace.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
-import { listThreads } from "../app/list-threads.ts";
+import { listThreads } from "../app/threads/list-threads.ts";
 import { getThread } from "../app/threads/get-thread.ts";
 import { listThreadMessages } from "../app/threads/list-thread-messages.ts";
 

@@ -23,7 +23,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
 import { openRunLists } from "../../src/app/list-runs.ts";
 import { SharedShards } from "../../src/app/sweep/shared-shards.ts";
-import { openThreadLists } from "../../src/app/list-threads.ts";
+import { openThreadLists } from "../../src/app/threads/list-threads.ts";
 
 const never = new AbortController().signal;
 const home = { folder: undefined, log: createLogger("test", "silent"), clock: bootClock };

@@ -11,7 +11,7 @@ import { threadRow } from "@reeve/run/thread/thread-row";
 import { expect, test } from "vitest";
 import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
 import { appendFacts, kindsOf, memoryPorts } from "../../../test/support/memory-ports.ts";
-import { listThreads, openThreadLists } from "../list-threads.ts";
+import { listThreads, openThreadLists } from "../threads/list-threads.ts";
 import { getThread } from "../threads/get-thread.ts";
 import { repairThreads } from "./repair-threads.ts";
 

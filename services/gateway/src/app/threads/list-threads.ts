@@ -6,7 +6,7 @@ import type { IndexDefinition } from "@reeve/jetstream/local-index/indexed-rows"
 import { TableIndex } from "@reeve/jetstream/local-index/table-index";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import type { Table } from "@reeve/jetstream/table/port";
-import type { SweptIndexHome } from "./list-runs.ts";
+import type { SweptIndexHome } from "../list-runs.ts";
 
 /** Lists of the indexed threads, most recently changed first. */
 export type ThreadLists = TableIndex<typeof ThreadSchema, never>;
