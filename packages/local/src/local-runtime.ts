@@ -13,7 +13,6 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
-import { bootClock } from "@reeve/platform/async/boot-clock";
 import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import { workRuns } from "@reeve/engine/drive/work-runs";
@@ -98,7 +97,7 @@ export class LocalRuntime {
   /** Starts the work, until the result is disposed. `failed` rejects when the work breaks. */
   start() {
     const { signal } = this;
-    this.#standstill = new StandstillMeter(bootClock);
+    this.#standstill = new StandstillMeter(systemClock);
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     const broken = new AbortController();
     failed.catch((error: unknown) => broken.abort(error));

@@ -6,7 +6,7 @@ import { openTable } from "@reeve/jetstream/table/nats";
 import { openProviders } from "@reeve/models/registry/provider-registry";
 import { abortLater } from "@reeve/platform/async/abort-later";
 import { Background } from "@reeve/platform/async/background";
-import { bootClock } from "@reeve/platform/async/boot-clock";
+import { systemClock } from "@reeve/platform/async/clock";
 import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -30,7 +30,7 @@ export async function startRuntime(
   const worker = `runtime-${randomBytes(6).toString("hex")}`;
   // Disposed after the background work, which settles the messages of this worker.
   const holder = starting.use(await QueueHolder.open(nats, { name: worker, log: logger }, signal));
-  const standstill = starting.use(new StandstillMeter(bootClock));
+  const standstill = starting.use(new StandstillMeter(systemClock));
   const background = starting.use(new Background(logger, signal));
   const providers = await openProviders(config, signal);
   const models = await openTable(nats, ModelCatalogSchema);

@@ -6,8 +6,8 @@ const tickMs = 500;
 const minGapMs = 2_000;
 
 /**
- * Measures for how long this process has stood still: stopped, or on a suspended machine. Its clock has to count the time of a
- * suspended machine.
+ * Measures how much time has passed on a clock without this process: while it was stopped, while its machine was suspended, or
+ * because the clock was set forward. Pass the clock of the times that this time is subtracted from.
  */
 export class StandstillMeter implements Disposable {
   readonly #clock: Pick<Clock, "now">;
@@ -21,7 +21,7 @@ export class StandstillMeter implements Disposable {
     this.#ticking = every(tickMs, () => this.#tick());
   }
 
-  /** The milliseconds for which the process has stood still since the meter exists. */
+  /** The milliseconds that have passed in this way since the meter exists. */
   get totalMs(): number {
     // After a standstill, other work may run before the timer.
     this.#tick();
