@@ -151,6 +151,8 @@ const table: Readonly<Record<string, Row>> = {
     stranger: "RUN_NOT_FOUND",
     owner: "UNAVAILABLE",
   },
+  "ArtifactService/DeleteArtifact": { request: () => ({ artifactId: ids.artifact }) },
+  "RunService/DeleteRun": { request: () => ({ runId: ids.run }) },
   "AgentService/DeleteAgent": {
     request: () => ({ agentId: "theirs" }),
     stranger: "AGENT_NOT_FOUND",

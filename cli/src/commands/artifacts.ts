@@ -15,7 +15,8 @@ export function artifactsCommand(context: Context): Command {
   return new Command("artifacts")
     .description("Manage artifacts: files that runs received or created.")
     .addCommand(listCommand(context))
-    .addCommand(getCommand(context));
+    .addCommand(getCommand(context))
+    .addCommand(deleteCommand(context));
 }
 
 function listCommand(context: Context): Command {
@@ -54,6 +55,18 @@ function getCommand(context: Context): Command {
       const path = output ?? fileNameOf(artifact);
       await (force === true ? saveFile : saveNewFile)(chunks, path, signal);
       terminal.note(`${path} (${formatBytes(artifact.sizeBytes)})\n`);
+    }),
+  );
+}
+
+function deleteCommand(context: Context): Command {
+  const command = new Command("delete")
+    .description("Delete an artifact.")
+    .argument("<artifact>", "id of the artifact");
+  return command.action((artifactId: string) =>
+    withClient(context, command, async (reeve) => {
+      const existed = await reeve.deleteArtifact(artifactId, context);
+      context.terminal.out(existed ? `${artifactId} deleted\n` : `${artifactId} does not exist\n`);
     }),
   );
 }

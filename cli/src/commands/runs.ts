@@ -24,6 +24,7 @@ export function runCommands(context: Context): readonly Command[] {
     listCommand(context),
     watchCommand(context),
     cancelCommand(context),
+    deleteCommand(context),
     treeCommand(context),
   ];
 }
@@ -155,6 +156,18 @@ function cancelCommand(context: Context): Command {
     withClient(context, command, async (reeve) => {
       await reeve.cancel(runId, reason, context);
       context.terminal.out(`${runId} cancelled\n`);
+    }),
+  );
+}
+
+function deleteCommand(context: Context): Command {
+  const command = new Command("delete")
+    .description("Delete a run that has ended, with its approvals, artifacts, and files.")
+    .argument("<run>", "id of the run");
+  return command.action((runId: string) =>
+    withClient(context, command, async (reeve) => {
+      const existed = await reeve.deleteRun(runId, context);
+      context.terminal.out(existed ? `${runId} deleted\n` : `${runId} does not exist\n`);
     }),
   );
 }

@@ -9,7 +9,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { emptyTail } from "../src/log/port.ts";
 import { openCallJournal, openRunLog, openThreadLog } from "../src/log/open.ts";
-import type { RunLog, RunPartReader, RunTailReader } from "../src/log/run-log.ts";
+import type { RunLog } from "../src/log/run-log.ts";
 import type { ThreadLog } from "../src/log/thread-log.ts";
 import { externalAppendContract } from "./support/external-append-contract.ts";
 import {
@@ -24,13 +24,14 @@ import {
 } from "./support/facts.ts";
 import { logContract, range } from "./support/log-contract.ts";
 import { partsContract } from "./support/parts-contract.ts";
+import { removalContract } from "./support/removal-contract.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 import type { Cut } from "./support/severing-proxy.ts";
 import { SeveringProxy } from "./support/severing-proxy.ts";
 
 const signal = new AbortController().signal;
 let bench: NatsBench;
-let log: RunLog & RunTailReader & RunPartReader;
+let log: Awaited<ReturnType<typeof openRunLog>>;
 let other: RunLog;
 let threads: readonly [Awaited<ReturnType<typeof openThreadLog>>, ThreadLog];
 
@@ -49,6 +50,7 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]());
 
 logContract("of a run, in JetStream", runLogKind, () => [log, other]);
+removalContract("in JetStream", runLogKind, () => [log, other]);
 logContract("of a thread, in JetStream", threadLogKind, () => threads);
 partsContract("in JetStream", runLogKind, () => log);
 externalAppendContract("in JetStream", () => [log, other]);

@@ -3,7 +3,9 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { create } from "@bufbuild/protobuf";
+import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
+import { isRunOver } from "@reeve/run/commands/is-run-over";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -53,6 +55,7 @@ export class LocalRuntime {
   #standstill: StandstillMeter | undefined;
   readonly #parts: LocalParts;
   readonly #toolbox: HostToolbox;
+  readonly #runs = memoryRunLog();
   readonly #artifacts = new MemoryArtifactStore({ maxBytes: maxArtifactBytes });
 
   constructor(parts: LocalParts) {
@@ -69,7 +72,7 @@ export class LocalRuntime {
       }),
     };
     this.ports = {
-      log: memoryRunLog(),
+      log: this.#runs,
       journal: memoryCallJournal(),
       toolCalls: async () => this.#calls,
       catalogs: () => catalogs,
@@ -103,8 +106,9 @@ export class LocalRuntime {
     failed.catch((error: unknown) => broken.abort(error));
     const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, drain: signal });
     const slots = new Slots(concurrency);
-    const toolhost = {
+    const toolhost: CallPorts = {
       journal: this.ports.journal,
+      isRunOver: (run, until) => isRunOver(this.#runs, run, until),
       requests: this.#calls,
       executions: ownExecutions(slots),
       toolbox: this.#toolbox,

@@ -113,6 +113,18 @@ export class Client implements Disposable {
     return run ?? create(RunSchema);
   }
 
+  /**
+   * Deletes a run that has ended; any other throws `RUN_NOT_ENDED`. Returns whether the run existed: deleting it again changes
+   * nothing.
+   */
+  async deleteRun(runId: string, options: CallOptions = {}): Promise<boolean> {
+    const { existed } = await this.#requests.repeatable(
+      ({ runs }, call) => runs.deleteRun({ runId }, call),
+      options,
+    );
+    return existed;
+  }
+
   /** Returns the tool calls and subtasks of a run. */
   async getExecutionTree(runId: string, options: CallOptions = {}): Promise<ExecutionTree> {
     const { tree } = await this.#requests.repeatable(
@@ -196,6 +208,15 @@ export class Client implements Disposable {
       );
       return { items, nextPageToken };
     }, options);
+  }
+
+  /** Deletes an artifact. Returns whether it existed: deleting it again changes nothing. */
+  async deleteArtifact(artifactId: string, options: CallOptions = {}): Promise<boolean> {
+    const { existed } = await this.#requests.repeatable(
+      ({ artifacts }, call) => artifacts.deleteArtifact({ artifactId }, call),
+      options,
+    );
+    return existed;
   }
 
   /** Lists the tools that agents may use. */

@@ -6,6 +6,7 @@ import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { ProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
 import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
+import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { openRunCatalog } from "@reeve/jetstream/projection/nats-catalog";
 import { Background } from "@reeve/platform/async/background";
 import { authenticateInternally } from "@reeve/platform/rpc/internal-principal";
@@ -23,7 +24,7 @@ import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import type { ApprovalsConfig } from "./config.ts";
 import { openApprovalLists } from "./app/approval-lists.ts";
-import { compareApprovals, projectInbox } from "./projections/project-inbox.ts";
+import { approvalsOfLogs, compareApprovals, projectInbox } from "./projections/project-inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 
 interface ApprovalsDependencies {
@@ -45,8 +46,10 @@ export async function startApprovals(
   const home = { folder: config.REEVE_INDEX_DIR, log };
   const lists = openApprovalLists(inbox, home, background.signal);
   lists.start();
+  const runLog = await openRunLog(nats);
   const ports: ApprovalPorts = {
-    log: withAppendObserver(await openRunLog(nats), measureWaits),
+    log: withAppendObserver(runLog, measureWaits),
+    logEnds: runLog,
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
     lists,
@@ -74,6 +77,7 @@ export async function startApprovals(
       schema: ApprovalSchema,
       catalog: await openRunCatalog(nats),
       compare: (...run) => compareApprovals(ports, ...run),
+      dropOrphans: (during) => dropOrphans(approvalsOfLogs(ports), during),
     };
     await keepProjectionOverNats(nats, projection, log, until);
   });

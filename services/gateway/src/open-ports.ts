@@ -2,6 +2,7 @@ import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { create } from "@bufbuild/protobuf";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ApprovalSchema } from "@reeve/contracts/approval";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { RunSchema } from "@reeve/contracts/run";
 import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
@@ -41,16 +42,19 @@ export async function openPorts(
   const threadLists = openThreadLists(threadIndex, home, signal);
   for (const lists of [runLists, threadLists]) lists.start();
   const runLog = await openRunLog(nats);
+  const journal = await openCallJournal(nats);
   return {
     log: runLog,
     logEnds: runLog,
     logBatches: runLog,
-    journal: await openCallJournal(nats),
+    journal,
+    remove: { runs: runLog, journals: journal },
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     agents: await openTable(nats, AgentSchema),
     runs,
     runLists,
     shards: new SharedShards(await openTable(nats, SweeperPresenceSchema), systemClock),
+    inbox: await openTable(nats, ApprovalSchema),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     threads: await openThreadLog(nats),

@@ -26,9 +26,10 @@ import { repairThreads } from "./app/sweep/repair-threads.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
 import type { GatewayConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
+import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { compareRun } from "./projections/compare-run.ts";
 import { compareThread } from "./projections/compare-thread.ts";
-import { indexRuns } from "./projections/run-index.ts";
+import { indexRuns, runsOfLogs } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
 import { gatewayServices } from "./services.ts";
 
@@ -110,6 +111,7 @@ function keepProjections(
       schema: RunSchema,
       catalog: await openRunCatalog(nats),
       compare: (...run) => compareRun(ports, ...run),
+      dropOrphans: (until) => dropOrphans(runsOfLogs(ports), until),
     };
     await keepProjectionOverNats(nats, runs, log, signal);
   });

@@ -4,7 +4,7 @@ import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import { adoptCalls } from "@reeve/calls/queue/adopt-calls";
 import { Slots } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
-import { openCallJournal } from "@reeve/jetstream/log/open";
+import { openCallJournal, openRunLog } from "@reeve/jetstream/log/open";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
@@ -16,6 +16,7 @@ import { onAbort } from "@reeve/platform/async/on-abort";
 import type { Environment } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { isRunOver } from "@reeve/run/commands/is-run-over";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { sweepSessions } from "@reeve/sandbox/lifecycle/sweep-sessions";
 import type { ToolhostConfig } from "./config.ts";
@@ -89,8 +90,10 @@ export async function startToolhost(
   const announcing = AbortSignal.any([signal, taking.signal]);
   const announcer = new Announcer(pool.catalogs, catalog, log, announcing);
   await external.connect(sources);
-  const ports = {
+  const runs = await openRunLog(nats);
+  const ports: Work["ports"] = {
     journal: await openCallJournal(nats),
+    isRunOver: (run, until) => isRunOver(runs, run, until),
     requests,
     routing: pool.routing,
     executions: pool.executions,

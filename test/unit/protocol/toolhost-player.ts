@@ -42,6 +42,7 @@ export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
   model?.join(actor);
   const ports: CallPorts = {
     journal: journal.of(actor),
+    isRunOver: () => Promise.resolve(false),
     requests: routing?.requests ?? calls.of(actor),
     executions: executions.of(actor, slots),
     ...(routing && { routing }),

@@ -57,6 +57,14 @@ describe("a call that is delivered again", () => {
     expect(resultIn(await factsIn(ports))).toMatchObject({ isError: true });
   });
 
+  test("of a run that is over is not executed", async () => {
+    const ports = { ...portsWith(answers), isRunOver: async () => true };
+    const delivery = deliveryOf(request({ idempotent: true }));
+    await settleCall(delivery, ports, never);
+    expect(await factsIn(ports)).toEqual([]);
+    expect(delivery.settled).toEqual(["acknowledged"]);
+  });
+
   test("by another message has no effect", async () => {
     const ports = portsWith(answers);
     await append(ports, startedFact("toolhost-alive", 7));

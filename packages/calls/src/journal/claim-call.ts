@@ -17,6 +17,8 @@
 //     forever")
 // C6. A host that finds the CallStarted of another host after its own ends its execution and records nothing more.
 //     (claim-call.test.ts: "to another host is left to that host")
+// C7. A call without a journal whose run has ended, or was deleted, is not started: the deletion of a run removes the journals
+//     of its calls, and a request may be delivered after it. (claim-call.test.ts: "of a run that is over is not executed")
 import { equals } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ToolCall, ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
@@ -42,6 +44,11 @@ export type CallClaim =
   | { readonly kind: "elsewhere" }
   | { readonly kind: "later" };
 
+type ClaimPorts = Pick<
+  CallPorts,
+  "journal" | "isRunOver" | "requests" | "executions" | "host" | "clock" | "wallClock"
+>;
+
 const maxStarts = 3;
 const maxAttempts = 20;
 /** Delay before an append that stored nothing is repeated. */
@@ -52,7 +59,7 @@ export async function claimCall(
   { message, sequence }: Delivery<ToolCallRequest>,
   key: CallKey,
   call: ToolCall,
-  ports: Pick<CallPorts, "journal" | "requests" | "executions" | "host" | "clock" | "wallClock">,
+  ports: ClaimPorts,
   signal: AbortSignal,
 ): Promise<CallClaim> {
   const { journal, host, wallClock } = ports;
@@ -63,6 +70,7 @@ export async function claimCall(
     if (facts.some(endsCall)) return { kind: "settled" };
     const left = facts.length === 0 ? undefined : await leave(key, starts, sequence, ports, signal);
     if (left !== undefined) return left;
+    if (facts.length === 0 && (await ports.isRunOver(key, signal))) return { kind: "settled" };
     const isFirst = facts.length === 0 && !journalMayHaveExpired(message, wallClock.now());
     const mayStart = isFirst || (message.idempotent && starts.length < maxStarts);
     const next = mayStart ? startedFact(host, sequence) : unknownResult(call, starts, message);

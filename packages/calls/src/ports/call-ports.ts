@@ -1,5 +1,6 @@
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Clock } from "@reeve/platform/async/clock";
@@ -12,6 +13,8 @@ import type { Workspaces } from "./workspaces.ts";
 /** What the execution of calls depends on. */
 export interface CallPorts {
   readonly journal: CallJournal;
+  /** Whether a run has ended, or does not exist: nothing is started for it. */
+  isRunOver(run: RunKey, signal: AbortSignal): Promise<boolean>;
   /** The queue from which calls are taken. */
   readonly requests: Pick<WorkQueue<ToolCallRequest>, "holds">;
   /** What became of calls that this host or another one has started. */

@@ -54,6 +54,7 @@ export function patientTool() {
 export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()): CallPorts {
   return {
     journal,
+    isRunOver: async () => false,
     requests: { holds: async () => true },
     executions: whoseStateIs("lost"),
     toolbox: { list: () => [tool], find: (name) => (name === "echo" ? tool : undefined) },

@@ -13,6 +13,8 @@ interface FollowSource<Event> {
   readonly liveSubject: string;
   /** After how much quiet time to compare with the stored tail: a lost last message is invisible otherwise. */
   readonly tailCheckMs: number;
+  /** Whether batches expire, so that a log may be empty although nobody removed it. */
+  readonly expires: boolean;
   /** Reads what is stored after the sequence to follow from, or a first part of it. It may include events before that. */
   readFirst(): Promise<LogPart<Event>>;
   read(tail: Tail): Promise<LogPart<Event>>;
@@ -29,7 +31,7 @@ const maxRetryMs = 120_000;
 /**
  * Yields the committed events after `afterSequence`, each once and in order: first what is stored, then what the stream
  * republishes, as long as that continues without a gap. After a gap, a lag of the reader, a quiet time, or a lost connection,
- * reads from the store.
+ * reads from the store. Ends when the log is removed.
  */
 export async function* followSubject<Event>(
   source: FollowSource<Event>,
@@ -47,7 +49,8 @@ export async function* followSubject<Event>(
       isFirst = false;
       live.isBehind = false;
       const stored = await retryUnavailable(read, { maxElapsedMs: maxRetryMs }, signal);
-      const { isComplete, ...range } = stored;
+      const { isComplete, isGone = false, ...range } = stored;
+      if (isGone && !source.expires) return;
       if (!isComplete) live.isBehind = true;
       next = range;
     } else {

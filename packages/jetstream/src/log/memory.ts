@@ -17,6 +17,7 @@ import type {
   Log,
   LogPart,
   PartReader,
+  LogRemover,
   RawBatch,
   Tail,
   TailReader,
@@ -30,6 +31,7 @@ interface StoredLog<Event> {
   readonly changed: Notifier;
   /** The tail after each batch. */
   readonly tails: Tail[];
+  isRemoved: boolean;
 }
 
 /** The events of one append. */
@@ -40,7 +42,12 @@ interface MemoryBatch<Key, Event> {
 
 /** Logs in memory, for runs without a server and for tests. They end with the process. */
 export class MemoryLog<Key, Event>
-  implements Log<Key, Event>, TailReader<Key, Event>, PartReader<Key, Event>, BatchReader<Key>
+  implements
+    Log<Key, Event>,
+    TailReader<Key, Event>,
+    PartReader<Key, Event>,
+    BatchReader<Key>,
+    LogRemover<Key>
 {
   /** All batches of all logs, in the order of their appends. */
   readonly batches: MemoryBatch<Key, Event>[] = [];
@@ -141,9 +148,10 @@ export class MemoryLog<Key, Event>
     after: number | Tail,
     signal: AbortSignal,
   ): AsyncIterable<EventRange<Event>> {
-    using changed = this.#log(key).changed.subscribe();
+    const log = this.#log(key);
+    using changed = log.changed.subscribe();
     let cursor = typeof after === "number" ? tailAt(after) : after;
-    for (;;) {
+    while (!log.isRemoved) {
       const missed = await this.read(key, cursor, signal);
       if (missed.tail.sequence > cursor.sequence) {
         cursor = missed.tail;
@@ -152,11 +160,24 @@ export class MemoryLog<Key, Event>
     }
   }
 
+  async remove(key: Key, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await Promise.resolve();
+    const name = this.#format.subjectOf(key);
+    const log = this.#logs.get(name);
+    if (log === undefined) return;
+    this.#logs.delete(name);
+    const others = this.batches.filter((batch) => this.#format.subjectOf(batch.key) !== name);
+    this.batches.splice(0, this.batches.length, ...others);
+    log.isRemoved = true;
+    log.changed.notify();
+  }
+
   #log(key: Key): StoredLog<Event> {
     const name = this.#format.subjectOf(key);
     const known = this.#logs.get(name);
     if (known !== undefined) return known;
-    const log = { events: [], changed: new Notifier(), tails: [] };
+    const log = { events: [], changed: new Notifier(), tails: [], isRemoved: false };
     this.#logs.set(name, log);
     return log;
   }

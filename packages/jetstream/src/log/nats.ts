@@ -22,6 +22,7 @@ import type {
   Log,
   LogPart,
   PartReader,
+  LogRemover,
   Tail,
   TailReader,
 } from "./port.ts";
@@ -53,7 +54,12 @@ export interface NatsLogOptions {
  * message before it stores another, which makes an append a compare-and-append.
  */
 export class NatsLog<Key, Event, Schema extends DescMessage>
-  implements Log<Key, Event>, TailReader<Key, Event>, PartReader<Key, Event>, BatchReader<Key>
+  implements
+    Log<Key, Event>,
+    TailReader<Key, Event>,
+    PartReader<Key, Event>,
+    BatchReader<Key>,
+    LogRemover<Key>
 {
   readonly #connection: NatsConnection;
   readonly #definition: LogDefinition<Key, Event, Schema>;
@@ -132,8 +138,9 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   }
 
   async read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>> {
-    const { isComplete: _, ...range } = await this.readPart(key, tail, Infinity, signal);
-    return range;
+    const part = await this.readPart(key, tail, Infinity, signal);
+    const { events, tail: end, batchTails } = part;
+    return { events, tail: end, batchTails };
   }
 
   readPart(key: Key, tail: Tail, maxBytes: number, signal: AbortSignal): Promise<LogPart<Event>> {
@@ -172,6 +179,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       connection: this.#connection,
       liveSubject: this.#channel.liveSubject(this.#definition.tokens(key)),
       tailCheckMs: this.#tailCheckMs,
+      expires: this.#channel.stream?.maxAge !== undefined,
       readFirst: () =>
         typeof after === "number"
           ? this.#readAfter(subject, after, signal)
@@ -181,6 +189,11 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
         this.#rangeOf(subject, tail, batches),
     };
     return followSubject(source, afterSequence, signal);
+  }
+
+  async remove(key: Key, signal: AbortSignal): Promise<void> {
+    const remove = () => this.#reader.remove(this.#subject(key));
+    await retryUnavailable(remove, this.#retryLimits, signal);
   }
 
   #subject(key: Key): string {
@@ -209,8 +222,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     limits: { readonly maxBytes: number; readonly mayLag: boolean },
     signal: AbortSignal,
   ): Promise<LogPart<Event>> {
-    const { batches, isComplete } = await this.#reader.after(subject, tail, limits, signal);
-    return { ...(await this.#rangeOf(subject, tail, batches)), isComplete };
+    const { batches, ...read } = await this.#reader.after(subject, tail, limits, signal);
+    return { ...(await this.#rangeOf(subject, tail, batches)), ...read };
   }
 
   /** Reads the last batch first: a reader that knows only a sequence usually has everything before it. */

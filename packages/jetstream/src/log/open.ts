@@ -1,16 +1,17 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import type { CallJournal } from "./call-journal.ts";
+import type { CallJournal, CallKey } from "./call-journal.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
 import type { NatsLogOptions } from "./nats.ts";
 import { NatsLog } from "./nats.ts";
-import type { RunBatchReader, RunLog, RunPartReader, RunTailReader } from "./run-log.ts";
+import type { LogRemover } from "./port.ts";
+import type { RunBatchReader, RunKey, RunLog, RunPartReader, RunTailReader } from "./run-log.ts";
 import type { ThreadLog } from "./thread-log.ts";
 
 /** Opens the logs of runs in JetStream, and creates their stream if it is missing. */
 export function openRunLog(
   { connection }: { readonly connection: NatsConnection },
   options: NatsLogOptions = {},
-): Promise<RunLog & RunTailReader & RunPartReader & RunBatchReader> {
+): Promise<RunLog & RunTailReader & RunPartReader & RunBatchReader & LogRemover<RunKey>> {
   return NatsLog.open(connection, runLogDefinition, options);
 }
 
@@ -26,6 +27,6 @@ export function openThreadLog(
 export function openCallJournal(
   { connection }: { readonly connection: NatsConnection },
   options: NatsLogOptions = {},
-): Promise<CallJournal> {
+): Promise<CallJournal & LogRemover<CallKey>> {
   return NatsLog.open(connection, callJournalDefinition, options);
 }

@@ -61,7 +61,8 @@ export interface Log<Key, Event> {
   /**
    * Yields all events after a sequence, or after a tail that was read, each once and in order: first what is stored, then what
    * is appended. Yields committed events only, perhaps some time after their commit. Repairs gaps from the store, and compares a quiet log with its stored tail every
-   * few seconds. Ends when the consumer stops, or by throwing the signal's reason.
+   * few seconds. Ends when the consumer stops, when a log of which it has yielded events is removed, or by throwing the
+   * signal's reason. Does not end when the batches of a log expire.
    */
   follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>>;
 }
@@ -79,6 +80,8 @@ export interface TailReader<Key, Event> {
 export interface LogPart<Event> extends EventRange<Event> {
   /** Whether it reaches the end of the log. */
   readonly isComplete: boolean;
+  /** Whether nothing is stored, although the reader has read something before. */
+  readonly isGone?: boolean;
 }
 
 /** Reads long logs in parts. */
@@ -88,6 +91,15 @@ export interface PartReader<Key, Event> {
    * append before the call is missing from a complete part.
    */
   readPart(key: Key, tail: Tail, maxBytes: number, signal: AbortSignal): Promise<LogPart<Event>>;
+}
+
+/** Removes logs. */
+export interface LogRemover<Key> {
+  /**
+   * Removes all events of a log. The caller knows that nobody appends to it. A log that does not exist is not an error. Needs no
+   * room in the store.
+   */
+  remove(key: Key, signal: AbortSignal): Promise<void>;
 }
 
 /** A batch as its log stores it. All fields but `data` are its headers, which may contradict it if the log was altered. */

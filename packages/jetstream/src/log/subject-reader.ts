@@ -6,6 +6,7 @@ import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { callStore } from "../streams/call-store.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
 import type { StreamPlace } from "../streams/stream-messages.ts";
@@ -30,6 +31,8 @@ interface BatchRange {
   readonly batches: readonly StoredBatch[];
   /** Whether they reach the end of what is stored. */
   readonly isComplete: boolean;
+  /** Whether the subject has no messages, although a batch was read from it before. */
+  readonly isGone?: boolean;
 }
 
 /** After which batch a read starts. */
@@ -75,6 +78,12 @@ export class SubjectReader {
     return batchOf(await (mayLag ? this.#messages.lagging(query) : this.#messages.latest(query)));
   }
 
+  /** Removes all batches of the subject. */
+  async remove(subject: string): Promise<void> {
+    const { streams } = await openJetStreamManager(this.#connection);
+    await callStore(() => streams.purge(this.#stream, { filter: subject }));
+  }
+
   /** Returns the first batch of the subject after `revision`. */
   async next(subject: string, revision: number): Promise<StoredBatch | undefined> {
     return batchOf(await this.#messages.latest({ next_by_subj: subject, seq: revision + 1 }));
@@ -93,7 +102,12 @@ export class SubjectReader {
     signal: AbortSignal,
   ): Promise<BatchRange> {
     const last = await this.last(subject, { mayLag });
-    if (last === undefined || last.revision === revision) return { batches: [], isComplete: true };
+    if (last === undefined) {
+      // Only the leader knows that a batch which was read is gone.
+      const isGone = revision > 0 && (!mayLag || (await this.last(subject)) === undefined);
+      return { batches: [], isComplete: true, isGone };
+    }
+    if (last.revision === revision) return { batches: [], isComplete: true };
     if (last.revision < revision) {
       if (mayLag || !this.isReplicated) return { batches: [], isComplete: true };
       throw storeUnavailable(

@@ -28,6 +28,8 @@ export interface ArtifactStore {
   get(tenant: string, artifactId: string, signal: AbortSignal): Promise<Artifact | undefined>;
   /** Yields the bytes in chunks. Throws a Failure of kind `not_found` when the artifact does not exist. */
   read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Deletes an artifact. Returns whether it existed. Repeating it completes a deletion that was interrupted. */
+  delete(tenant: string, artifactId: string, signal: AbortSignal): Promise<boolean>;
   /** Returns all artifacts of the tenant, oldest first. */
   list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]>;
 }

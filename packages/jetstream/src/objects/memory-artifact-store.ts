@@ -62,6 +62,12 @@ export class MemoryArtifactStore implements ArtifactStore {
     if (file.bytes.length > 0) yield Uint8Array.from(file.bytes);
   }
 
+  async delete(tenant: string, artifactId: string, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    await Promise.resolve();
+    return this.#files.delete(`${tenant}/${artifactId}`);
+  }
+
   async list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]> {
     signal.throwIfAborted();
     await Promise.resolve();

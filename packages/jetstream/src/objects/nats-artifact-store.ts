@@ -84,6 +84,15 @@ class NatsArtifactStore implements ArtifactStore {
     yield* chunks;
   }
 
+  async delete(tenant: string, artifactId: string, signal: AbortSignal): Promise<boolean> {
+    const isKnown = (await this.get(tenant, artifactId, signal)) !== undefined;
+    if (!isArtifactId(artifactId)) return false;
+    // The description first, because lists show it.
+    if (isKnown) await this.#descriptions.delete(keyOf(tenant, artifactId), signal);
+    await this.#bytes.remove(objectName(tenant, artifactId));
+    return isKnown;
+  }
+
   async list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]> {
     const rows = await this.#descriptions.list(tenant, signal);
     return rows.map(({ record }) => record).toSorted(byAge);

@@ -14,7 +14,7 @@ const maxConcurrent = 8;
 const reportMs = 5_000;
 
 interface Compared<Key> {
-  readonly table: Pick<ProjectedTable<Key>, "name" | "compare">;
+  readonly table: Pick<ProjectedTable<Key>, "name" | "compare" | "dropOrphans">;
   readonly catalog: LogCatalog<Key>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -28,8 +28,9 @@ interface Comparison {
 }
 
 /**
- * Compares every log with its rows, and repairs the rows. Returns the result. Reports progress every few seconds, however
- * long one log takes: without a report, another process would take the rebuild for abandoned.
+ * Compares every log with its rows, and repairs the rows. A thorough comparison also drops the rows of logs that are gone.
+ * Returns the result. Reports progress every few seconds, however long one log takes: without a report, another process would
+ * take the rebuild for abandoned.
  */
 export async function compareLogs<Key>(
   { table, catalog, clock, log }: Compared<Key>,
@@ -59,6 +60,7 @@ export async function compareLogs<Key>(
       void tasks.add(compare(end).finally(() => permit[Symbol.dispose]()));
     }
     await tasks.settled();
+    if (mode === "thorough") counts.repaired += BigInt((await table.dropOrphans?.(until)) ?? 0);
   };
   const reporting = reportRegularly(() => report(progress()), clock, until);
   try {

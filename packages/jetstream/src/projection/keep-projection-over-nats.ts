@@ -15,19 +15,20 @@ export interface ProjectionOverNats<Key> {
   readonly schema: DescMessage;
   readonly catalog: LogCatalog<Key>;
   readonly compare: ProjectedTable<Key>["compare"];
+  readonly dropOrphans?: ProjectedTable<Key>["dropOrphans"];
 }
 
 /** As `keepProjection`, for a projection over NATS. */
 export async function keepProjectionOverNats<Key>(
   nats: { readonly connection: NatsConnection },
-  { schema, catalog, compare }: ProjectionOverNats<Key>,
+  { schema, catalog, compare, dropOrphans }: ProjectionOverNats<Key>,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   const { name } = bucketOf(schema);
   const instance = (during: AbortSignal) => bucketInstance(nats, schema, during);
   const states = await openTable(nats, ProjectionSchema);
-  const table = { name, instance, compare };
+  const table = { name, instance, compare, ...(dropOrphans && { dropOrphans }) };
   const ports = { table, catalog, states, process: randomUUID(), clock: systemClock, log };
   await keepProjection(ports, signal);
 }

@@ -23,6 +23,7 @@ class Stage implements AsyncDisposable {
   failing = new Set<string>();
   /** Delays each comparison. */
   slowness = Promise.resolve();
+  orphans = 2;
   readonly #end = new AbortController();
   readonly #running: Promise<void>[] = [];
 
@@ -41,6 +42,7 @@ class Stage implements AsyncDisposable {
           await this.slowness;
           return key === "b";
         },
+        dropOrphans: () => Promise.resolve(this.orphans),
       },
       catalog: {
         async *ends(): AsyncIterable<LogEnd<string>> {
@@ -82,14 +84,14 @@ const timeOf = ({ heartbeatAt }: Rebuild) =>
 const isComplete = ({ rebuiltAt, rebuild }: Projection) =>
   rebuiltAt !== undefined && rebuild?.endedAt !== undefined;
 
-test("a projection with a new bucket is compared with every log, once", async () => {
+test("a projection with a new bucket is compared with every log, once, and loses the rows without a log", async () => {
   await using stage = new Stage();
   stage.run();
   await stage.until(isComplete);
   expect(stage.compared).toEqual(["a thorough", "b thorough", "c thorough"]);
   expect(await stage.state()).toMatchObject({
     bucketInstance: "first",
-    rebuild: { logs: 3n, repaired: 1n, failed: 0n },
+    rebuild: { logs: 3n, repaired: 3n, failed: 0n },
   });
   await stage.clock.advance(hourMs);
   expect(stage.compared).toHaveLength(3);

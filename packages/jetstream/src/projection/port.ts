@@ -27,4 +27,6 @@ export interface ProjectedTable<Key> {
    * hardly be wrong.
    */
   compare(end: LogEnd<Key>, mode: "thorough" | "quick", signal: AbortSignal): Promise<boolean>;
+  /** Deletes the rows whose log does not exist. Returns how many. Absent: logs of this kind are never removed. */
+  dropOrphans?(signal: AbortSignal): Promise<number>;
 }

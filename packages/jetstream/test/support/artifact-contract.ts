@@ -181,6 +181,26 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       expect(new Set(listed)).toEqual(new Set(stored));
     });
 
+    test("deletes a file, once, and only that of the tenant", async () => {
+      const [store, tenant] = [open(), freshTenant()];
+      const [gone, kept] = [
+        await store.put(tenant, draft("a", "key"), chunks("a"), never),
+        await store.put(tenant, draft("b"), chunks("b"), never),
+      ];
+      const { artifactId } = gone;
+      expect(await store.delete("other", artifactId, never)).toBe(false);
+      expect(await store.delete(tenant, "../a.b c", never)).toBe(false);
+      expect(await store.delete(tenant, artifactId, never)).toBe(true);
+      expect(await store.delete(tenant, artifactId, never)).toBe(false);
+      expect(await store.get(tenant, artifactId, never)).toBeUndefined();
+      await expect(textOf(store.read(tenant, artifactId, never))).rejects.toMatchObject({
+        reason: ErrorReason.ARTIFACT_NOT_FOUND,
+      });
+      expect(await store.list(tenant, never)).toEqual([kept]);
+      const again = await store.put(tenant, draft("a", "key"), chunks("anew"), never);
+      expect(await textOf(store.read(tenant, again.artifactId, never))).toBe("anew");
+    });
+
     test("has no file of another tenant, and none with an invalid id", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const { artifactId } = await store.put(tenant, draft("a"), chunks("secret"), never);

@@ -24,7 +24,7 @@ export async function endTurn(
   const turn = openTurn(seen.head, runId);
   if (turn !== undefined && !turn.started) {
     const run = await runOfTurn(ports, key, turn, signal);
-    if (run.kind === "other" || isTerminal(run.head.status)) {
+    if (run.kind !== "own" || isTerminal(run.head.status)) {
       seen = await appendThread(ports.threads, key, seen, endingOf(turn, run), signal);
     }
   }

@@ -13,10 +13,9 @@ export function endingOf(
   return (head) => {
     const turn = openTurn(head, runId);
     if (turn === undefined) return [];
-    const isOther = run.kind === "other";
     // A turn that never started adds nothing to the conversation.
     const value =
-      isOther || !turn.started
+      run.kind !== "own" || !turn.started
         ? { runId, outcome: TurnOutcome.CANCELLED }
         : turnEnded(runId, run.events, run.head);
     return [{ case: "turnEnded", value }];

@@ -47,7 +47,8 @@ export async function queueTurn(
   const decide = async (head: ThreadHead) => {
     isNew = false;
     if (openTurn(head, run.runId) !== undefined) return [];
-    // A turn ends only after its run was written, so a run without a log at this point has not had a turn before it.
+    // A turn ends only after its run was written, so a run without a log at this point has not had a turn before it,
+    // or was deleted.
     const { tail } = await log.read({ tenant: key.tenant, run: run.runId }, emptyTail, signal);
     if (tail.sequence > 0) return [];
     isNew = true;

@@ -27,3 +27,23 @@ test("a turn whose run has an owner is left alone", async () => {
   await repairThread(stage, key, never);
   expect(stage.queue.length).toBe(0);
 });
+
+test("a run that was deleted after its turn ended is not written again by a process that saw the turn open", async () => {
+  const stage = new ThreadStage();
+  await start(stage, "run_a");
+  await stage.finish("run_a");
+  // The process reads the thread, and only then the run.
+  const read: typeof stage.log.read = async (run, ...rest) => {
+    await repairThread(stage, key, never);
+    await stage.log.remove(run, never);
+    return await stage.log.read(run, ...rest);
+  };
+  const { threads, dispatch, journal, log } = stage;
+  const append = log.append.bind(log);
+  const follow = log.follow.bind(log);
+  const stale = { threads, dispatch, journal, log: { read, append, follow } };
+  await repairThread(stale, key, never);
+  expect(await stage.events("run_a")).toEqual([]);
+  expect(await stage.facts()).toEqual(["turnQueued run_a", "turnStarted run_a", "turnEnded run_a"]);
+  expect(stage.queue.length).toBe(1);
+});

@@ -21,7 +21,7 @@ export async function repairThread(
   let seen = await refreshThread(ports.threads, key, undefined, signal);
   for (const turn of waitingTurns(seen.head)) {
     const run = await runOfTurn(ports, key, turn, signal);
-    if (run.kind === "other" || isTerminal(run.head.status)) {
+    if (run.kind !== "own" || isTerminal(run.head.status)) {
       seen = await appendThread(ports.threads, key, seen, endingOf(turn, run), signal);
     }
   }

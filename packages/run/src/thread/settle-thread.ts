@@ -69,7 +69,7 @@ async function move(
   signal: AbortSignal,
 ): Promise<ThreadView | "settled"> {
   const run = await runOfTurn(ports, key, turn, signal);
-  if (run.kind === "other" || isTerminal(run.head.status)) {
+  if (run.kind !== "own" || isTerminal(run.head.status)) {
     const ending = endingOf(turn, run);
     return await appendThread(ports.threads, key, seen, ending, signal);
   }

@@ -10,13 +10,18 @@ import type { RunHead } from "../head/run-head.ts";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadKey, ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
-import { partsOf } from "./read-thread.ts";
+import { partsOf, readThread } from "./read-thread.ts";
+import { openTurn } from "./thread-head.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
 
-/** The run of a turn. `other`: a different request with the same id was first, so the run does not belong to the turn. */
+/**
+ * The run of a turn. `other`: a different request with the same id was first, so the run does not belong to the turn.
+ * `deleted`: its turn has ended, and then its log was deleted.
+ */
 export type TurnRun =
   | { readonly kind: "own"; readonly head: RunHead; readonly events: readonly RunEvent[] }
-  | { readonly kind: "other" };
+  | { readonly kind: "other" }
+  | { readonly kind: "deleted" };
 
 /** Returns what the run of a turn is made from. Throws a Failure if the turn does not have it, which is a fault of its writer. */
 export async function runCreatedOf(
@@ -39,7 +44,10 @@ export async function runCreatedOf(
   throw new Failure("internal", ErrorReason.INTERNAL, message);
 }
 
-/** Returns the run of a turn. Writes the run first if it is missing; every writer writes the same event. */
+/**
+ * Returns the run of a turn. Writes the run first if it is missing; every writer writes the same event. A run whose turn has
+ * ended is never written again.
+ */
 export async function runOfTurn(
   { log, threads }: Pick<ThreadPorts, "log" | "threads">,
   key: ThreadKey,
@@ -48,6 +56,10 @@ export async function runOfTurn(
 ): Promise<TurnRun> {
   const existing = await existingRun(log, key, turn, signal);
   if (existing !== undefined) return existing;
+  // A deletion ends the turn before it removes the log, so a look at the thread after the log tells whether there was a run.
+  if (openTurn(await readThread(threads, key, signal), turn.runId) === undefined) {
+    return { kind: "deleted" };
+  }
   const created = await runCreatedOf(threads, key, turn, signal);
   return await writeRunOfTurn({ log }, key, { turn, created }, signal);
 }

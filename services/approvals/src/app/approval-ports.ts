@@ -1,6 +1,6 @@
 import type { Approval } from "@reeve/contracts/approval";
 import type { Dispatch } from "@reeve/contracts/run";
-import type { RunLog } from "@reeve/jetstream/log/run-log";
+import type { RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
@@ -9,6 +9,7 @@ import type { ApprovalLists } from "./approval-lists.ts";
 /** The stores, the queue, and the clock that approvals uses. */
 export interface ApprovalPorts {
   readonly log: RunLog;
+  readonly logEnds: RunTailReader;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
   /** The index of approvals. It follows the logs of the runs with a short delay. */
   readonly inbox: Table<Approval>;

@@ -8,7 +8,7 @@ import { approvalNotFound, runOfApproval } from "@reeve/run/approvals/approval-i
 import type { ApprovalLists } from "./approval-lists.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 
-export const { key: approvalKey } = bucketOf(ApprovalSchema);
+const { key: approvalKey } = bucketOf(ApprovalSchema);
 
 /** Returns an approval from the inbox. Throws a Failure of kind `not_found` if it does not exist. */
 export async function getApproval(

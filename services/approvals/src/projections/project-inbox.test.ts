@@ -63,7 +63,7 @@ test.each([
     ended(status),
   );
   const inbox = new MemoryTable<Approval>();
-  await projectInbox(feedOf(runs.batches), { inbox, log: runs }, log, never);
+  await projectInbox(feedOf(runs.batches), { inbox, log: runs, logEnds: runs }, log, never);
   expect(await statesIn(inbox)).toEqual({ a: APPROVED, b: withdrawn });
 });
 
@@ -83,10 +83,19 @@ test("batches in any order, and repeated, result in the same inbox", async () =>
   await fc.assert(
     fc.asyncProperty(orders, async (order) => {
       const inbox = new MemoryTable<Approval>();
-      await projectInbox(feedOf(order), { inbox, log: runs }, log, never);
+      await projectInbox(feedOf(order), { inbox, log: runs, logEnds: runs }, log, never);
       expect(await statesIn(inbox)).toEqual({ a: APPROVED, b: REJECTED, c: WITHDRAWN });
     }),
   );
+});
+
+test("an approval that is filed after its run was deleted is dropped again", async () => {
+  const runs = await logOf(asked("a", PENDING));
+  const batches = runs.batches.slice();
+  await runs.remove(key, never);
+  const inbox = new MemoryTable<Approval>();
+  await projectInbox(feedOf(batches), { inbox, log: runs, logEnds: runs }, log, never);
+  expect(await statesIn(inbox)).toEqual({});
 });
 
 test("the end of a run does not change approvals of other runs", async () => {
@@ -96,7 +105,10 @@ test("the end of a run does not change approvals of other runs", async () => {
     key: other,
     events: [create(RunEventSchema, { sequence: 1, event: asked("z", PENDING) })],
   });
+  for (const { key: run, events } of batches.slice(1, 2)) {
+    await ending.append(run, emptyTail, events, never);
+  }
   const inbox = new MemoryTable<Approval>();
-  await projectInbox(feedOf(batches), { inbox, log: ending }, log, never);
+  await projectInbox(feedOf(batches), { inbox, log: ending, logEnds: ending }, log, never);
   expect(await statesIn(inbox)).toEqual({ a: WITHDRAWN, z: PENDING });
 });

@@ -5,14 +5,16 @@ import { RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { readThrough } from "@reeve/jetstream/log/read-through";
 import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
+import type { RowsOfLogs } from "@reeve/jetstream/projection/drop-orphans";
+import { dropOrphan } from "@reeve/jetstream/projection/drop-orphans";
 import type { LogEnd } from "@reeve/jetstream/projection/port";
 import { foldRun } from "@reeve/run/commands/fold-run";
 import { approvalsOf } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
-import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
+import type { RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { Table } from "@reeve/jetstream/table/port";
-import { approvalKey } from "../app/read-approvals.ts";
+import type { Row, Table } from "@reeve/jetstream/table/port";
+import { bucketOf } from "@reeve/contracts/channel";
 import { kindsIn } from "@reeve/run/head/event-kinds";
 
 const kinds = kindsIn({
@@ -50,10 +52,22 @@ const kinds = kindsIn({
   treeStored: false,
 });
 const maxAttempts = 20;
+const { key: approvalKey, tokensOf } = bucketOf(ApprovalSchema);
 
 export interface InboxPorts {
   readonly inbox: Table<Approval>;
   readonly log: Pick<RunLog, "read">;
+  readonly logEnds: RunTailReader;
+}
+
+/** Returns the inbox as rows that follow from the logs of runs. */
+export function approvalsOfLogs({ inbox, logEnds }: InboxPorts): RowsOfLogs<RunKey, Approval> {
+  return { rows: inbox, logs: logEnds, logOf: runOfRow };
+}
+
+function runOfRow({ key, record }: Row<Approval>): RunKey | undefined {
+  const { tenant } = tokensOf(key) ?? {};
+  return tenant === undefined ? undefined : { tenant, run: record.runId };
 }
 
 /**
@@ -89,7 +103,7 @@ async function project(
 ): Promise<void> {
   for (const { event } of events) {
     if (event.case === "approval" && event.value.approval !== undefined) {
-      await file(ports.inbox, key.tenant, event.value.approval, signal);
+      await file(ports, key.tenant, event.value.approval, signal);
     } else if (event.case === "status" && leavesApprovals(event.value.status)) {
       await withdraw(ports, { key, events }, signal);
     }
@@ -103,11 +117,12 @@ function leavesApprovals(status: RunStatus): boolean {
 
 /** Writes an approval into the inbox, unless the inbox reflects it. Returns whether it was written. */
 async function file(
-  inbox: Table<Approval>,
+  ports: InboxPorts,
   tenant: string,
   approval: Approval,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { inbox } = ports;
   const key = approvalKey({ tenant, approval: approval.approvalId });
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await inbox.get(key, signal);
@@ -117,21 +132,22 @@ async function file(
       row === undefined
         ? await inbox.create(key, approval, signal)
         : await inbox.update(key, approval, row.revision, signal);
-    if (written !== undefined) return true;
+    if (written === undefined) continue;
+    return row !== undefined || !(await dropOrphan(approvalsOfLogs(ports), written, signal));
   }
   throw new Error(`approval ${approval.approvalId} lost ${maxAttempts} writes to other writers`);
 }
 
 /** Withdraws the approvals that the log leaves pending, including those that are not in the inbox yet. */
 async function withdraw(
-  { inbox, log }: InboxPorts,
+  ports: InboxPorts,
   { key, events: batch }: Pick<RunFeedBatch, "key" | "events">,
   signal: AbortSignal,
 ): Promise<void> {
-  const { events } = await readThrough(log, key, batch.at(-1)?.sequence ?? 0, signal);
+  const { events } = await readThrough(ports.log, key, batch.at(-1)?.sequence ?? 0, signal);
   for (const approval of approvalsOf(await foldRun(events, signal))) {
     if (approval.state === ApprovalState.PENDING) {
-      await file(inbox, key.tenant, withdrawn(approval), signal);
+      await file(ports, key.tenant, withdrawn(approval), signal);
     }
   }
 }
@@ -141,14 +157,14 @@ async function withdraw(
  * status and neither parked them nor changed an approval: they work or have ended.
  */
 export async function compareApprovals(
-  { inbox, log }: InboxPorts,
+  ports: InboxPorts,
   { key, sequence, kinds: lastKinds }: LogEnd<RunKey>,
   mode: "thorough" | "quick",
   signal: AbortSignal,
 ): Promise<boolean> {
   const isWaiting = lastKinds.includes("runParked") || lastKinds.includes("approval");
   if (mode === "quick" && lastKinds.includes("status") && !isWaiting) return false;
-  const { events, tail } = await log.read(key, emptyTail, signal);
+  const { events, tail } = await ports.log.read(key, emptyTail, signal);
   if (tail.sequence < sequence && events.length > 0) {
     throw new Error(`the log of run ${key.run} was read from a lagging replica`);
   }
@@ -157,7 +173,7 @@ export async function compareApprovals(
   for (const approval of approvalsOf(head)) {
     const isLeft = approval.state === ApprovalState.PENDING && isTerminal(head.status);
     const current = isLeft ? withdrawn(approval) : approval;
-    if (await file(inbox, key.tenant, current, signal)) isChanged = true;
+    if (await file(ports, key.tenant, current, signal)) isChanged = true;
   }
   return isChanged;
 }

@@ -42,6 +42,7 @@ export async function parkedRun(
   const inbox = new MemoryTable<Approval>();
   return {
     log,
+    logEnds: log,
     dispatch: new MemoryWorkQueue<Dispatch>(),
     inbox,
     lists: openApprovalLists(

@@ -1,15 +1,17 @@
 import type { Offer } from "@reeve/agent/spec/check-spec";
 import type { Agent } from "@reeve/contracts/agent";
+import type { Approval } from "@reeve/contracts/approval";
 import type { Dispatch, Run } from "@reeve/contracts/run";
 import type { Thread } from "@reeve/contracts/thread";
-import type { CallJournal } from "@reeve/jetstream/log/call-journal";
-import type { RunBatchReader, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
+import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
+import type { LogRemover } from "@reeve/jetstream/log/port";
+import type { RunBatchReader, RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Table } from "@reeve/jetstream/table/port";
-import type { StoredWorkspaces } from "./delete-workspace.ts";
+import type { StoredWorkspaces } from "./delete/delete-workspace.ts";
 import type { RunLists } from "./list-runs.ts";
 import type { ThreadLists } from "./threads/list-threads.ts";
 import type { SharedShards } from "./sweep/shared-shards.ts";
@@ -21,6 +23,8 @@ export interface GatewayPorts {
   readonly logBatches: RunBatchReader;
   /** The journals of tool calls, to withdraw the open calls of a cancelled run. */
   readonly journal: Pick<CallJournal, "read" | "append">;
+  /** Removes the logs of runs, and the journals of their calls. */
+  readonly remove: { readonly runs: LogRemover<RunKey>; readonly journals: LogRemover<CallKey> };
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly agents: Table<Agent>;
   /** The index of runs. It follows their logs with a short delay. */
@@ -28,6 +32,8 @@ export interface GatewayPorts {
   readonly runLists: RunLists;
   /** The shards of the runs that this gateway sweeps. */
   readonly shards: SharedShards;
+  /** The index of approvals, which approvals maintains. The rows of deleted runs are deleted here. */
+  readonly inbox: Pick<Table<Approval>, "delete">;
   readonly artifacts: ArtifactStore;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;

@@ -271,6 +271,21 @@ test("a client that selects none of the events receives heartbeats with the curr
   await messages.return?.();
 });
 
+test("a stream whose run is deleted ends with not found", async () => {
+  const log = await stored(5);
+  const wanted = create(RequestSchema, { runId: key.run });
+  const messages = watchRun({ log, logEnds: log, sleep: silent }, key.tenant, wanted, never)[
+    Symbol.asyncIterator
+  ]();
+  expect(await messages.next()).toMatchObject({ value: { throughSequence: 5 } });
+  const next = messages.next();
+  await log.remove(key, never);
+  await expect(next).rejects.toMatchObject({
+    kind: "not_found",
+    reason: ErrorReason.RUN_NOT_FOUND,
+  });
+});
+
 test("continues past events of a newer version, which are records", async () => {
   const log = memoryRunLog();
   const unknown = create(RunEventSchema, { runId: key.run, sequence: 5 });

@@ -43,7 +43,7 @@ const maxHeldEvents = 200;
 /**
  * Yields the selected events of a run after a sequence, each once and in order, up to the terminal status. An empty message is
  * a heartbeat: it says that nothing is missing up to its `throughSequence`. Throws a Failure of kind `not_found` if the run
- * does not exist, `out_of_range` for a sequence beyond the end of the log, and `data_loss` when the client has seen events that
+ * does not exist or is deleted meanwhile, `out_of_range` for a sequence beyond the end of the log, and `data_loss` when the client has seen events that
  * are not stored.
  */
 export async function* watchRun(
@@ -95,6 +95,8 @@ export async function* watchRun(
     }
     if (next.endStatus !== undefined) return;
   }
+  // The log ended before its terminal status: the run was deleted.
+  throw runNotFound(runId);
 }
 
 /** The start of a watch: the past events that the client missed, and the tail or sequence after which to follow the log. */

@@ -4,10 +4,12 @@ import type { Run } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { dropOrphan } from "@reeve/jetstream/projection/drop-orphans";
 import type { LogEnd } from "@reeve/jetstream/projection/port";
 import { foldRun } from "@reeve/run/commands/fold-run";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { IndexPorts } from "./run-index.ts";
+import { runsOfLogs } from "./run-index.ts";
 import { countEnd } from "./run-metrics.ts";
 import { rowOf } from "./run-row.ts";
 
@@ -19,11 +21,12 @@ const maxAttempts = 20;
  * reflects the last event.
  */
 export async function compareRun(
-  { runs, log }: IndexPorts,
+  ports: IndexPorts,
   { key, sequence }: LogEnd<RunKey>,
   mode: "thorough" | "quick",
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { runs, log } = ports;
   const rowKey = runKey({ tenant: key.tenant, run: key.run });
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await runs.get(rowKey, signal);
@@ -41,8 +44,9 @@ export async function compareRun(
         ? await runs.create(rowKey, after, signal)
         : await runs.update(rowKey, after, row.revision, signal);
     if (written === undefined) continue;
+    if (row === undefined) return !(await dropOrphan(runsOfLogs(ports), written, signal));
     // A row that was lost was counted before.
-    if (row !== undefined) countEnd(row.record, after);
+    countEnd(row.record, after);
     return true;
   }
   throw new Error(

@@ -4,6 +4,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { Run, RunEvent } from "@reeve/contracts/run";
 import { Phase, RunEventSchema, RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
+import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { MemoryLog } from "@reeve/jetstream/log/memory";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
@@ -15,7 +16,7 @@ import { MemoryTable } from "@reeve/jetstream/table/memory";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { IndexPorts } from "./run-index.ts";
-import { indexRuns } from "./run-index.ts";
+import { indexRuns, runsOfLogs } from "./run-index.ts";
 import { rowAfter, rowKinds } from "./run-row.ts";
 
 const never = new AbortController().signal;
@@ -128,7 +129,7 @@ test("batches in order build the row without a read of the log", async () => {
   const runs = await logWith();
   const table = new MemoryTable<Run>();
   const { feed, acknowledged } = feedOf(runs.batches.filter(isWanted));
-  await indexRuns(feed, { runs: table, log: { read } }, log, never);
+  await indexRuns(feed, { runs: table, log: { read }, logEnds: runs }, log, never);
   expect(acknowledged).toHaveLength(runs.batches.filter(isWanted).length);
   expect(await rowIn({ runs: table })).toEqual(await truth(runs));
 });
@@ -143,7 +144,7 @@ test("batches in any order, and repeated ones, give the same row, which never be
     .map((order) => [...order, ...wanted.filter((batch) => !order.includes(batch))]);
   await fc.assert(
     fc.asyncProperty(orders, async (order) => {
-      const ports = { runs: new MemoryTable<Run>(), log: runs };
+      const ports = { runs: new MemoryTable<Run>(), log: runs, logEnds: runs };
       let reached = 0;
       for (const batch of order) {
         await indexRuns(feedOf([batch]).feed, ports, log, never);
@@ -161,7 +162,7 @@ test("two gateways that share the batches give the same row", async () => {
   const wanted = runs.batches.filter(isWanted);
   await fc.assert(
     fc.asyncProperty(fc.subarray(wanted), async (mine) => {
-      const ports = { runs: new MemoryTable<Run>(), log: runs };
+      const ports = { runs: new MemoryTable<Run>(), log: runs, logEnds: runs };
       const theirs = wanted.filter((batch) => !mine.includes(batch));
       await Promise.all(
         [mine, theirs].map((part) => indexRuns(feedOf(part).feed, ports, log, never)),
@@ -173,7 +174,7 @@ test("two gateways that share the batches give the same row", async () => {
 
 test("a batch without a row, or with a lagging log, is not taken for the whole run", async () => {
   const runs = await logWith();
-  const ports = { runs: new MemoryTable<Run>(), log: runs };
+  const ports = { runs: new MemoryTable<Run>(), log: runs, logEnds: runs };
   const last = runs.batches.filter(isWanted).slice(-1);
   await indexRuns(feedOf(last).feed, ports, log, never);
   expect(await rowIn(ports)).toEqual(await truth(runs));
@@ -182,6 +183,28 @@ test("a batch without a row, or with a lagging log, is not taken for the whole r
   await indexRuns(feed, lagging, log, never);
   expect(acknowledged).toEqual([]);
   expect(await rowIn(ports)).toEqual(await truth(runs));
+});
+
+test("a row that is written after the run was deleted is dropped again", async () => {
+  const runs = await logWith();
+  const ports = { runs: new MemoryTable<Run>(), log: runs, logEnds: runs };
+  const first = runs.batches.slice(0, 1);
+  await runs.remove(key, never);
+  const { feed, acknowledged } = feedOf(first);
+  await indexRuns(feed, ports, log, never);
+  expect(acknowledged).toHaveLength(1);
+  expect(await rowIn(ports)).toBeUndefined();
+});
+
+test("rows of deleted runs are dropped, and others stay", async () => {
+  const runs = await logWith();
+  const ports = { runs: new MemoryTable<Run>(), log: runs, logEnds: runs };
+  await indexRuns(feedOf(runs.batches.filter(isWanted)).feed, ports, log, never);
+  await ports.runs.put("acme.run_deleted1", create(RunSchema), never);
+  expect(await dropOrphans(runsOfLogs(ports), never)).toBe(1);
+  expect((await ports.runs.list("", never)).map((row) => row.key)).toEqual([
+    `${key.tenant}.${key.run}`,
+  ]);
 });
 
 test("a preview never splits a character", async () => {

@@ -2,18 +2,20 @@ import { create, equals } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Run } from "@reeve/contracts/run";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
+import type { RowsOfLogs } from "@reeve/jetstream/projection/drop-orphans";
+import { dropOrphan } from "@reeve/jetstream/projection/drop-orphans";
 import { readThrough } from "@reeve/jetstream/log/read-through";
 import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import { foldRun } from "@reeve/run/commands/fold-run";
 import { isTerminal } from "@reeve/run/head/run-status";
-import type { RunLog } from "@reeve/jetstream/log/run-log";
+import type { RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { Table } from "@reeve/jetstream/table/port";
+import type { Row, Table } from "@reeve/jetstream/table/port";
 import { RecentRows } from "./recent-rows.ts";
 import { countEnd } from "./run-metrics.ts";
 import { rowAfter, rowKinds, rowOf } from "./run-row.ts";
 
-const { key: runKey } = bucketOf(RunSchema);
+const { key: runKey, tokensOf } = bucketOf(RunSchema);
 const maxAttempts = 20;
 /** Rows of runs in progress that are held in memory. */
 const maxRows = 2_000;
@@ -21,6 +23,7 @@ const maxRows = 2_000;
 export interface IndexPorts {
   readonly runs: Table<Run>;
   readonly log: Pick<RunLog, "read">;
+  readonly logEnds: RunTailReader;
 }
 
 /**
@@ -67,6 +70,9 @@ async function indexBatch(
       row === undefined
         ? await runs.create(rowKey, after, signal)
         : await runs.update(rowKey, after, row.revision, signal);
+    if (written !== undefined && row === undefined) {
+      if (await dropOrphan(runsOfLogs(ports), written, signal)) return;
+    }
     if (written !== undefined) countEnd(row?.record, after);
     if (written !== undefined && rests(after)) recent.forget(rowKey);
     else if (written !== undefined) recent.keep(written);
@@ -76,6 +82,16 @@ async function indexBatch(
   throw new Error(
     `the row of run ${run} was not written: other writers were first in all ${maxAttempts} attempts`,
   );
+}
+
+/** Returns the index of runs as rows that follow from logs. */
+export function runsOfLogs({ runs, logEnds }: IndexPorts): RowsOfLogs<RunKey, Run> {
+  return { rows: runs, logs: logEnds, logOf: runOfRow };
+}
+
+function runOfRow({ key }: Row<Run>): RunKey | undefined {
+  const { tenant, run } = tokensOf(key) ?? {};
+  return tenant === undefined || run === undefined ? undefined : { tenant, run };
 }
 
 /** Returns whether no write of the row is expected soon, so that it need not be held. */

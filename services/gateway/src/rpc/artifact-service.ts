@@ -32,5 +32,9 @@ export function artifactService(artifacts: ArtifactStore): ServiceImpl<typeof Ar
       const page = await listArtifacts(artifacts, tenant, request, context.signal);
       return { artifacts: [...page.items], nextPageToken: page.nextPageToken };
     },
+    deleteArtifact: async ({ artifactId }, context) => {
+      const { tenant } = principalOf(context);
+      return { existed: await artifacts.delete(tenant, artifactId, context.signal) };
+    },
   };
 }

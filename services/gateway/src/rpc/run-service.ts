@@ -9,6 +9,7 @@ import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { cancelRun } from "../app/cancel-run.ts";
+import { deleteRun } from "../app/delete/delete-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { cancelUnwatched, Watchers } from "../app/watchers.ts";
 import { exportRunLog } from "../app/export-run-log.ts";
@@ -106,6 +107,10 @@ export function runService(
     cancelRun: async (request, context) => ({
       run: runOf(await cancelRun(ports, principalOf(context), request, context.signal)),
     }),
+    deleteRun: async ({ runId }, context) => {
+      const key = runKeyOf(principalOf(context).tenant, runId);
+      return { existed: await deleteRun(ports, key, context.signal) };
+    },
     exportRunLog: ({ runId }, context) =>
       exportRunLog(ports, runKeyOf(principalOf(context).tenant, runId), context.signal),
     sendMessage: (request, context) =>

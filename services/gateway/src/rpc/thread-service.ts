@@ -3,7 +3,8 @@ import type { ThreadService } from "@reeve/contracts/thread";
 import { threadWorkspaceId } from "@reeve/contracts/workspace-id";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import { deleteThread } from "@reeve/run/thread/delete-thread";
-import { deleteWorkspace } from "../app/delete-workspace.ts";
+import { deleteArtifactsOfThread } from "../app/delete/delete-artifacts.ts";
+import { deleteWorkspace } from "../app/delete/delete-workspace.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { listThreads } from "../app/threads/list-threads.ts";
 import { getThread } from "../app/threads/get-thread.ts";
@@ -13,7 +14,14 @@ import { listThreadMessages } from "../app/threads/list-thread-messages.ts";
 export function threadService(
   ports: Pick<
     GatewayPorts,
-    "threads" | "threadLists" | "log" | "journal" | "dispatch" | "workspaces"
+    | "threads"
+    | "threadLists"
+    | "log"
+    | "logEnds"
+    | "journal"
+    | "dispatch"
+    | "workspaces"
+    | "artifacts"
   >,
 ): ServiceImpl<typeof ThreadService> {
   return {
@@ -45,6 +53,7 @@ export function threadService(
     deleteThread: async ({ threadId }, context) => {
       const { tenant, subject } = principalOf(context);
       await deleteThread(ports, { tenant, thread: threadId }, subject, context.signal);
+      await deleteArtifactsOfThread(ports, { tenant, thread: threadId }, context.signal);
       const id = threadWorkspaceId(threadId);
       await deleteWorkspace(ports.workspaces, { tenant, id }, context.signal);
       return {};

@@ -2,12 +2,14 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
+import type { Approval } from "@reeve/contracts/approval";
 import type { Dispatch, Run, RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { Thread, ThreadEvent } from "@reeve/contracts/thread";
-import type { WorkspaceRecord } from "@reeve/contracts/tool";
+import type { ToolCallFact, WorkspaceRecord } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
+import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { MemoryLog } from "@reeve/jetstream/log/memory";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
@@ -36,6 +38,8 @@ export interface MemoryPorts extends GatewayPorts {
   readonly dispatch: MemoryWorkQueue<Dispatch>;
   readonly agents: MemoryTable<Agent>;
   readonly runs: MemoryTable<Run>;
+  readonly inbox: MemoryTable<Approval>;
+  readonly journal: MemoryLog<CallKey, ToolCallFact>;
   readonly threads: MemoryLog<ThreadKey, ThreadEvent>;
   readonly workspaces: {
     readonly records: MemoryTable<WorkspaceRecord>;
@@ -53,15 +57,18 @@ export function memoryPorts(): MemoryPorts {
   const runs = new MemoryTable<Run>();
   const threadIndex = new MemoryTable<Thread>();
   const log = memoryRunLog();
+  const journal = memoryCallJournal();
   return {
     log,
     logEnds: log,
     logBatches: log,
-    journal: memoryCallJournal(),
+    journal,
+    remove: { runs: log, journals: journal },
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),
     runs,
     runLists: openRunLists(runs, home, never),
+    inbox: new MemoryTable(),
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
     memory: new LongTermMemory(new MemoryTable(), () => 0),
     threads: memoryThreadLog(),

@@ -13,6 +13,7 @@ import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
 import { appendFacts, kindsOf, memoryPorts } from "../../../test/support/memory-ports.ts";
 import { listThreads, openThreadLists } from "../threads/list-threads.ts";
 import { getThread } from "../threads/get-thread.ts";
+import { repairThread } from "@reeve/run/thread/repair-thread";
 import { repairThreads } from "./repair-threads.ts";
 
 const never = new AbortController().signal;
@@ -105,6 +106,7 @@ test("an unchanged thread is repaired at increasing intervals", async () => {
   const ports = memoryPorts();
   await place(ports, "run_a");
   await note(ports);
+  await repairThread(ports, key, never);
   let looks = 0;
   const threads: ThreadLog = {
     last: (...args) => {

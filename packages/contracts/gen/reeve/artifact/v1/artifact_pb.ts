@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/artifact/v1/artifact.proto.
  */
 export const file_reeve_artifact_v1_artifact: GenFile = /*@__PURE__*/
-  fileDesc("CiByZWV2ZS9hcnRpZmFjdC92MS9hcnRpZmFjdC5wcm90bxIRcmVldmUuYXJ0aWZhY3QudjEiywEKCEFydGlmYWN0EhMKC2FydGlmYWN0X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRISCgpzaXplX2J5dGVzGAQgASgNEg4KBnNoYTI1NhgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZydW5faWQYByABKAk6JMrfGCAKCWFydGlmYWN0cxITe3RlbmFudH0ue2FydGlmYWN0fSJcCg5BcnRpZmFjdEhlYWRlchIsCgRuYW1lGAEgASgJQh66SBtyGRABKP8BMhJeW14vXFxceDAwLVx4MWZdKyQSHAoKbWVkaWFfdHlwZRgCIAEoCUIIukgFcgMo/wEidwoVVXBsb2FkQXJ0aWZhY3RSZXF1ZXN0EjMKBmhlYWRlchgBIAEoCzIhLnJlZXZlLmFydGlmYWN0LnYxLkFydGlmYWN0SGVhZGVySAASGgoFY2h1bmsYAiABKAxCCbpIBnoEGICAQEgAQg0KBHBhcnQSBbpIAggBIkcKFlVwbG9hZEFydGlmYWN0UmVzcG9uc2USLQoIYXJ0aWZhY3QYASABKAsyGy5yZWV2ZS5hcnRpZmFjdC52MS5BcnRpZmFjdCJuChVDcmVhdGVBcnRpZmFjdFJlcXVlc3QSOQoGaGVhZGVyGAEgASgLMiEucmVldmUuYXJ0aWZhY3QudjEuQXJ0aWZhY3RIZWFkZXJCBrpIA8gBARIaCgdjb250ZW50GAIgASgMQgm6SAZ6BBiAgEAiRwoWQ3JlYXRlQXJ0aWZhY3RSZXNwb25zZRItCghhcnRpZmFjdBgBIAEoCzIbLnJlZXZlLmFydGlmYWN0LnYxLkFydGlmYWN0IjoKF0Rvd25sb2FkQXJ0aWZhY3RSZXF1ZXN0Eh8KC2FydGlmYWN0X2lkGAEgASgJQgq6SAdyBRABKIABImQKGERvd25sb2FkQXJ0aWZhY3RSZXNwb25zZRIvCghhcnRpZmFjdBgBIAEoCzIbLnJlZXZlLmFydGlmYWN0LnYxLkFydGlmYWN0SAASDwoFY2h1bmsYAiABKAxIAEIGCgRwYXJ0ImoKFExpc3RBcnRpZmFjdHNSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgMogAESGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAEImAKFUxpc3RBcnRpZmFjdHNSZXNwb25zZRIuCglhcnRpZmFjdHMYASADKAsyGy5yZWV2ZS5hcnRpZmFjdC52MS5BcnRpZmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkyvgMKD0FydGlmYWN0U2VydmljZRJnCg5VcGxvYWRBcnRpZmFjdBIoLnJlZXZlLmFydGlmYWN0LnYxLlVwbG9hZEFydGlmYWN0UmVxdWVzdBopLnJlZXZlLmFydGlmYWN0LnYxLlVwbG9hZEFydGlmYWN0UmVzcG9uc2UoARJlCg5DcmVhdGVBcnRpZmFjdBIoLnJlZXZlLmFydGlmYWN0LnYxLkNyZWF0ZUFydGlmYWN0UmVxdWVzdBopLnJlZXZlLmFydGlmYWN0LnYxLkNyZWF0ZUFydGlmYWN0UmVzcG9uc2UScgoQRG93bmxvYWRBcnRpZmFjdBIqLnJlZXZlLmFydGlmYWN0LnYxLkRvd25sb2FkQXJ0aWZhY3RSZXF1ZXN0GisucmVldmUuYXJ0aWZhY3QudjEuRG93bmxvYWRBcnRpZmFjdFJlc3BvbnNlIgOQAgEwARJnCg1MaXN0QXJ0aWZhY3RzEicucmVldmUuYXJ0aWZhY3QudjEuTGlzdEFydGlmYWN0c1JlcXVlc3QaKC5yZWV2ZS5hcnRpZmFjdC52MS5MaXN0QXJ0aWZhY3RzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("CiByZWV2ZS9hcnRpZmFjdC92MS9hcnRpZmFjdC5wcm90bxIRcmVldmUuYXJ0aWZhY3QudjEiywEKCEFydGlmYWN0EhMKC2FydGlmYWN0X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRISCgpzaXplX2J5dGVzGAQgASgNEg4KBnNoYTI1NhgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZydW5faWQYByABKAk6JMrfGCAKCWFydGlmYWN0cxITe3RlbmFudH0ue2FydGlmYWN0fSJcCg5BcnRpZmFjdEhlYWRlchIsCgRuYW1lGAEgASgJQh66SBtyGRABKP8BMhJeW14vXFxceDAwLVx4MWZdKyQSHAoKbWVkaWFfdHlwZRgCIAEoCUIIukgFcgMo/wEidwoVVXBsb2FkQXJ0aWZhY3RSZXF1ZXN0EjMKBmhlYWRlchgBIAEoCzIhLnJlZXZlLmFydGlmYWN0LnYxLkFydGlmYWN0SGVhZGVySAASGgoFY2h1bmsYAiABKAxCCbpIBnoEGICAQEgAQg0KBHBhcnQSBbpIAggBIkcKFlVwbG9hZEFydGlmYWN0UmVzcG9uc2USLQoIYXJ0aWZhY3QYASABKAsyGy5yZWV2ZS5hcnRpZmFjdC52MS5BcnRpZmFjdCJuChVDcmVhdGVBcnRpZmFjdFJlcXVlc3QSOQoGaGVhZGVyGAEgASgLMiEucmVldmUuYXJ0aWZhY3QudjEuQXJ0aWZhY3RIZWFkZXJCBrpIA8gBARIaCgdjb250ZW50GAIgASgMQgm6SAZ6BBiAgEAiRwoWQ3JlYXRlQXJ0aWZhY3RSZXNwb25zZRItCghhcnRpZmFjdBgBIAEoCzIbLnJlZXZlLmFydGlmYWN0LnYxLkFydGlmYWN0IjoKF0Rvd25sb2FkQXJ0aWZhY3RSZXF1ZXN0Eh8KC2FydGlmYWN0X2lkGAEgASgJQgq6SAdyBRABKIABImQKGERvd25sb2FkQXJ0aWZhY3RSZXNwb25zZRIvCghhcnRpZmFjdBgBIAEoCzIbLnJlZXZlLmFydGlmYWN0LnYxLkFydGlmYWN0SAASDwoFY2h1bmsYAiABKAxIAEIGCgRwYXJ0ImoKFExpc3RBcnRpZmFjdHNSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgMogAESGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAEImAKFUxpc3RBcnRpZmFjdHNSZXNwb25zZRIuCglhcnRpZmFjdHMYASADKAsyGy5yZWV2ZS5hcnRpZmFjdC52MS5BcnRpZmFjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiOAoVRGVsZXRlQXJ0aWZhY3RSZXF1ZXN0Eh8KC2FydGlmYWN0X2lkGAEgASgJQgq6SAdyBRABKIABIikKFkRlbGV0ZUFydGlmYWN0UmVzcG9uc2USDwoHZXhpc3RlZBgBIAEoCDKlBAoPQXJ0aWZhY3RTZXJ2aWNlEmcKDlVwbG9hZEFydGlmYWN0EigucmVldmUuYXJ0aWZhY3QudjEuVXBsb2FkQXJ0aWZhY3RSZXF1ZXN0GikucmVldmUuYXJ0aWZhY3QudjEuVXBsb2FkQXJ0aWZhY3RSZXNwb25zZSgBEmUKDkNyZWF0ZUFydGlmYWN0EigucmVldmUuYXJ0aWZhY3QudjEuQ3JlYXRlQXJ0aWZhY3RSZXF1ZXN0GikucmVldmUuYXJ0aWZhY3QudjEuQ3JlYXRlQXJ0aWZhY3RSZXNwb25zZRJyChBEb3dubG9hZEFydGlmYWN0EioucmVldmUuYXJ0aWZhY3QudjEuRG93bmxvYWRBcnRpZmFjdFJlcXVlc3QaKy5yZWV2ZS5hcnRpZmFjdC52MS5Eb3dubG9hZEFydGlmYWN0UmVzcG9uc2UiA5ACATABEmcKDUxpc3RBcnRpZmFjdHMSJy5yZWV2ZS5hcnRpZmFjdC52MS5MaXN0QXJ0aWZhY3RzUmVxdWVzdBooLnJlZXZlLmFydGlmYWN0LnYxLkxpc3RBcnRpZmFjdHNSZXNwb25zZSIDkAIBEmUKDkRlbGV0ZUFydGlmYWN0EigucmVldmUuYXJ0aWZhY3QudjEuRGVsZXRlQXJ0aWZhY3RSZXF1ZXN0GikucmVldmUuYXJ0aWZhY3QudjEuRGVsZXRlQXJ0aWZhY3RSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * A stored file.
@@ -338,6 +338,48 @@ export const ListArtifactsResponseSchema: GenMessage<ListArtifactsResponse> = /*
   messageDesc(file_reeve_artifact_v1_artifact, 9);
 
 /**
+ * Request of `DeleteArtifact`.
+ *
+ * @generated from message reeve.artifact.v1.DeleteArtifactRequest
+ */
+export type DeleteArtifactRequest = Message<"reeve.artifact.v1.DeleteArtifactRequest"> & {
+  /**
+   * Id of the artifact.
+   *
+   * @generated from field: string artifact_id = 1;
+   */
+  artifactId: string;
+};
+
+/**
+ * Describes the message reeve.artifact.v1.DeleteArtifactRequest.
+ * Use `create(DeleteArtifactRequestSchema)` to create a new message.
+ */
+export const DeleteArtifactRequestSchema: GenMessage<DeleteArtifactRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_artifact_v1_artifact, 10);
+
+/**
+ * Response of `DeleteArtifact`.
+ *
+ * @generated from message reeve.artifact.v1.DeleteArtifactResponse
+ */
+export type DeleteArtifactResponse = Message<"reeve.artifact.v1.DeleteArtifactResponse"> & {
+  /**
+   * Whether the artifact existed. False also after an earlier request deleted it.
+   *
+   * @generated from field: bool existed = 1;
+   */
+  existed: boolean;
+};
+
+/**
+ * Describes the message reeve.artifact.v1.DeleteArtifactResponse.
+ * Use `create(DeleteArtifactResponseSchema)` to create a new message.
+ */
+export const DeleteArtifactResponseSchema: GenMessage<DeleteArtifactResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_artifact_v1_artifact, 11);
+
+/**
  * Stores and returns artifacts.
  *
  * @generated from service reeve.artifact.v1.ArtifactService
@@ -384,6 +426,17 @@ export const ArtifactService: GenService<{
     methodKind: "unary";
     input: typeof ListArtifactsRequestSchema;
     output: typeof ListArtifactsResponseSchema;
+  },
+  /**
+   * Deletes an artifact. Runs that were started with it and have not staged it yet lack the file.
+   * Deleting an artifact that does not exist succeeds, so the request is safe to repeat.
+   *
+   * @generated from rpc reeve.artifact.v1.ArtifactService.DeleteArtifact
+   */
+  deleteArtifact: {
+    methodKind: "unary";
+    input: typeof DeleteArtifactRequestSchema;
+    output: typeof DeleteArtifactResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_reeve_artifact_v1_artifact, 0);
