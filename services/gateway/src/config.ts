@@ -48,6 +48,16 @@ export const gatewayConfig = z
       .min(1)
       .max(2 ** 32 - 1)
       .default(104_857_600),
+    /**
+     * How many bytes of the store are kept for the end of what has begun: when the store is full, they are used, and nothing
+     * new is accepted. 0: none. Use the same value in all gateways.
+     */
+    REEVE_STORE_RESERVE_BYTES: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(2 ** 40)
+      .default(16_777_216),
   })
   .refine(
     ({ REEVE_LISTEN: { host }, REEVE_TOKENS: tokens }) => isLoopback(host) || tokens.size > 0,

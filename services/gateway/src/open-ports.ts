@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ApprovalSchema } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { RunSchema } from "@reeve/contracts/run";
 import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
@@ -13,10 +14,13 @@ import { openObjects } from "@reeve/jetstream/objects/nats";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
 import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
+import { reserveState } from "@reeve/jetstream/reserve/reserve-state";
+import { storeIsFull } from "@reeve/jetstream/streams/errors";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
+import { Failure } from "@reeve/platform/failure";
 import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -65,8 +69,16 @@ export async function openPorts(
       // The gateway only deletes snapshots, and writes none.
       snapshots: await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 }),
     },
+    assertRoom: () => {
+      if (reserveState(nats.connection).isSpent) throw reserveInUse();
+    },
     offer: () => ({ tools: mergeCatalogs(tools()), models: mergeModels(models()) }),
   };
+}
+
+function reserveInUse(): Failure {
+  const message = storeIsFull("its reserve is kept for runs that have started");
+  return new Failure("exhausted", ErrorReason.STORAGE_FULL, message);
 }
 
 /** Merges the model catalogs of all runtimes into one. */

@@ -10,6 +10,7 @@ import type { ProjectionOverNats } from "@reeve/jetstream/projection/keep-projec
 import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
 import { openRunCatalog, openThreadCatalog } from "@reeve/jetstream/projection/nats-catalog";
 import { openRunFeed, openThreadFeed } from "@reeve/jetstream/feed/nats";
+import { keepReserve } from "@reeve/jetstream/reserve/keep-reserve";
 import { Background } from "@reeve/platform/async/background";
 import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -73,6 +74,7 @@ export async function startGateway(
   // Disposed before the server: its streams end as DRAINING, not as streams that their clients left.
   starting.defer(() => end.abort());
   startBackground(background, ports, nats, log);
+  keepRoom(background, config, { nats, log });
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();
   return {
@@ -80,6 +82,16 @@ export async function startGateway(
     port: server.port,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** Keeps the reserve of the store. */
+function keepRoom(
+  background: Background,
+  config: GatewayConfig,
+  { nats, log }: GatewayDependencies,
+): void {
+  const reserve = { bytes: config.REEVE_STORE_RESERVE_BYTES, clock: systemClock, log };
+  if (reserve.bytes > 0) background.run((signal) => keepReserve(nats, reserve, signal));
 }
 
 function startBackground(

@@ -56,7 +56,7 @@ export async function gatewayServices(
   return [
     registered(RunService, runService(ports, watchContext)),
     registered(AgentService, agentService(ports)),
-    registered(ArtifactService, artifactService(ports.artifacts)),
+    registered(ArtifactService, artifactService(ports)),
     registered(MemoryService, memoryService(ports.memory)),
     registered(ThreadService, threadService(ports)),
     registered(ToolService, toolService(ports)),

@@ -6,9 +6,9 @@ import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
-import { callStore } from "../streams/call-store.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
+import { removeSubject } from "../streams/remove-subject.ts";
 import type { StreamPlace } from "../streams/stream-messages.ts";
 import { StreamMessages } from "../streams/stream-messages.ts";
 import { whenUnanswered } from "../streams/when-unanswered.ts";
@@ -80,8 +80,7 @@ export class SubjectReader {
 
   /** Removes all batches of the subject. */
   async remove(subject: string): Promise<void> {
-    const { streams } = await openJetStreamManager(this.#connection);
-    await callStore(() => streams.purge(this.#stream, { filter: subject }));
+    await removeSubject(this.#connection, this.#stream, subject);
   }
 
   /** Returns the first batch of the subject after `revision`. */

@@ -8,6 +8,7 @@ import { storeStep } from "@reeve/platform/nats/store-steps";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import { retryRead } from "../table/retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
+import { removeSubject } from "../streams/remove-subject.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { readChunks } from "./read-chunks.ts";
 import type { WrittenChunks } from "./write-chunks.ts";
@@ -165,14 +166,11 @@ export class NatsBytes {
   /** Removes an object, complete or not, with all messages of its name. */
   async remove(name: string): Promise<void> {
     const stream = `OBJ_${this.#bucket}`;
-    await callStore(async () => {
-      const info = await this.#objects.info(name);
-      if (info === null) return;
-      const { streams } = await openJetStreamManager(this.#connection);
-      // The name last, so that an object which was only half removed is still listed.
-      await streams.purge(stream, { filter: `$O.${this.#bucket}.C.${info.nuid}` });
-      await streams.purge(stream, { filter: this.#subjectOf(name) });
-    });
+    const info = await callStore(() => this.#objects.info(name));
+    if (info === null) return;
+    // The name last, so that an object which was only half removed is still listed.
+    await removeChunks(this.#connection, this.#bucket, info.nuid);
+    await removeSubject(this.#connection, stream, this.#subjectOf(name));
   }
 
   /** Removes bytes without a name that were written more than `olderThanMs` ago. */
@@ -188,7 +186,7 @@ export class NatsBytes {
       signal.throwIfAborted();
       const last = await callStore(() => streams.getMessage(stream, { last_by_subj: subject }));
       if (last === null || Date.now() - last.time.getTime() < olderThanMs) continue;
-      await callStore(() => streams.purge(stream, { filter: subject }));
+      await removeSubject(this.#connection, stream, subject);
     }
   }
 

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nuid } from "@nats-io/transport-node";
 import { callStore } from "../streams/call-store.ts";
+import { removeSubject } from "../streams/remove-subject.ts";
 
 /** The size of each chunk except the last one. Every server accepts a message of this size. */
 export const chunkBytes = 128 * 1024;
@@ -51,10 +52,7 @@ export async function removeChunks(
   bucket: string,
   id: string,
 ): Promise<void> {
-  await callStore(async () => {
-    const { streams } = await jetstreamManager(connection);
-    await streams.purge(`OBJ_${bucket}`, { filter: `$O.${bucket}.C.${id}` });
-  });
+  await removeSubject(connection, `OBJ_${bucket}`, `$O.${bucket}.C.${id}`);
 }
 
 /** Yields the same bytes in pieces of `chunkBytes`. */

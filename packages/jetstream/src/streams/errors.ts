@@ -33,18 +33,19 @@ export function isNotFound(error: unknown): boolean {
   return notFoundCodes.has(codeOf(error));
 }
 
+/** Returns whether an error says that the server or the account has no room left, and not only one stream. */
+export function isStoreFull(error: unknown): boolean {
+  if (error instanceof Failure) return isStoreFull(error.cause);
+  return fullCodes.has(codeOf(error));
+}
+
 /** Converts an error of the store, thrown by the client or sent in a reply, into what it means to the caller. */
 export function storeFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const description = descriptionOf(error);
   const options = { cause: error };
   if (fullCodes.has(codeOf(error)) || fullDescription.test(description)) {
-    return new Failure(
-      "exhausted",
-      ErrorReason.STORAGE_FULL,
-      `the store is full (${description}); delete runs or artifacts, or give JetStream more room`,
-      options,
-    );
+    return new Failure("exhausted", ErrorReason.STORAGE_FULL, storeIsFull(description), options);
   }
   if (tooLargeDescription.test(description)) {
     return new Failure(
@@ -59,6 +60,11 @@ export function storeFailure(error: unknown): Failure {
     return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, options);
   }
   return storeUnavailable(error);
+}
+
+/** Returns the message of a refusal for lack of room, with what makes room. */
+export function storeIsFull(description: string): string {
+  return `the store is full (${description}); delete runs that have ended (\`reeve delete RUN\`) or artifacts (\`reeve artifacts delete ARTIFACT\`), or give JetStream more room`;
 }
 
 function isApiError(error: unknown): error is ApiError {

@@ -2,6 +2,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithChannel } from "@reeve/contracts/declared";
 import { openDispatchQueue, openToolCallQueue } from "../queue/nats.ts";
+import { openReserve } from "../reserve/keep-reserve.ts";
 import { ensureStream, openJetStreamManager } from "./ensure-stream.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 
@@ -24,6 +25,7 @@ export async function provisionStreams(
     const { name } = await ensureStream(nats.connection, manager, channel);
     names.add(name);
   }
+  names.add(await openReserve(nats));
   await openDispatchQueue(nats, { ackWaitMs });
   for (const pool of pools) await openToolCallQueue(nats, { pool, ackWaitMs });
   return [...names];

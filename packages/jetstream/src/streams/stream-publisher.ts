@@ -1,6 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import type { RequestClient } from "@reeve/platform/nats/request-client";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
+import { writeWithReserve } from "../reserve/spend-reserve.ts";
 import type { ApiError } from "./errors.ts";
 
 /** What a stream did with a message: stored it under a sequence, refused it, or did not answer in time. */
@@ -9,17 +10,22 @@ export type PublishOutcome =
   | { readonly kind: "refused"; readonly error: ApiError }
   | { readonly kind: "unanswered" };
 
-/** Publishes to the streams of a connection and returns their answers. */
+/** Publishes to the streams of a connection and returns their answers. In a full store, uses the reserve. */
 export class StreamPublisher {
+  readonly #connection: NatsConnection;
   readonly #requests: RequestClient;
 
   constructor(connection: NatsConnection) {
+    this.#connection = connection;
     this.#requests = requestClientOf(connection);
   }
 
   /** Publishes a message. Never rejects. Sends nothing while the connection is lost. */
   async publish(subject: string, data: Uint8Array, headers: MsgHdrs): Promise<PublishOutcome> {
-    return outcomeOf(await this.#requests.send(subject, { data, headers }));
+    const publish = async () => outcomeOf(await this.#requests.send(subject, { data, headers }));
+    return await writeWithReserve(this.#connection, publish, (outcome) =>
+      outcome.kind === "refused" ? outcome.error : undefined,
+    );
   }
 }
 

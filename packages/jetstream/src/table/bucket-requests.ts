@@ -5,6 +5,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { RequestClient } from "@reeve/platform/nats/request-client";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { writeWithReserve } from "../reserve/spend-reserve.ts";
 import type { ApiError } from "../streams/errors.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { maxDataBytes } from "../streams/payload-limit.ts";
@@ -60,9 +61,13 @@ export class BucketRequests {
     if (expected !== undefined) {
       messageHeaders.set("Nats-Expected-Last-Subject-Sequence", String(expected));
     }
-    const reply = await this.#requests.send(this.#subject(key), { data, headers: messageHeaders });
-    if (reply === undefined) throw storeUnavailable();
-    const { error, seq } = reply.json<{ readonly error?: ApiError; readonly seq?: number }>();
+    const send = async () => {
+      const message = { data, headers: messageHeaders };
+      const reply = await this.#requests.send(this.#subject(key), message);
+      if (reply === undefined) throw storeUnavailable();
+      return reply.json<{ readonly error?: ApiError; readonly seq?: number }>();
+    };
+    const { error, seq } = await writeWithReserve(this.#connection, send, refusalOf);
     if (isConflict(error)) return undefined;
     if (error !== undefined || seq === undefined) {
       throw storeFailure(error ?? new Error("the reply has no sequence"));
@@ -74,6 +79,10 @@ export class BucketRequests {
     if (!validKey.test(key)) throw new RangeError(`"${key}" is not a valid key`);
     return `$KV.${this.#bucket}.${key}`;
   }
+}
+
+function refusalOf({ error }: { readonly error?: ApiError }): ApiError | undefined {
+  return error;
 }
 
 function isDeletion({ headers: stored }: StoredMessage): boolean {

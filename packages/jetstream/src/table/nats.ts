@@ -20,6 +20,7 @@ import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import { storeFailure } from "../streams/errors.ts";
+import { callWithReserve } from "../reserve/spend-reserve.ts";
 import type { Change, ChangeBatch, Row, Table, TablePosition } from "./port.ts";
 
 /**
@@ -109,7 +110,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     if (row !== undefined) return row;
     // If the key was deleted, its deletion is the version to replace.
     const data = toBinary(this.#schema, record);
-    const write = () => this.#bucket.create(key, data);
+    const write = () => callWithReserve(this.#connection, () => this.#bucket.create(key, data));
     const revision = await callStore(write, "undefined_on_conflict");
     return revision === undefined ? undefined : { key, record, revision };
   }
@@ -141,13 +142,15 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
 
   async delete(key: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    await callStore(() => this.#bucket.delete(key));
+    const remove = () => callWithReserve(this.#connection, () => this.#bucket.delete(key));
+    await callStore(remove);
   }
 
   async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
+    const remove = () => this.#bucket.delete(key, { previousSeq: revision });
     const deleted = await callStore(async () => {
-      await this.#bucket.delete(key, { previousSeq: revision });
+      await callWithReserve(this.#connection, remove);
       return true;
     }, "undefined_on_conflict");
     return deleted ?? false;

@@ -16,6 +16,7 @@ import { pageOf } from "@reeve/jetstream/table/page";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
 type AgentPorts = Pick<GatewayPorts, "agents" | "offer">;
+type CreatePorts = AgentPorts & Pick<GatewayPorts, "assertRoom">;
 
 const { key: agentKey } = bucketOf(AgentSchema);
 
@@ -34,11 +35,12 @@ export interface SentSpec {
 
 /** Stores a new agent. Throws a Failure if its spec is invalid or its id is taken. */
 export async function createAgent(
-  { agents, offer }: AgentPorts,
+  { agents, offer, assertRoom }: CreatePorts,
   tenant: string,
   sent: SentSpec,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
+  assertRoom();
   const { spec, warnings } = validSpec(sent, { offer });
   const now = timestampNow();
   const agent = create(AgentSchema, { spec, revision: 1, createdAt: now, updatedAt: now });

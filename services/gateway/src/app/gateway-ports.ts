@@ -42,6 +42,8 @@ export interface GatewayPorts {
   readonly threadLists: ThreadLists;
   /** The workspaces of runs and threads. */
   readonly workspaces: StoredWorkspaces;
+  /** Throws a Failure with the reason STORAGE_FULL while the store has only its reserve, so that nothing new is accepted. */
+  assertRoom(): void;
   /** Returns the tools and models that the deployment currently offers. */
   offer(): Offer;
 }

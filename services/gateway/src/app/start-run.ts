@@ -56,6 +56,7 @@ export async function startRun(
   const known =
     request.requestId === "" ? undefined : await knownRun(ports, key, requestHash, signal);
   if (known !== undefined) return { run: known, warnings: [] };
+  ports.assertRoom();
   const agent = await getAgent(ports, tenant, request.agentId, signal);
   const warnings = resolvable(ports, agent, { request, fileBytes });
   const created = create(RunCreatedSchema, {

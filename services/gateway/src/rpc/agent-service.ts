@@ -19,7 +19,7 @@ export const maxWarnings = 50;
 
 /** Returns the handlers of AgentService. */
 export function agentService(
-  ports: Pick<GatewayPorts, "agents" | "offer">,
+  ports: Pick<GatewayPorts, "agents" | "offer" | "assertRoom">,
 ): ServiceImpl<typeof AgentService> {
   return {
     createAgent: async ({ spec }, context) => {

@@ -3,7 +3,7 @@ import type { ArtifactService } from "@reeve/contracts/artifact";
 import { ArtifactHeaderSchema } from "@reeve/contracts/artifact";
 import { create } from "@bufbuild/protobuf";
 import { principalOf } from "@reeve/platform/rpc/principal";
-import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
+import type { GatewayPorts } from "../app/gateway-ports.ts";
 import {
   downloadArtifact,
   listArtifacts,
@@ -12,14 +12,19 @@ import {
 } from "../app/transfer-artifacts.ts";
 
 /** Returns the handlers of ArtifactService. */
-export function artifactService(artifacts: ArtifactStore): ServiceImpl<typeof ArtifactService> {
+export function artifactService({
+  artifacts,
+  assertRoom,
+}: Pick<GatewayPorts, "artifacts" | "assertRoom">): ServiceImpl<typeof ArtifactService> {
   return {
     uploadArtifact: async (requests, context) => {
       const { tenant } = principalOf(context);
+      assertRoom();
       return { artifact: await uploadArtifact(artifacts, tenant, requests, context.signal) };
     },
     createArtifact: async ({ header = create(ArtifactHeaderSchema), content }, context) => {
       const { tenant } = principalOf(context);
+      assertRoom();
       async function* chunks() {
         yield content;
       }
