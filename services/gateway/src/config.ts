@@ -58,6 +58,10 @@ export const gatewayConfig = z
       .min(0)
       .max(2 ** 40)
       .default(16_777_216),
+    /** How many days a run is kept after its end. Default: forever. Use the same values in all gateways. */
+    REEVE_RETAIN_DAYS: z.coerce.number().positive().max(36_500).optional(),
+    /** How many runs of each tenant are kept after their end. Default: all. */
+    REEVE_RETAIN_RUNS: z.coerce.number().int().min(1).max(1_000_000_000).optional(),
   })
   .refine(
     ({ REEVE_LISTEN: { host }, REEVE_TOKENS: tokens }) => isLoopback(host) || tokens.size > 0,

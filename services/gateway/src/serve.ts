@@ -1,7 +1,8 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ProjectionSchema } from "@reeve/contracts/projection";
 import { RunSchema } from "@reeve/contracts/run";
 import { ThreadSchema } from "@reeve/contracts/thread";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -11,6 +12,7 @@ import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-project
 import { openRunCatalog, openThreadCatalog } from "@reeve/jetstream/projection/nats-catalog";
 import { openRunFeed, openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { keepReserve } from "@reeve/jetstream/reserve/keep-reserve";
+import { openTable } from "@reeve/jetstream/table/nats";
 import { Background } from "@reeve/platform/async/background";
 import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -23,6 +25,7 @@ import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
+import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -33,6 +36,8 @@ import { compareThread } from "./projections/compare-thread.ts";
 import { indexRuns, runsOfLogs } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
 import { gatewayServices } from "./services.ts";
+
+const dayMs = 86_400_000;
 
 interface GatewayDependencies {
   readonly nats: Nats;
@@ -74,7 +79,7 @@ export async function startGateway(
   // Disposed before the server: its streams end as DRAINING, not as streams that their clients left.
   starting.defer(() => end.abort());
   startBackground(background, ports, nats, log);
-  keepRoom(background, config, { nats, log });
+  keepRoom(background, config, { ports, nats, log });
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();
   return {
@@ -84,14 +89,22 @@ export async function startGateway(
   };
 }
 
-/** Keeps the reserve of the store. */
+/** Keeps the reserve of the store, and deletes the runs that the settings do not keep. */
 function keepRoom(
   background: Background,
   config: GatewayConfig,
-  { nats, log }: GatewayDependencies,
+  { ports, nats, log }: { readonly ports: GatewayPorts } & GatewayDependencies,
 ): void {
   const reserve = { bytes: config.REEVE_STORE_RESERVE_BYTES, clock: systemClock, log };
   if (reserve.bytes > 0) background.run((signal) => keepReserve(nats, reserve, signal));
+  const { REEVE_RETAIN_DAYS: days, REEVE_RETAIN_RUNS: maxRuns } = config;
+  if (days === undefined && maxRuns === undefined) return;
+  const policy = { maxAgeMs: days && days * dayMs, maxRuns };
+  background.run(async (signal) => {
+    const states = await openTable(nats, ProjectionSchema);
+    const process = randomUUID();
+    await retainRuns({ ...ports, states }, policy, { process, clock: systemClock, log }, signal);
+  });
 }
 
 function startBackground(

@@ -9,6 +9,8 @@ import type { LogCatalog, ProjectedTable } from "./port.ts";
 import { comparisonOf } from "./rebuild-reason.ts";
 import { compareLogs } from "./compare-logs.ts";
 
+/** The work that is repeated unless the ports say otherwise. */
+const rebuilding = { name: "rebuild of a projection", intervalMs: 6 * 3_600_000 };
 /** Interval between checks whether a rebuild is due. */
 const checkMs = 10_000;
 
@@ -21,6 +23,13 @@ export interface ProjectionPorts<Key> {
   /** Wall-clock time. */
   readonly clock: Clock;
   readonly log: Logger;
+  /** Default: a rebuild, every six hours. */
+  readonly task?: {
+    /** For the log. */
+    readonly name: string;
+    /** Interval between repetitions that nobody requested. */
+    readonly intervalMs: number;
+  };
 }
 
 /**
@@ -38,11 +47,12 @@ export async function keepProjection<Key>(
 }
 
 async function rebuildIfDue<Key>(ports: ProjectionPorts<Key>, signal: AbortSignal): Promise<void> {
-  const { table, states, process, clock, log } = ports;
+  const { table, states, process, clock, log, task = rebuilding } = ports;
   const instance = await table.instance(signal);
   const row = await states.get(table.name, signal);
   const before = row?.record ?? create(ProjectionSchema, { name: table.name });
-  const mode = comparisonOf(before, instance, clock.now());
+  const { intervalMs } = task;
+  const mode = comparisonOf(before, instance, { nowMs: clock.now(), intervalMs });
   if (mode === undefined) return;
   const now = timestampFromMs(clock.now());
   const rebuild = create(RebuildSchema, { process, startedAt: now, heartbeatAt: now });
@@ -54,14 +64,14 @@ async function rebuildIfDue<Key>(ports: ProjectionPorts<Key>, signal: AbortSigna
   // Another process was first.
   if (claimed === undefined) return;
   const projection = table.name;
-  log.info({ projection, mode }, "rebuild of a projection started");
+  log.info({ projection, mode }, `${task.name} started`);
   const report = (progress: Rebuild) => store(ports, progress, {}, signal);
   const done = await compareLogs(ports, { rebuild, mode, report }, signal);
   const result = { bucketInstance: instance, rebuiltAt: now, fulfilledRequests: before.requests };
   await store(ports, done, done.failed === 0n ? result : {}, signal);
   const { logs, repaired, failed } = done;
   const counts = { logs: Number(logs), repaired: Number(repaired), failed: Number(failed) };
-  log.info({ projection, ...counts }, "rebuild of a projection ended");
+  log.info({ projection, ...counts }, `${task.name} ended`);
 }
 
 /** Writes the progress of this process's rebuild. Throws if another process has taken the rebuild over. */

@@ -2,8 +2,6 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Projection } from "@reeve/contracts/projection";
 
-/** Interval between rebuilds that nobody requested. */
-const intervalMs = 6 * 3_600_000;
 /** A rebuild without a sign of life for this long is abandoned. */
 const abandonedMs = 30_000;
 /** Delay before a rebuild that failed for some logs is repeated. */
@@ -11,12 +9,12 @@ const repeatMs = 60_000;
 
 /**
  * Returns how to compare the projection with its logs now; undefined: not now. A new bucket and a request require a thorough
- * comparison.
+ * comparison. `intervalMs` is the interval between rebuilds that nobody requested.
  */
 export function comparisonOf(
   state: Projection,
   bucketInstance: string,
-  nowMs: number,
+  { nowMs, intervalMs }: { readonly nowMs: number; readonly intervalMs: number },
 ): "thorough" | "quick" | undefined {
   const { rebuild } = state;
   if (rebuild !== undefined && rebuild.endedAt === undefined) {

@@ -1,0 +1,56 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Projection } from "@reeve/contracts/projection";
+import { RunSchema, RunStatus } from "@reeve/contracts/run";
+import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { ManualClock } from "@reeve/platform/test/support/manual-clock";
+import { expect, test } from "vitest";
+import { appendFacts, kindsOf, memoryPorts } from "../../../test/support/memory-ports.ts";
+import { retainRuns } from "./retain-runs.ts";
+
+const dayMs = 86_400_000;
+const now = Date.parse("2026-06-01T12:00:00Z");
+const never = new AbortController().signal;
+const log = createLogger("test", "silent");
+
+test("of two gateways, one deletes the expired runs, each as a whole, and continues as runs expire", async () => {
+  const ports = memoryPorts();
+  const ages = { run_expired1: 3, run_expires1: 1.5, run_waiting1: null };
+  for (const [run, days] of Object.entries(ages)) {
+    const status = days === null ? RunStatus.WAITING : RunStatus.COMPLETED;
+    await appendFacts(
+      ports.log,
+      run,
+      { case: "runCreated", value: { tenant: "acme" } },
+      { case: "status", value: { status } },
+    );
+    const ended = days === null ? {} : { endedAt: timestampFromMs(now - days * dayMs) };
+    await ports.runs.put(`acme.${run}`, create(RunSchema, { runId: run, status, ...ended }), never);
+  }
+  const clock = new ManualClock(now);
+  const states = new MemoryTable<Projection>();
+  const end = new AbortController();
+  const policy = { maxAgeMs: 2 * dayMs, maxRuns: undefined };
+  const gateways = ["one", "two"].map((process) =>
+    retainRuns({ ...ports, states }, policy, { process, clock, log }, end.signal).catch(
+      () => undefined,
+    ),
+  );
+  const rows = async () => (await ports.runs.list("", never)).map(({ key }) => key);
+  const until = async (left: readonly string[]) => {
+    for (;;) {
+      if (JSON.stringify(await rows()) === JSON.stringify(left)) return;
+      await clock.advance(1_000);
+    }
+  };
+  await until(["acme.run_expires1", "acme.run_waiting1"]);
+  expect(await kindsOf(ports.log, "run_expired1")).toEqual([]);
+  await clock.advance(dayMs);
+  await until(["acme.run_waiting1"]);
+  expect(await kindsOf(ports.log, "run_waiting1")).toEqual(["runCreated", "status"]);
+  end.abort();
+  await Promise.all(gateways);
+  const deletions = await states.get("retention", never);
+  expect(deletions?.record.rebuild).toMatchObject({ failed: 0n });
+});

@@ -1,0 +1,41 @@
+import type { Projection } from "@reeve/contracts/projection";
+import type { Run } from "@reeve/contracts/run";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { ProjectionPorts } from "@reeve/jetstream/projection/keep-projection";
+import { keepProjection } from "@reeve/jetstream/projection/keep-projection";
+import type { Table } from "@reeve/jetstream/table/port";
+import type { DeletePorts } from "../delete/delete-run.ts";
+import { deleteRun } from "../delete/delete-run.ts";
+import type { RetentionPolicy } from "./expired-runs.ts";
+import { expiredRuns } from "./expired-runs.ts";
+
+/** Interval between searches for expired runs. */
+const intervalMs = 600_000;
+
+interface RetainPorts extends DeletePorts {
+  readonly runs: Table<Run>;
+  /** Where gateways agree on the one that deletes. */
+  readonly states: Table<Projection>;
+}
+
+/**
+ * Deletes the runs that the policy does not keep, until `signal` aborts, as `deleteRun` does. Of several gateways, one deletes;
+ * another takes over when it dies.
+ */
+export async function retainRuns(
+  ports: RetainPorts,
+  policy: RetentionPolicy,
+  { process, clock, log }: Pick<ProjectionPorts<RunKey>, "process" | "clock" | "log">,
+  signal: AbortSignal,
+): Promise<void> {
+  const { runs, states } = ports;
+  const table = {
+    name: "retention",
+    instance: () => Promise.resolve("runs"),
+    compare: ({ key }: { readonly key: RunKey }, _: unknown, until: AbortSignal) =>
+      deleteRun(ports, key, until),
+  };
+  const catalog = expiredRuns({ runs, clock }, policy);
+  const task = { name: "deletion of expired runs", intervalMs };
+  await keepProjection({ table, catalog, states, process, clock, log, task }, signal);
+}
