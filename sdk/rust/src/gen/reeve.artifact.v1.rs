@@ -128,6 +128,20 @@ pub struct ListArtifactsResponse {
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
 }
+/// Request of `DeleteArtifact`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteArtifactRequest {
+    /// Id of the artifact.
+    #[prost(string, tag = "1")]
+    pub artifact_id: ::prost::alloc::string::String,
+}
+/// Response of `DeleteArtifact`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteArtifactResponse {
+    /// Whether the artifact existed. False also after an earlier request deleted it.
+    #[prost(bool, tag = "1")]
+    pub existed: bool,
+}
 /// Generated client implementations.
 pub mod artifact_service_client {
     #![allow(
@@ -338,6 +352,37 @@ pub mod artifact_service_client {
             req.extensions_mut()
                 .insert(
                     GrpcMethod::new("reeve.artifact.v1.ArtifactService", "ListArtifacts"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Deletes an artifact. Runs that were started with it and have not staged it yet lack the file.
+        /// Deleting an artifact that does not exist succeeds, so the request is safe to repeat.
+        pub async fn delete_artifact(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteArtifactRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteArtifactResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.artifact.v1.ArtifactService/DeleteArtifact",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "reeve.artifact.v1.ArtifactService",
+                        "DeleteArtifact",
+                    ),
                 );
             self.inner.unary(req, path, codec).await
         }

@@ -79,6 +79,8 @@ pub enum ErrorReason {
     /// UNAVAILABLE: a newer version wrote an event that this server does not know, and the operation
     /// depends on it. A server of the newer version accepts the same request.
     NewerVersion = 41,
+    /// FAILED_PRECONDITION: the run has not ended. Cancel it first, or wait for its end.
+    RunNotEnded = 42,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -121,6 +123,7 @@ impl ErrorReason {
             Self::ApprovalMismatch => "ERROR_REASON_APPROVAL_MISMATCH",
             Self::FileNotFound => "ERROR_REASON_FILE_NOT_FOUND",
             Self::NewerVersion => "ERROR_REASON_NEWER_VERSION",
+            Self::RunNotEnded => "ERROR_REASON_RUN_NOT_ENDED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -160,6 +163,7 @@ impl ErrorReason {
             "ERROR_REASON_APPROVAL_MISMATCH" => Some(Self::ApprovalMismatch),
             "ERROR_REASON_FILE_NOT_FOUND" => Some(Self::FileNotFound),
             "ERROR_REASON_NEWER_VERSION" => Some(Self::NewerVersion),
+            "ERROR_REASON_RUN_NOT_ENDED" => Some(Self::RunNotEnded),
             _ => None,
         }
     }

@@ -1374,6 +1374,20 @@ pub struct CancelRunResponse {
     #[prost(message, optional, tag = "1")]
     pub run: ::core::option::Option<Run>,
 }
+/// Request of `DeleteRun`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteRunRequest {
+    /// Id of the run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+}
+/// Response of `DeleteRun`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteRunResponse {
+    /// Whether the run existed. False also after an earlier request deleted it.
+    #[prost(bool, tag = "1")]
+    pub existed: bool,
+}
 /// Request of `SendMessage`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SendMessageRequest {
@@ -1600,7 +1614,8 @@ pub mod run_service_client {
             self.inner.unary(req, path, codec).await
         }
         /// Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
-        /// after the terminal status. A client that lost the stream watches again with the last sequence
+        /// after the terminal status. A stream whose run is deleted before its last event was sent ends
+        /// with NOT_FOUND. A client that lost the stream watches again with the last sequence
         /// and the last `resume_token` that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
         pub async fn watch_run(
             &mut self,
@@ -1698,6 +1713,36 @@ pub mod run_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "CancelRun"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Deletes a run that has ended: its log, its approvals, the journals of its finished calls, its
+        /// artifacts, and its files. A run that has not ended is refused with FAILED_PRECONDITION: cancel
+        /// it first. The conversation of its thread stays, and so do the files of the thread and the
+        /// artifacts of the run, until the thread is deleted. Deleting a run that does not exist succeeds,
+        /// so the request is safe to repeat; a repetition completes a deletion that was interrupted.
+        /// The run frees its `request_id`: `StartRun` with that id starts a new run.
+        pub async fn delete_run(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteRunRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteRunResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.run.v1.RunService/DeleteRun",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.run.v1.RunService", "DeleteRun"));
             self.inner.unary(req, path, codec).await
         }
         /// Returns the current execution tree of a run, during the run and after its end. Returns

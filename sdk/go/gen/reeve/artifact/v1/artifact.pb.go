@@ -665,6 +665,98 @@ func (x *ListArtifactsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of `DeleteArtifact`.
+type DeleteArtifactRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the artifact.
+	ArtifactId    string `protobuf:"bytes,1,opt,name=artifact_id,json=artifactId,proto3" json:"artifact_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteArtifactRequest) Reset() {
+	*x = DeleteArtifactRequest{}
+	mi := &file_reeve_artifact_v1_artifact_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteArtifactRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteArtifactRequest) ProtoMessage() {}
+
+func (x *DeleteArtifactRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_artifact_v1_artifact_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteArtifactRequest.ProtoReflect.Descriptor instead.
+func (*DeleteArtifactRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_artifact_v1_artifact_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *DeleteArtifactRequest) GetArtifactId() string {
+	if x != nil {
+		return x.ArtifactId
+	}
+	return ""
+}
+
+// Response of `DeleteArtifact`.
+type DeleteArtifactResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the artifact existed. False also after an earlier request deleted it.
+	Existed       bool `protobuf:"varint,1,opt,name=existed,proto3" json:"existed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteArtifactResponse) Reset() {
+	*x = DeleteArtifactResponse{}
+	mi := &file_reeve_artifact_v1_artifact_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteArtifactResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteArtifactResponse) ProtoMessage() {}
+
+func (x *DeleteArtifactResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_artifact_v1_artifact_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteArtifactResponse.ProtoReflect.Descriptor instead.
+func (*DeleteArtifactResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_artifact_v1_artifact_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *DeleteArtifactResponse) GetExisted() bool {
+	if x != nil {
+		return x.Existed
+	}
+	return false
+}
+
 var File_reeve_artifact_v1_artifact_proto protoreflect.FileDescriptor
 
 const file_reeve_artifact_v1_artifact_proto_rawDesc = "" +
@@ -711,12 +803,18 @@ const file_reeve_artifact_v1_artifact_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\x00R\tpageToken\"z\n" +
 	"\x15ListArtifactsResponse\x129\n" +
 	"\tartifacts\x18\x01 \x03(\v2\x1b.reeve.artifact.v1.ArtifactR\tartifacts\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\xbe\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\":\n" +
+	"\x15DeleteArtifactRequest\x12!\n" +
+	"\vartifact_id\x18\x01 \x01(\tB\x00R\n" +
+	"artifactId\"2\n" +
+	"\x16DeleteArtifactResponse\x12\x18\n" +
+	"\aexisted\x18\x01 \x01(\bR\aexisted2\xa5\x04\n" +
 	"\x0fArtifactService\x12g\n" +
 	"\x0eUploadArtifact\x12(.reeve.artifact.v1.UploadArtifactRequest\x1a).reeve.artifact.v1.UploadArtifactResponse(\x01\x12e\n" +
 	"\x0eCreateArtifact\x12(.reeve.artifact.v1.CreateArtifactRequest\x1a).reeve.artifact.v1.CreateArtifactResponse\x12r\n" +
 	"\x10DownloadArtifact\x12*.reeve.artifact.v1.DownloadArtifactRequest\x1a+.reeve.artifact.v1.DownloadArtifactResponse\"\x03\x90\x02\x010\x01\x12g\n" +
-	"\rListArtifacts\x12'.reeve.artifact.v1.ListArtifactsRequest\x1a(.reeve.artifact.v1.ListArtifactsResponse\"\x03\x90\x02\x01B[\n" +
+	"\rListArtifacts\x12'.reeve.artifact.v1.ListArtifactsRequest\x1a(.reeve.artifact.v1.ListArtifactsResponse\"\x03\x90\x02\x01\x12e\n" +
+	"\x0eDeleteArtifact\x12(.reeve.artifact.v1.DeleteArtifactRequest\x1a).reeve.artifact.v1.DeleteArtifactResponseB[\n" +
 	"\x15dev.reeve.artifact.v1B\rArtifactProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/artifact/v1;artifactv1b\x06proto3"
 
 var (
@@ -731,7 +829,7 @@ func file_reeve_artifact_v1_artifact_proto_rawDescGZIP() []byte {
 	return file_reeve_artifact_v1_artifact_proto_rawDescData
 }
 
-var file_reeve_artifact_v1_artifact_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_reeve_artifact_v1_artifact_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_reeve_artifact_v1_artifact_proto_goTypes = []any{
 	(*Artifact)(nil),                 // 0: reeve.artifact.v1.Artifact
 	(*ArtifactHeader)(nil),           // 1: reeve.artifact.v1.ArtifactHeader
@@ -743,10 +841,12 @@ var file_reeve_artifact_v1_artifact_proto_goTypes = []any{
 	(*DownloadArtifactResponse)(nil), // 7: reeve.artifact.v1.DownloadArtifactResponse
 	(*ListArtifactsRequest)(nil),     // 8: reeve.artifact.v1.ListArtifactsRequest
 	(*ListArtifactsResponse)(nil),    // 9: reeve.artifact.v1.ListArtifactsResponse
-	(*timestamppb.Timestamp)(nil),    // 10: google.protobuf.Timestamp
+	(*DeleteArtifactRequest)(nil),    // 10: reeve.artifact.v1.DeleteArtifactRequest
+	(*DeleteArtifactResponse)(nil),   // 11: reeve.artifact.v1.DeleteArtifactResponse
+	(*timestamppb.Timestamp)(nil),    // 12: google.protobuf.Timestamp
 }
 var file_reeve_artifact_v1_artifact_proto_depIdxs = []int32{
-	10, // 0: reeve.artifact.v1.Artifact.created_at:type_name -> google.protobuf.Timestamp
+	12, // 0: reeve.artifact.v1.Artifact.created_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.artifact.v1.UploadArtifactRequest.header:type_name -> reeve.artifact.v1.ArtifactHeader
 	0,  // 2: reeve.artifact.v1.UploadArtifactResponse.artifact:type_name -> reeve.artifact.v1.Artifact
 	1,  // 3: reeve.artifact.v1.CreateArtifactRequest.header:type_name -> reeve.artifact.v1.ArtifactHeader
@@ -757,12 +857,14 @@ var file_reeve_artifact_v1_artifact_proto_depIdxs = []int32{
 	4,  // 8: reeve.artifact.v1.ArtifactService.CreateArtifact:input_type -> reeve.artifact.v1.CreateArtifactRequest
 	6,  // 9: reeve.artifact.v1.ArtifactService.DownloadArtifact:input_type -> reeve.artifact.v1.DownloadArtifactRequest
 	8,  // 10: reeve.artifact.v1.ArtifactService.ListArtifacts:input_type -> reeve.artifact.v1.ListArtifactsRequest
-	3,  // 11: reeve.artifact.v1.ArtifactService.UploadArtifact:output_type -> reeve.artifact.v1.UploadArtifactResponse
-	5,  // 12: reeve.artifact.v1.ArtifactService.CreateArtifact:output_type -> reeve.artifact.v1.CreateArtifactResponse
-	7,  // 13: reeve.artifact.v1.ArtifactService.DownloadArtifact:output_type -> reeve.artifact.v1.DownloadArtifactResponse
-	9,  // 14: reeve.artifact.v1.ArtifactService.ListArtifacts:output_type -> reeve.artifact.v1.ListArtifactsResponse
-	11, // [11:15] is the sub-list for method output_type
-	7,  // [7:11] is the sub-list for method input_type
+	10, // 11: reeve.artifact.v1.ArtifactService.DeleteArtifact:input_type -> reeve.artifact.v1.DeleteArtifactRequest
+	3,  // 12: reeve.artifact.v1.ArtifactService.UploadArtifact:output_type -> reeve.artifact.v1.UploadArtifactResponse
+	5,  // 13: reeve.artifact.v1.ArtifactService.CreateArtifact:output_type -> reeve.artifact.v1.CreateArtifactResponse
+	7,  // 14: reeve.artifact.v1.ArtifactService.DownloadArtifact:output_type -> reeve.artifact.v1.DownloadArtifactResponse
+	9,  // 15: reeve.artifact.v1.ArtifactService.ListArtifacts:output_type -> reeve.artifact.v1.ListArtifactsResponse
+	11, // 16: reeve.artifact.v1.ArtifactService.DeleteArtifact:output_type -> reeve.artifact.v1.DeleteArtifactResponse
+	12, // [12:17] is the sub-list for method output_type
+	7,  // [7:12] is the sub-list for method input_type
 	7,  // [7:7] is the sub-list for extension type_name
 	7,  // [7:7] is the sub-list for extension extendee
 	0,  // [0:7] is the sub-list for field type_name
@@ -787,7 +889,7 @@ func file_reeve_artifact_v1_artifact_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_artifact_v1_artifact_proto_rawDesc), len(file_reeve_artifact_v1_artifact_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -103,6 +103,8 @@ const (
 	// UNAVAILABLE: a newer version wrote an event that this server does not know, and the operation
 	// depends on it. A server of the newer version accepts the same request.
 	ErrorReason_ERROR_REASON_NEWER_VERSION ErrorReason = 41
+	// FAILED_PRECONDITION: the run has not ended. Cancel it first, or wait for its end.
+	ErrorReason_ERROR_REASON_RUN_NOT_ENDED ErrorReason = 42
 )
 
 // Enum value maps for ErrorReason.
@@ -142,6 +144,7 @@ var (
 		31: "ERROR_REASON_APPROVAL_MISMATCH",
 		40: "ERROR_REASON_FILE_NOT_FOUND",
 		41: "ERROR_REASON_NEWER_VERSION",
+		42: "ERROR_REASON_RUN_NOT_ENDED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -178,6 +181,7 @@ var (
 		"ERROR_REASON_APPROVAL_MISMATCH":      31,
 		"ERROR_REASON_FILE_NOT_FOUND":         40,
 		"ERROR_REASON_NEWER_VERSION":          41,
+		"ERROR_REASON_RUN_NOT_ENDED":          42,
 	}
 )
 
@@ -212,7 +216,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xf6\b\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\x96\t\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -248,7 +252,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x19ERROR_REASON_HISTORY_LOST\x10\x1e\x12\"\n" +
 	"\x1eERROR_REASON_APPROVAL_MISMATCH\x10\x1f\x12\x1f\n" +
 	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(\x12\x1e\n" +
-	"\x1aERROR_REASON_NEWER_VERSION\x10)BO\n" +
+	"\x1aERROR_REASON_NEWER_VERSION\x10)\x12\x1e\n" +
+	"\x1aERROR_REASON_RUN_NOT_ENDED\x10*BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

@@ -1227,6 +1227,98 @@ func (x *CancelRunResponse) GetRun() *Run {
 	return nil
 }
 
+// Request of `DeleteRun`.
+type DeleteRunRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the run.
+	RunId         string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteRunRequest) Reset() {
+	*x = DeleteRunRequest{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteRunRequest) ProtoMessage() {}
+
+func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteRunRequest.ProtoReflect.Descriptor instead.
+func (*DeleteRunRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *DeleteRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+// Response of `DeleteRun`.
+type DeleteRunResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the run existed. False also after an earlier request deleted it.
+	Existed       bool `protobuf:"varint,1,opt,name=existed,proto3" json:"existed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteRunResponse) Reset() {
+	*x = DeleteRunResponse{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteRunResponse) ProtoMessage() {}
+
+func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteRunResponse.ProtoReflect.Descriptor instead.
+func (*DeleteRunResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *DeleteRunResponse) GetExisted() bool {
+	if x != nil {
+		return x.Existed
+	}
+	return false
+}
+
 // Request of `SendMessage`.
 type SendMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1243,7 +1335,7 @@ type SendMessageRequest struct {
 
 func (x *SendMessageRequest) Reset() {
 	*x = SendMessageRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1347,7 @@ func (x *SendMessageRequest) String() string {
 func (*SendMessageRequest) ProtoMessage() {}
 
 func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1360,7 @@ func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageRequest.ProtoReflect.Descriptor instead.
 func (*SendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SendMessageRequest) GetRunId() string {
@@ -1305,7 +1397,7 @@ type SendMessageResponse struct {
 
 func (x *SendMessageResponse) Reset() {
 	*x = SendMessageResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1317,7 +1409,7 @@ func (x *SendMessageResponse) String() string {
 func (*SendMessageResponse) ProtoMessage() {}
 
 func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1330,7 +1422,7 @@ func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageResponse.ProtoReflect.Descriptor instead.
 func (*SendMessageResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SendMessageResponse) GetMessageId() string {
@@ -1358,7 +1450,7 @@ type ExportRunLogRequest struct {
 
 func (x *ExportRunLogRequest) Reset() {
 	*x = ExportRunLogRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1370,7 +1462,7 @@ func (x *ExportRunLogRequest) String() string {
 func (*ExportRunLogRequest) ProtoMessage() {}
 
 func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1383,7 +1475,7 @@ func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogRequest.ProtoReflect.Descriptor instead.
 func (*ExportRunLogRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExportRunLogRequest) GetRunId() string {
@@ -1409,7 +1501,7 @@ type ExportRunLogResponse struct {
 
 func (x *ExportRunLogResponse) Reset() {
 	*x = ExportRunLogResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1421,7 +1513,7 @@ func (x *ExportRunLogResponse) String() string {
 func (*ExportRunLogResponse) ProtoMessage() {}
 
 func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1434,7 +1526,7 @@ func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogResponse.ProtoReflect.Descriptor instead.
 func (*ExportRunLogResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ExportRunLogResponse) GetSubject() string {
@@ -1481,7 +1573,7 @@ type StoredRunBatch struct {
 
 func (x *StoredRunBatch) Reset() {
 	*x = StoredRunBatch{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1585,7 @@ func (x *StoredRunBatch) String() string {
 func (*StoredRunBatch) ProtoMessage() {}
 
 func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1598,7 @@ func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRunBatch.ProtoReflect.Descriptor instead.
 func (*StoredRunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StoredRunBatch) GetRevision() uint64 {
@@ -1643,7 +1735,11 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x18\n" +
 	"\x06reason\x18\x02 \x01(\tB\x00R\x06reason\"8\n" +
 	"\x11CancelRunResponse\x12#\n" +
-	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"d\n" +
+	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"+\n" +
+	"\x10DeleteRunRequest\x12\x17\n" +
+	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"-\n" +
+	"\x11DeleteRunResponse\x12\x18\n" +
+	"\aexisted\x18\x01 \x01(\bR\aexisted\"d\n" +
 	"\x12SendMessageRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n" +
 	"\x04text\x18\x02 \x01(\tB\x00R\x04text\x12\x1f\n" +
@@ -1671,14 +1767,15 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x13ON_BUSY_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eON_BUSY_REJECT\x10\x01\x12\x11\n" +
 	"\rON_BUSY_QUEUE\x10\x02\x12\x15\n" +
-	"\x11ON_BUSY_INTERRUPT\x10\x032\xab\x05\n" +
+	"\x11ON_BUSY_INTERRUPT\x10\x032\xf9\x05\n" +
 	"\n" +
 	"RunService\x12I\n" +
 	"\bStartRun\x12\x1d.reeve.run.v1.StartRunRequest\x1a\x1e.reeve.run.v1.StartRunResponse\x12P\n" +
 	"\bWatchRun\x12\x1d.reeve.run.v1.WatchRunRequest\x1a\x1e.reeve.run.v1.WatchRunResponse\"\x03\x90\x02\x010\x01\x12H\n" +
 	"\x06GetRun\x12\x1b.reeve.run.v1.GetRunRequest\x1a\x1c.reeve.run.v1.GetRunResponse\"\x03\x90\x02\x01\x12N\n" +
 	"\bListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12L\n" +
-	"\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12f\n" +
+	"\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12L\n" +
+	"\tDeleteRun\x12\x1e.reeve.run.v1.DeleteRunRequest\x1a\x1f.reeve.run.v1.DeleteRunResponse\x12f\n" +
 	"\x10GetExecutionTree\x12%.reeve.run.v1.GetExecutionTreeRequest\x1a&.reeve.run.v1.GetExecutionTreeResponse\"\x03\x90\x02\x01\x12R\n" +
 	"\vSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponse\x12\\\n" +
 	"\fExportRunLog\x12!.reeve.run.v1.ExportRunLogRequest\x1a\".reeve.run.v1.ExportRunLogResponse\"\x03\x90\x02\x010\x01BN\n" +
@@ -1697,7 +1794,7 @@ func file_reeve_run_v1_run_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(OnBusy)(0),                      // 0: reeve.run.v1.OnBusy
 	(*Run)(nil),                      // 1: reeve.run.v1.Run
@@ -1715,71 +1812,75 @@ var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(*GetExecutionTreeResponse)(nil), // 13: reeve.run.v1.GetExecutionTreeResponse
 	(*CancelRunRequest)(nil),         // 14: reeve.run.v1.CancelRunRequest
 	(*CancelRunResponse)(nil),        // 15: reeve.run.v1.CancelRunResponse
-	(*SendMessageRequest)(nil),       // 16: reeve.run.v1.SendMessageRequest
-	(*SendMessageResponse)(nil),      // 17: reeve.run.v1.SendMessageResponse
-	(*ExportRunLogRequest)(nil),      // 18: reeve.run.v1.ExportRunLogRequest
-	(*ExportRunLogResponse)(nil),     // 19: reeve.run.v1.ExportRunLogResponse
-	(*StoredRunBatch)(nil),           // 20: reeve.run.v1.StoredRunBatch
-	nil,                              // 21: reeve.run.v1.Run.LabelsEntry
-	nil,                              // 22: reeve.run.v1.StartRunRequest.LabelsEntry
-	(RunStatus)(0),                   // 23: reeve.run.v1.RunStatus
-	(*timestamppb.Timestamp)(nil),    // 24: google.protobuf.Timestamp
-	(*RunError)(nil),                 // 25: reeve.run.v1.RunError
-	(*CostSummary)(nil),              // 26: reeve.run.v1.CostSummary
-	(IncompleteReason)(0),            // 27: reeve.run.v1.IncompleteReason
-	(*RunOrigin)(nil),                // 28: reeve.run.v1.RunOrigin
-	(*v1.Message)(nil),               // 29: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 30: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 31: reeve.run.v1.ChatContext
-	(EventFamily)(0),                 // 32: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 33: reeve.run.v1.RunEvent
-	(*v1.ExecutionTree)(nil),         // 34: reeve.thread.v1.ExecutionTree
+	(*DeleteRunRequest)(nil),         // 16: reeve.run.v1.DeleteRunRequest
+	(*DeleteRunResponse)(nil),        // 17: reeve.run.v1.DeleteRunResponse
+	(*SendMessageRequest)(nil),       // 18: reeve.run.v1.SendMessageRequest
+	(*SendMessageResponse)(nil),      // 19: reeve.run.v1.SendMessageResponse
+	(*ExportRunLogRequest)(nil),      // 20: reeve.run.v1.ExportRunLogRequest
+	(*ExportRunLogResponse)(nil),     // 21: reeve.run.v1.ExportRunLogResponse
+	(*StoredRunBatch)(nil),           // 22: reeve.run.v1.StoredRunBatch
+	nil,                              // 23: reeve.run.v1.Run.LabelsEntry
+	nil,                              // 24: reeve.run.v1.StartRunRequest.LabelsEntry
+	(RunStatus)(0),                   // 25: reeve.run.v1.RunStatus
+	(*timestamppb.Timestamp)(nil),    // 26: google.protobuf.Timestamp
+	(*RunError)(nil),                 // 27: reeve.run.v1.RunError
+	(*CostSummary)(nil),              // 28: reeve.run.v1.CostSummary
+	(IncompleteReason)(0),            // 29: reeve.run.v1.IncompleteReason
+	(*RunOrigin)(nil),                // 30: reeve.run.v1.RunOrigin
+	(*v1.Message)(nil),               // 31: reeve.thread.v1.Message
+	(*v11.WorkspaceFile)(nil),        // 32: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 33: reeve.run.v1.ChatContext
+	(EventFamily)(0),                 // 34: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 35: reeve.run.v1.RunEvent
+	(*v1.ExecutionTree)(nil),         // 36: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
-	23, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
-	24, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	24, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
-	25, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
-	26, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
-	21, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
-	27, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	28, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
-	29, // 8: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	30, // 9: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	22, // 10: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	25, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
+	26, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	26, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
+	27, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
+	28, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
+	23, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
+	29, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	30, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
+	31, // 8: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	32, // 9: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	24, // 10: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
 	0,  // 11: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	31, // 12: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	33, // 12: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
 	3,  // 13: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
 	1,  // 14: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
 	6,  // 15: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	32, // 16: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	33, // 17: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	23, // 18: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	34, // 16: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	35, // 17: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	25, // 18: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
 	1,  // 19: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	23, // 20: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	25, // 20: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
 	1,  // 21: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	34, // 22: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	36, // 22: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
 	1,  // 23: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	20, // 24: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	22, // 24: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
 	1,  // 25: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
 	2,  // 26: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
 	5,  // 27: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
 	8,  // 28: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
 	10, // 29: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
 	14, // 30: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	12, // 31: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	16, // 32: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	18, // 33: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
-	4,  // 34: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	7,  // 35: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	9,  // 36: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	11, // 37: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	15, // 38: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	13, // 39: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	17, // 40: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	19, // 41: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
-	34, // [34:42] is the sub-list for method output_type
-	26, // [26:34] is the sub-list for method input_type
+	16, // 31: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
+	12, // 32: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	18, // 33: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	20, // 34: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	4,  // 35: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	7,  // 36: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	9,  // 37: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	11, // 38: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	15, // 39: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	17, // 40: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
+	13, // 41: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	19, // 42: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	21, // 43: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	35, // [35:44] is the sub-list for method output_type
+	26, // [26:35] is the sub-list for method input_type
 	26, // [26:26] is the sub-list for extension type_name
 	26, // [26:26] is the sub-list for extension extendee
 	0,  // [0:26] is the sub-list for field type_name
@@ -1801,7 +1902,7 @@ func file_reeve_run_v1_run_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_service_proto_rawDesc), len(file_reeve_run_v1_run_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

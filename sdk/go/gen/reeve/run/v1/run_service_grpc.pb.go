@@ -24,6 +24,7 @@ const (
 	RunService_GetRun_FullMethodName           = "/reeve.run.v1.RunService/GetRun"
 	RunService_ListRuns_FullMethodName         = "/reeve.run.v1.RunService/ListRuns"
 	RunService_CancelRun_FullMethodName        = "/reeve.run.v1.RunService/CancelRun"
+	RunService_DeleteRun_FullMethodName        = "/reeve.run.v1.RunService/DeleteRun"
 	RunService_GetExecutionTree_FullMethodName = "/reeve.run.v1.RunService/GetExecutionTree"
 	RunService_SendMessage_FullMethodName      = "/reeve.run.v1.RunService/SendMessage"
 	RunService_ExportRunLog_FullMethodName     = "/reeve.run.v1.RunService/ExportRunLog"
@@ -40,7 +41,8 @@ type RunServiceClient interface {
 	// run; with other content it is refused with ALREADY_EXISTS.
 	StartRun(ctx context.Context, in *StartRunRequest, opts ...grpc.CallOption) (*StartRunResponse, error)
 	// Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
-	// after the terminal status. A client that lost the stream watches again with the last sequence
+	// after the terminal status. A stream whose run is deleted before its last event was sent ends
+	// with NOT_FOUND. A client that lost the stream watches again with the last sequence
 	// and the last `resume_token` that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
 	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRunResponse], error)
 	// Returns the current state of a run. Returns NOT_FOUND if it does not exist.
@@ -51,6 +53,13 @@ type RunServiceClient interface {
 	// is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
 	// otherwise is refused with FAILED_PRECONDITION.
 	CancelRun(ctx context.Context, in *CancelRunRequest, opts ...grpc.CallOption) (*CancelRunResponse, error)
+	// Deletes a run that has ended: its log, its approvals, the journals of its finished calls, its
+	// artifacts, and its files. A run that has not ended is refused with FAILED_PRECONDITION: cancel
+	// it first. The conversation of its thread stays, and so do the files of the thread and the
+	// artifacts of the run, until the thread is deleted. Deleting a run that does not exist succeeds,
+	// so the request is safe to repeat; a repetition completes a deletion that was interrupted.
+	// The run frees its `request_id`: `StartRun` with that id starts a new run.
+	DeleteRun(ctx context.Context, in *DeleteRunRequest, opts ...grpc.CallOption) (*DeleteRunResponse, error)
 	// Returns the current execution tree of a run, during the run and after its end. Returns
 	// NOT_FOUND if the run does not exist.
 	GetExecutionTree(ctx context.Context, in *GetExecutionTreeRequest, opts ...grpc.CallOption) (*GetExecutionTreeResponse, error)
@@ -131,6 +140,16 @@ func (c *runServiceClient) CancelRun(ctx context.Context, in *CancelRunRequest, 
 	return out, nil
 }
 
+func (c *runServiceClient) DeleteRun(ctx context.Context, in *DeleteRunRequest, opts ...grpc.CallOption) (*DeleteRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteRunResponse)
+	err := c.cc.Invoke(ctx, RunService_DeleteRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *runServiceClient) GetExecutionTree(ctx context.Context, in *GetExecutionTreeRequest, opts ...grpc.CallOption) (*GetExecutionTreeResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetExecutionTreeResponse)
@@ -181,7 +200,8 @@ type RunServiceServer interface {
 	// run; with other content it is refused with ALREADY_EXISTS.
 	StartRun(context.Context, *StartRunRequest) (*StartRunResponse, error)
 	// Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
-	// after the terminal status. A client that lost the stream watches again with the last sequence
+	// after the terminal status. A stream whose run is deleted before its last event was sent ends
+	// with NOT_FOUND. A client that lost the stream watches again with the last sequence
 	// and the last `resume_token` that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
 	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[WatchRunResponse]) error
 	// Returns the current state of a run. Returns NOT_FOUND if it does not exist.
@@ -192,6 +212,13 @@ type RunServiceServer interface {
 	// is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
 	// otherwise is refused with FAILED_PRECONDITION.
 	CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error)
+	// Deletes a run that has ended: its log, its approvals, the journals of its finished calls, its
+	// artifacts, and its files. A run that has not ended is refused with FAILED_PRECONDITION: cancel
+	// it first. The conversation of its thread stays, and so do the files of the thread and the
+	// artifacts of the run, until the thread is deleted. Deleting a run that does not exist succeeds,
+	// so the request is safe to repeat; a repetition completes a deletion that was interrupted.
+	// The run frees its `request_id`: `StartRun` with that id starts a new run.
+	DeleteRun(context.Context, *DeleteRunRequest) (*DeleteRunResponse, error)
 	// Returns the current execution tree of a run, during the run and after its end. Returns
 	// NOT_FOUND if the run does not exist.
 	GetExecutionTree(context.Context, *GetExecutionTreeRequest) (*GetExecutionTreeResponse, error)
@@ -227,6 +254,9 @@ func (UnimplementedRunServiceServer) ListRuns(context.Context, *ListRunsRequest)
 }
 func (UnimplementedRunServiceServer) CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelRun not implemented")
+}
+func (UnimplementedRunServiceServer) DeleteRun(context.Context, *DeleteRunRequest) (*DeleteRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteRun not implemented")
 }
 func (UnimplementedRunServiceServer) GetExecutionTree(context.Context, *GetExecutionTreeRequest) (*GetExecutionTreeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetExecutionTree not implemented")
@@ -341,6 +371,24 @@ func _RunService_CancelRun_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RunService_DeleteRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).DeleteRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_DeleteRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).DeleteRun(ctx, req.(*DeleteRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RunService_GetExecutionTree_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetExecutionTreeRequest)
 	if err := dec(in); err != nil {
@@ -410,6 +458,10 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CancelRun",
 			Handler:    _RunService_CancelRun_Handler,
+		},
+		{
+			MethodName: "DeleteRun",
+			Handler:    _RunService_DeleteRun_Handler,
 		},
 		{
 			MethodName: "GetExecutionTree",

@@ -55,6 +55,11 @@ class ArtifactServiceStub:
                 request_serializer=reeve_dot_artifact_dot_v1_dot_artifact__pb2.ListArtifactsRequest.SerializeToString,
                 response_deserializer=reeve_dot_artifact_dot_v1_dot_artifact__pb2.ListArtifactsResponse.FromString,
                 _registered_method=True)
+        self.DeleteArtifact = channel.unary_unary(
+                '/reeve.artifact.v1.ArtifactService/DeleteArtifact',
+                request_serializer=reeve_dot_artifact_dot_v1_dot_artifact__pb2.DeleteArtifactRequest.SerializeToString,
+                response_deserializer=reeve_dot_artifact_dot_v1_dot_artifact__pb2.DeleteArtifactResponse.FromString,
+                _registered_method=True)
 
 
 class ArtifactServiceServicer:
@@ -91,6 +96,14 @@ class ArtifactServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DeleteArtifact(self, request, context):
+        """Deletes an artifact. Runs that were started with it and have not staged it yet lack the file.
+        Deleting an artifact that does not exist succeeds, so the request is safe to repeat.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ArtifactServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -113,6 +126,11 @@ def add_ArtifactServiceServicer_to_server(servicer, server):
                     servicer.ListArtifacts,
                     request_deserializer=reeve_dot_artifact_dot_v1_dot_artifact__pb2.ListArtifactsRequest.FromString,
                     response_serializer=reeve_dot_artifact_dot_v1_dot_artifact__pb2.ListArtifactsResponse.SerializeToString,
+            ),
+            'DeleteArtifact': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteArtifact,
+                    request_deserializer=reeve_dot_artifact_dot_v1_dot_artifact__pb2.DeleteArtifactRequest.FromString,
+                    response_serializer=reeve_dot_artifact_dot_v1_dot_artifact__pb2.DeleteArtifactResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -224,6 +242,33 @@ class ArtifactService:
             '/reeve.artifact.v1.ArtifactService/ListArtifacts',
             reeve_dot_artifact_dot_v1_dot_artifact__pb2.ListArtifactsRequest.SerializeToString,
             reeve_dot_artifact_dot_v1_dot_artifact__pb2.ListArtifactsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteArtifact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.artifact.v1.ArtifactService/DeleteArtifact',
+            reeve_dot_artifact_dot_v1_dot_artifact__pb2.DeleteArtifactRequest.SerializeToString,
+            reeve_dot_artifact_dot_v1_dot_artifact__pb2.DeleteArtifactResponse.FromString,
             options,
             channel_credentials,
             insecure,

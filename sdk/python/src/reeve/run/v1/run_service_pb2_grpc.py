@@ -60,6 +60,11 @@ class RunServiceStub:
                 request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunRequest.SerializeToString,
                 response_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunResponse.FromString,
                 _registered_method=True)
+        self.DeleteRun = channel.unary_unary(
+                '/reeve.run.v1.RunService/DeleteRun',
+                request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.DeleteRunRequest.SerializeToString,
+                response_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.DeleteRunResponse.FromString,
+                _registered_method=True)
         self.GetExecutionTree = channel.unary_unary(
                 '/reeve.run.v1.RunService/GetExecutionTree',
                 request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.GetExecutionTreeRequest.SerializeToString,
@@ -92,7 +97,8 @@ class RunServiceServicer:
 
     def WatchRun(self, request, context):
         """Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
-        after the terminal status. A client that lost the stream watches again with the last sequence
+        after the terminal status. A stream whose run is deleted before its last event was sent ends
+        with NOT_FOUND. A client that lost the stream watches again with the last sequence
         and the last `resume_token` that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -117,6 +123,18 @@ class RunServiceServicer:
         """Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress
         is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
         otherwise is refused with FAILED_PRECONDITION.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteRun(self, request, context):
+        """Deletes a run that has ended: its log, its approvals, the journals of its finished calls, its
+        artifacts, and its files. A run that has not ended is refused with FAILED_PRECONDITION: cancel
+        it first. The conversation of its thread stays, and so do the files of the thread and the
+        artifacts of the run, until the thread is deleted. Deleting a run that does not exist succeeds,
+        so the request is safe to repeat; a repetition completes a deletion that was interrupted.
+        The run frees its `request_id`: `StartRun` with that id starts a new run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -175,6 +193,11 @@ def add_RunServiceServicer_to_server(servicer, server):
                     servicer.CancelRun,
                     request_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunRequest.FromString,
                     response_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunResponse.SerializeToString,
+            ),
+            'DeleteRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteRun,
+                    request_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.DeleteRunRequest.FromString,
+                    response_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.DeleteRunResponse.SerializeToString,
             ),
             'GetExecutionTree': grpc.unary_unary_rpc_method_handler(
                     servicer.GetExecutionTree,
@@ -328,6 +351,33 @@ class RunService:
             '/reeve.run.v1.RunService/CancelRun',
             reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunRequest.SerializeToString,
             reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.run.v1.RunService/DeleteRun',
+            reeve_dot_run_dot_v1_dot_run__service__pb2.DeleteRunRequest.SerializeToString,
+            reeve_dot_run_dot_v1_dot_run__service__pb2.DeleteRunResponse.FromString,
             options,
             channel_credentials,
             insecure,
