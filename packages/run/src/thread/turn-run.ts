@@ -56,9 +56,9 @@ export async function runOfTurn(
 ): Promise<TurnRun> {
   const existing = await existingRun(log, key, turn, signal);
   if (existing !== undefined) return existing;
-  // A deletion ends the turn before it removes the log, so a look at the thread after the log tells whether there was a run.
   if (openTurn(await readThread(threads, key, signal), turn.runId) === undefined) {
-    return { kind: "deleted" };
+    // Since the first read of its log, the run was written and has ended. A deletion ends the turn before it removes the log.
+    return (await existingRun(log, key, turn, signal)) ?? { kind: "deleted" };
   }
   const created = await runCreatedOf(threads, key, turn, signal);
   return await writeRunOfTurn({ log }, key, { turn, created }, signal);
