@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { ApprovalState, connect, RunStatus } from "@reeve/client";
 
-using reeve = connect({ address: process.env.REEVE_URL, token: process.env.REEVE_TOKEN });
+const reeve = connect({ address: process.env.REEVE_URL, token: process.env.REEVE_TOKEN });
 const content = readFileSync("examples/csv-report/sales.csv");
 const { artifactId } = await reeve.upload({ name: "data.csv", content });
 const files = [{ artifactId, path: "data.csv" }];
@@ -14,3 +14,4 @@ for await (const { event } of watch) {
   if (state === ApprovalState.PENDING) await reeve.decide({ approvalId, approved: true });
 }
 console.log(watch.endStatus === RunStatus.COMPLETED ? "\ncompleted" : "\nnot completed");
+reeve.close();

@@ -16,3 +16,9 @@ test.each([
 ])("%s contains %s unchanged", (page, path) => {
   expect(read(page)).toContain(`\n${read(path)}\`\`\`\n`);
 });
+
+test("the TypeScript quickstart is valid on the oldest Node of the client, which has no `using`", () => {
+  const { engines } = JSON.parse(read("sdk/typescript/package.json")) as { engines: object };
+  expect(engines).toEqual({ node: ">=22" });
+  expect(read("sdk/typescript/quickstart.mjs")).not.toMatch(/^\s*(await )?using /m);
+});

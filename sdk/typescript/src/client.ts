@@ -228,8 +228,12 @@ export class Client implements Disposable {
     return tools;
   }
 
-  /** Closes the connection and ends every request on it. */
-  [Symbol.dispose](): void {
+  /** Closes the connection and ends every request on it. A client that `using` declares closes itself. */
+  close(): void {
     this.#requests[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 }
