@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { openCallJournal } from "@reeve/jetstream/log/open";
-import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { openCallRequests } from "./support/call-requests.ts";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
@@ -42,10 +42,10 @@ describe.skipIf(skipReason !== "")(`a toolhost with pods for sandboxes${skipReas
       const toolhost = await startToolhostProcess(options, resources);
       const nats = resources.use(await connectNats(natsUrl, { name: "test", log }, signal));
       const journal = await openCallJournal(nats);
-      const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+      const requests = await openCallRequests(nats);
       const call = async (callId: string, name: string, args: Record<string, string>) => {
         const request = requestOf({ name, args, callId });
-        await queue.publish(request, { dedupeId: keyOf(request).call }, signal);
+        await requests.publish(request, signal);
         return resultOf(await factsUntilEnd(journal, keyOf(request), signal));
       };
       const code = 'open("kept.txt", "w").write("kept")';

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openCallJournal } from "@reeve/jetstream/log/open";
-import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { openCallRequests } from "./support/call-requests.ts";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
@@ -53,7 +53,7 @@ describe.each([
       const server = resources.use(await startNatsServer({ storeDir, log }, signal));
       const nats = resources.use(await connectNats(server.url, { name: "test", log }, signal));
       const journal = await openCallJournal(nats);
-      const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+      const requests = await openCallRequests(nats);
       const settings = { natsUrl: server.url, folder, sandbox };
       const first = await startToolhostProcess(settings, resources);
       const { pid = 0 } = first;
@@ -62,7 +62,7 @@ describe.each([
       const command = ["sh", "-c", script];
       const network = ["example.org:443"];
       const call = requestOf({ name: "run_command", args: { command }, network });
-      await queue.publish(call, { dedupeId: keyOf(call).call }, signal);
+      await requests.publish(call, signal);
       for await (const { events } of journal.follow(keyOf(call), 0, signal)) {
         if (events.some(({ fact }) => fact.case === "progress")) break;
       }
@@ -74,7 +74,7 @@ describe.each([
       await vi.waitFor(async () => expect(await containersOf(pid)).toEqual([]), 20_000);
       expect(mountsBelow(folder)).toEqual([]);
       const read = requestOf({ name: "read_file", args: { path: "file" }, callId: "run_1-3-0" });
-      await queue.publish(read, { dedupeId: keyOf(read).call }, signal);
+      await requests.publish(read, signal);
       const result = resultOf(await factsUntilEnd(journal, keyOf(read), signal));
       expect(result.content).toBe("kept\n");
       expect(result.metadata?.isolation).toBe(sandbox);
@@ -89,7 +89,7 @@ describe.each([
         callId: "run_1-4-0",
         network,
       });
-      await queue.publish(next, { dedupeId: keyOf(next).call }, signal);
+      await requests.publish(next, signal);
       const { content } = resultOf(await factsUntilEnd(journal, keyOf(next), signal));
       expect(content).toContain("http://127.0.0.1:3128");
       expect(await readdir(proxies)).toEqual([expect.not.stringContaining(`${pid}.`)]);

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import { openCallJournal } from "@reeve/jetstream/log/open";
-import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
-import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { CallRequests } from "./support/call-requests.ts";
+import { openCallRequests } from "./support/call-requests.ts";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
@@ -17,7 +17,7 @@ const log = createLogger("test", "silent");
 const signal = new AbortController().signal;
 const resources = new AsyncDisposableStack();
 let journal: CallJournal;
-let queue: WorkQueue<ToolCallRequest>;
+let requests: CallRequests;
 let natsUrl: string;
 let folder: string;
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   natsUrl = server.url;
   const nats = resources.use(await connectNats(natsUrl, { name: "test", log }, signal));
   journal = await openCallJournal(nats);
-  queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+  requests = await openCallRequests(nats);
 });
 
 afterAll(() => resources.disposeAsync());
@@ -37,7 +37,7 @@ async function reaches(
   request: ToolCallRequest,
   kind: "started" | "progress" = "started",
 ): Promise<void> {
-  await queue.publish(request, { dedupeId: keyOf(request).call }, signal);
+  await requests.publish(request, signal);
   for await (const { events } of journal.follow(keyOf(request), 0, signal)) {
     if (events.some(({ fact }) => fact.case === kind)) return;
   }

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
-import type { ToolCallRequest, ToolResult, WorkspaceRecord } from "@reeve/contracts/tool";
+import type { ToolResult, WorkspaceRecord } from "@reeve/contracts/tool";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import { openCallJournal } from "@reeve/jetstream/log/open";
-import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
-import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { CallRequests } from "./support/call-requests.ts";
+import { openCallRequests } from "./support/call-requests.ts";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
@@ -22,7 +22,7 @@ const log = createLogger("test", "silent");
 const signal = new AbortController().signal;
 const resources = new AsyncDisposableStack();
 let journal: CallJournal;
-let queue: WorkQueue<ToolCallRequest>;
+let requests: CallRequests;
 let records: Table<WorkspaceRecord>;
 let natsUrl: string;
 let folder: string;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   natsUrl = server.url;
   const nats = resources.use(await connectNats(natsUrl, { name: "test", log }, signal));
   journal = await openCallJournal(nats);
-  queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+  requests = await openCallRequests(nats);
   records = await openTable(nats, WorkspaceRecordSchema);
 });
 
@@ -64,7 +64,7 @@ function run() {
   let calls = 0;
   const call = async (options: Omit<RequestOptions, "callId" | "runId">): Promise<ToolResult> => {
     const request = requestOf({ ...options, runId, callId: `${runId}-2-${calls++}` });
-    await queue.publish(request, { dedupeId: keyOf(request).call }, signal);
+    await requests.publish(request, signal);
     return resultOf(await factsUntilEnd(journal, keyOf(request), signal));
   };
   return {

@@ -9,7 +9,7 @@ import type { ToolCallRequest, ToolResult, ToolSettings } from "@reeve/contracts
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import { openCallJournal } from "@reeve/jetstream/log/open";
-import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { openCallRequests } from "@reeve/toolhost/test/support/call-requests";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
@@ -53,7 +53,7 @@ export async function startAttackedToolhost(
   );
   const nats = resources.use(await connectNats(server.url, { name: "test", log }, signal));
   const journal = await openCallJournal(nats);
-  const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+  const requests = await openCallRequests(nats);
   const settings = {
     REEVE_CANARY: canary,
     OPENAI_API_KEY: canary,
@@ -77,7 +77,7 @@ export async function startAttackedToolhost(
       workspace: { id: runId },
       ...(callSettings && { settings: callSettings }),
     });
-    await queue.publish(request, { dedupeId: callId }, signal);
+    await requests.publish(request, signal);
     return request;
   };
   const call: AttackedToolhost["call"] = async (name, args, options) =>

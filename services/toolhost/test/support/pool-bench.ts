@@ -7,7 +7,7 @@ import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { openCallJournal } from "@reeve/jetstream/log/open";
-import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { openCallRequests } from "./call-requests.ts";
 import { toolQueueDepth } from "@reeve/jetstream/queue/queue-depth";
 import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
 import { createLogger } from "@reeve/platform/telemetry/logger";
@@ -86,9 +86,9 @@ export class PoolBench implements AsyncDisposable {
 
   /** Requests a call as a runtime does. Default pool: `default`. */
   async ask(options: RequestOptions, pool = "default"): Promise<ToolCallRequest> {
-    const queue = await openToolCallQueue(this.nats, { pool, ackWaitMs: 1_000 });
+    const requests = await openCallRequests(this.nats, pool);
     const request = requestOf(options);
-    await queue.publish(request, { dedupeId: keyOf(request).call }, this.#signal);
+    await requests.publish(request, this.#signal);
     return request;
   }
 

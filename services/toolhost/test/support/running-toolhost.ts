@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import { openCallJournal } from "@reeve/jetstream/log/open";
-import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { openCallRequests } from "./call-requests.ts";
 import { readConfig } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
@@ -52,7 +52,7 @@ export async function runningToolhost(
   });
   starting.use(await startToolhost(config, { nats, log, environment: {} }, signal));
   const journal = await openCallJournal(nats);
-  const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+  const requests = await openCallRequests(nats);
   const resources = starting.move();
   return {
     nats,
@@ -62,7 +62,7 @@ export async function runningToolhost(
     made: async (options) => {
       const request = requestOf(options);
       const key = keyOf(request);
-      await queue.publish(request, { dedupeId: key.call }, signal);
+      await requests.publish(request, signal);
       return await factsUntilEnd(journal, key, signal);
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
