@@ -100,11 +100,21 @@ async function kill(child: ChildProcess, firstProcess: Promise<number | undefine
   const isKnown = await settledWithin(firstProcess, killMs, neverAborts);
   const first = isKnown ? await firstProcess : undefined;
   if (child.exitCode !== null || child.signalCode !== null) return;
-  if (first !== undefined && parentOf(first) === child.pid) process.kill(first, "SIGKILL");
+  if (first !== undefined) killChildOf(child.pid, first);
   child.kill("SIGKILL");
 }
 
-/** Returns the parent of a process. Process ids are reused, so a process is killed only while its parent is bwrap. */
+/** Process ids are reused, so a process is killed only while its parent is bwrap. */
+function killChildOf(parent: number | undefined, pid: number): void {
+  if (parentOf(pid) !== parent) return;
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended after its parent was read.
+  }
+}
+
+/** Returns the parent of a process; undefined if the process has ended. */
 function parentOf(pid: number): number | undefined {
   try {
     const [, parent] = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
