@@ -18,13 +18,14 @@ export class OpenDecisions implements Disposable {
     this.#mode = mode;
   }
 
-  /** Takes a new state of an approval. */
-  update(approval: Approval): void {
-    if (approval.state === ApprovalState.PENDING) void this.#decide(approval);
-    else this.#open.get(approval.approvalId)?.abort();
+  /** Takes a new state of an approval. Throws if a decision that nobody was asked for fails. */
+  async update(approval: Approval): Promise<void> {
+    if (approval.state !== ApprovalState.PENDING) this.#open.get(approval.approvalId)?.abort();
+    else if (this.#mode === "ask") void this.#ask(approval);
+    else await decide(this.#context, this.#reeve, approval, this.#mode);
   }
 
-  async #decide(approval: Approval): Promise<void> {
+  async #ask(approval: Approval): Promise<void> {
     const { terminal, signal } = this.#context;
     const withdrawn = new AbortController();
     this.#open.set(approval.approvalId, withdrawn);
@@ -33,7 +34,7 @@ export class OpenDecisions implements Disposable {
       await decide({ terminal, signal: until }, this.#reeve, approval, this.#mode);
     } catch (error) {
       if (!until.aborted) terminal.note(renderError(error, undefined, terminal.style));
-      else if (this.#mode === "ask") terminal.out("\n");
+      else terminal.out("\n");
     } finally {
       this.#open.delete(approval.approvalId);
     }

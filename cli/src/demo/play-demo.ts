@@ -44,12 +44,12 @@ export async function playDemo(
   let times = noTimes;
   let rejections = 0;
   using decisions = new OpenDecisions(context, reeve, mode);
-  const onEvent = (event: RunEvent): void => {
+  const onEvent = async (event: RunEvent): Promise<void> => {
     times = addTimes(times, event);
     if (event.event.case !== "approval") return;
     const { approval } = event.event.value;
     if (approval?.state === ApprovalState.REJECTED) rejections += 1;
-    if (approval !== undefined) decisions.update(approval);
+    if (approval !== undefined) await decisions.update(approval);
   };
   const onInterrupted = () => resumeHint(context.reeve, runId);
   const watch = { runId, after: 0, json: false, all: true, onInterrupted };
