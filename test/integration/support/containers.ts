@@ -111,18 +111,7 @@ export class Containers implements AsyncDisposable {
       ])
       .withWaitStrategy(Wait.forHttp("/readyz", port));
     if (service === "toolhost") container.withSandboxes();
-    const said: string[] = [];
-    container.withLogConsumer((stream) =>
-      stream.on("data", (line: unknown) => {
-        said.push(String(line));
-        if (said.length > linesKept) said.shift();
-      }),
-    );
-    const started = await container.start().catch((cause: unknown) => {
-      throw new Error(`${service} does not become ready; its last log lines:\n${said.join("")}`, {
-        cause,
-      });
-    });
+    const started = await startLogged(container, service);
     const url = `http://${started.getHost()}:${started.getMappedPort(port)}`;
     const member = { service, container: started, reeve: openConnection({ address: url, token }) };
     this.#members.push(member);
@@ -154,10 +143,10 @@ export class Containers implements AsyncDisposable {
   }
 
   async #provision(): Promise<void> {
-    const done = await this.#confined(this.#images.services, "provision")
+    const container = this.#confined(this.#images.services, "provision")
       .withCommand(["node", "cli/src/main.ts", "provision"])
-      .withWaitStrategy(Wait.forOneShotStartup())
-      .start();
+      .withWaitStrategy(Wait.forOneShotStartup());
+    const done = await startLogged(container, "provision");
     await done.stop();
   }
 
@@ -195,4 +184,22 @@ export class Containers implements AsyncDisposable {
     await engine.dockerode.getVolume(this.#volume).remove({ force: true });
     await this.#resources.disposeAsync();
   }
+}
+
+/** Starts a container. Rejects with its last log lines if it does not become ready. */
+async function startLogged(
+  container: ConfinedContainer,
+  name: string,
+): Promise<StartedTestContainer> {
+  const lines: string[] = [];
+  container.withLogConsumer((stream) =>
+    stream.on("data", (line: unknown) => {
+      lines.push(String(line));
+      if (lines.length > linesKept) lines.shift();
+    }),
+  );
+  return await container.start().catch((cause: unknown) => {
+    const message = `${name} does not become ready; its last log lines:\n${lines.join("")}`;
+    throw new Error(message, { cause });
+  });
 }

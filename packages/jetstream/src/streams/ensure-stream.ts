@@ -7,18 +7,19 @@ import {
   StorageType,
 } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { nanos } from "@nats-io/transport-node";
+import { errors, nanos } from "@nats-io/transport-node";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Retention } from "@reeve/contracts/bus";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
+import type { RetryOptions } from "@reeve/platform/async/retry/retry";
 import { retry } from "@reeve/platform/async/retry/retry";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeStep } from "@reeve/platform/nats/store-steps";
-import { isNotFound, storeFailure } from "./errors.ts";
+import { isClusterIncomplete, isNotFound, storeFailure } from "./errors.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";
 
@@ -28,8 +29,12 @@ import type { StreamPlace } from "./stream-messages.ts";
  */
 const settingsVersion = 1;
 
-/** How long JetStream is asked while it is not ready yet. */
+/** How long a server that answers without JetStream, or refuses a stream, is asked again. */
 const maxOpenMs = 10_000;
+/** How long a cluster without a leader is waited for. It elects one as soon as the majority of its servers run. */
+export const maxElectionMs = 120_000;
+/** A cluster without a leader leaves a request unanswered, so each attempt is short. */
+const probeMs = 2_000;
 const retryMs = 250;
 /** How many times a stream is changed while other processes change it too. */
 const maxChanges = 5;
@@ -37,28 +42,53 @@ const maxChanges = 5;
 const managers = new WeakMap<NatsConnection, Promise<JetStreamManager>>();
 
 /**
- * Opens the manager of a connection whose server may still be starting: retries for about 10 s. All callers share one object,
- * so that a service asks once whether JetStream is ready, and not for each stream and bucket.
+ * Opens the manager of a connection. Waits for about 10 s for a server that is starting, and for 2 min for a cluster without a
+ * leader. All callers share one object, so that a service asks once whether JetStream is ready, and not for each stream and
+ * bucket.
  */
 export function openJetStreamManager(connection: NatsConnection): Promise<JetStreamManager> {
   const known = managers.get(connection);
   if (known !== undefined) return known;
-  const options = {
-    backoff: { firstDelayMs: retryMs, maxDelayMs: retryMs },
-    maxElapsedMs: maxOpenMs,
-    isRetryable: () => !connection.isClosed(),
-  };
-  const open = () => jetstreamManager(connection, { timeout: 5_000 });
-  const opening = storeStep(connection, "JetStream", () => retry(open, options, neverAborts));
+  const opening = storeStep(connection, "JetStream", () => openWhenReady(connection));
   managers.set(connection, opening);
   // The next caller tries again.
   opening.catch(() => managers.delete(connection));
   return opening;
 }
 
+async function openWhenReady(connection: NatsConnection): Promise<JetStreamManager> {
+  const probe = () => jetstreamManager(connection, { timeout: probeMs });
+  await retry(
+    probe,
+    untilReady(connection, () => true),
+    neverAborts,
+  );
+  return await jetstreamManager(connection, { timeout: 5_000, checkAPI: false });
+}
+
+function lacksLeader(error: unknown): boolean {
+  return error instanceof errors.TimeoutError || isClusterIncomplete(error);
+}
+
+/** Retries `isRetryable` errors for `maxOpenMs`, and those of a cluster without a leader for `maxElectionMs`. */
+function untilReady(
+  connection: NatsConnection,
+  isRetryable: (error: unknown) => boolean,
+): RetryOptions {
+  const startedAt = performance.now();
+  return {
+    backoff: { firstDelayMs: retryMs, maxDelayMs: retryMs },
+    maxElapsedMs: maxElectionMs,
+    isRetryable: (error) =>
+      !connection.isClosed() &&
+      (lacksLeader(error) || (isRetryable(error) && performance.now() - startedAt < maxOpenMs)),
+  };
+}
+
 /**
  * Creates the stream that a channel declares, or adds the settings that it lacks. Leaves the settings of a newer version as they
- * are. Retries for about 10 s while the store does not answer. Throws a Failure of kind `precondition` when several servers keep the stream and one of the cluster must not.
+ * are. Waits for the store as `openJetStreamManager` does. Throws a Failure of kind `precondition` when several servers keep the
+ * stream and one of the cluster must not.
  */
 export function ensureStream(
   connection: NatsConnection,
@@ -68,11 +98,7 @@ export function ensureStream(
   const required = streamConfig(channel);
   const state = connectionStateOf(connection);
   const ensure = () => state.whileConnected(() => ensureConfig(connection, manager, required));
-  const options = {
-    backoff: { firstDelayMs: retryMs, maxDelayMs: retryMs },
-    maxElapsedMs: maxOpenMs,
-    isRetryable: (error: unknown) => !connection.isClosed() && isUnanswered(error),
-  };
+  const options = untilReady(connection, isUnanswered);
   const step = `stream ${required.name}`;
   return storeStep(connection, step, () => retry(ensure, options, neverAborts));
 }

@@ -12,6 +12,8 @@ export interface ApiError {
 
 /** `wrong last sequence`: another writer was first. Newer servers have a second code for it. */
 const conflictCodes: ReadonlySet<number> = new Set([10071, 10164]);
+/** A cluster without a leader, or with too few servers that it knows of for the replicas of a stream. */
+const incompleteClusterCodes: ReadonlySet<number> = new Set([10005, 10008]);
 /** The server, an account, or a stream has no storage or memory left. */
 const fullCodes: ReadonlySet<number> = new Set([10002, 10023, 10028, 10047, 10122]);
 /** A stream at its limit answers with a general code (10077); only the description gives the reason. */
@@ -31,6 +33,11 @@ export function isConflict(error: unknown): boolean {
 /** Returns whether an error says that a stream or a consumer does not exist. */
 export function isNotFound(error: unknown): boolean {
   return notFoundCodes.has(codeOf(error));
+}
+
+/** Returns whether an error says that too few servers of a cluster run, or that they have not found each other yet. */
+export function isClusterIncomplete(error: unknown): boolean {
+  return incompleteClusterCodes.has(codeOf(error));
 }
 
 /** Returns whether an error says that the server or the account has no room left, and not only one stream. */

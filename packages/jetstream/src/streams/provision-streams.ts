@@ -1,10 +1,20 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithChannel } from "@reeve/contracts/declared";
+import type { RetryOptions } from "@reeve/platform/async/retry/retry";
+import { retry } from "@reeve/platform/async/retry/retry";
+import { storeStep } from "@reeve/platform/nats/store-steps";
 import { openDispatchQueue, openToolCallQueue } from "../queue/nats.ts";
 import { openReserve } from "../reserve/keep-reserve.ts";
-import { ensureStream, openJetStreamManager } from "./ensure-stream.ts";
+import { ensureStream, maxElectionMs, openJetStreamManager } from "./ensure-stream.ts";
+import { isClusterIncomplete } from "./errors.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
+
+const untilJoined: RetryOptions = {
+  backoff: { firstDelayMs: 250, maxDelayMs: 1_000 },
+  maxElapsedMs: maxElectionMs,
+  isRetryable: isClusterIncomplete,
+};
 
 /**
  * Creates every stream that the contracts declare, and the durable consumers of the queues: of the dispatch queue, and of the
@@ -32,8 +42,8 @@ export async function provisionStreams(
 }
 
 /**
- * Sets how many servers keep each of `streams`. Rejects when the cluster has fewer servers, or when one of them loses writes of
- * streams with several replicas. Services that have opened a stream read it as they found it: restart them.
+ * Sets how many servers keep each of `streams`. Waits for about 2 min for servers that have not joined the cluster yet. Rejects
+ * when the cluster has fewer servers, or when one of them loses writes of streams with several replicas. Services that have opened a stream read it as they found it: restart them.
  */
 export async function setReplicas(
   { connection }: { readonly connection: NatsConnection },
@@ -47,6 +57,8 @@ export async function setReplicas(
     signal.throwIfAborted();
     const { config } = await manager.streams.info(name);
     if (config.num_replicas === replicas) continue;
-    await manager.streams.update(name, { num_replicas: replicas });
+    const update = () => manager.streams.update(name, { num_replicas: replicas });
+    const step = `${replicas} replicas of stream ${name}`;
+    await storeStep(connection, step, () => retry(update, untilJoined, signal));
   }
 }
