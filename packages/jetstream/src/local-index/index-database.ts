@@ -98,12 +98,20 @@ export class IndexDatabase implements Disposable {
 
   /** Runs `change` in the transaction that moves the position. */
   write(position: TablePosition, change: () => void): void {
-    const { instance, revision } = position;
+    this.writeTo(() => {
+      change();
+      return position;
+    });
+  }
+
+  /** Runs `change` in the transaction that moves the position to the one that it returns. */
+  writeTo(change: () => TablePosition): void {
+    let position: TablePosition;
     this.sql.exec("BEGIN");
     try {
-      change();
+      position = change();
       const state = this.sql.prepare("INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?)");
-      state.run(this.#identity, instance, revision);
+      state.run(this.#identity, position.instance, position.revision);
       this.sql.exec("COMMIT");
     } catch (error) {
       if (this.sql.isTransaction) this.sql.exec("ROLLBACK");

@@ -136,6 +136,25 @@ test("a list that is requested while its index is built states the progress", as
   });
 });
 
+test("other work of the process runs while a batch of slow changes is applied", async () => {
+  const known = new WatchedTable();
+  for (let at = 0; at < maxBatchedChanges; at++)
+    await known.put(`acme.${at}`, agent(`${at}`), never);
+  const turns = new Set<number>();
+  let turn = 0;
+  const count = setInterval(() => turn++, 0);
+  const slow = (record: Agent) => {
+    turns.add(turn);
+    const until = performance.now() + 1;
+    while (performance.now() < until);
+    return agentIndex.kindOf(record);
+  };
+  const { names } = openAgentIndex(known, { definition: { ...agentIndex, kindOf: slow } });
+  expect((await names("acme")).split(" ")).toHaveLength(maxBatchedChanges);
+  clearInterval(count);
+  expect(turns.size).toBeGreaterThan(5);
+});
+
 test("every list is read from an index in its order, and nothing else", async () => {
   using database = await IndexDatabase.open(
     { folder: undefined, name: "agents" },

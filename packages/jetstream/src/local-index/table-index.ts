@@ -9,7 +9,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Page, PageRequest } from "../table/page.ts";
 import { takePage } from "../table/page.ts";
-import type { ChangeBatch, Table, TablePosition } from "../table/port.ts";
+import type { ChangeBatch, KeyedChange, Table, TablePosition } from "../table/port.ts";
 import type { AgendaDefinition } from "./agenda.ts";
 import { Agenda } from "./agenda.ts";
 import { IndexDatabase } from "./index-database.ts";
@@ -18,6 +18,8 @@ import { IndexedRows } from "./indexed-rows.ts";
 
 /** How long a list waits until the index has reached the table, by default. */
 const defaultMaxLagMs = 10_000;
+/** How long changes are applied at a time: a change of a large index may read from the disk. */
+const maxSliceMs = 10;
 /** How long after an error the table is followed again, and after how long a refused caller tries again. */
 const retryMs = 1_000;
 const retryAfterMs = 5_000;
@@ -177,11 +179,9 @@ export class TableIndex<
     const revision = index.database.position?.revision ?? 0;
     const { name } = this.#options.definition;
     this.#options.log.info({ index: name, revision, last }, "an index follows its table");
-    this.#apply(index, { changes: [], revision }, instance);
+    await this.#apply(index, { changes: [], revision }, instance);
     for await (const batch of this.#table.changesAfter({ instance, revision }, signal)) {
-      this.#apply(index, batch, instance);
-      // Requests come first, however many changes there are.
-      await setImmediate();
+      await this.#apply(index, batch, instance);
     }
   }
 
@@ -208,25 +208,44 @@ export class TableIndex<
     return this.#index;
   }
 
-  #apply(
-    { database, rows, agenda }: OpenIndex<MessageShape<Schema>, Field>,
+  /** Applies a batch in slices, so that the other work of the process never waits long. */
+  async #apply(
+    index: OpenIndex<MessageShape<Schema>, Field>,
     { changes, revision }: ChangeBatch<MessageShape<Schema>>,
     instance: string,
-  ): void {
-    const { schema, definition } = this.#options;
-    database.write({ instance, revision }, () => {
-      for (const change of changes) {
-        if (change.kind === "deleted") {
-          rows.delete(change.key);
-          agenda?.remove(change.key);
-        } else {
-          const { key, record, revision: own } = change.row;
-          rows.put(key, record, toBinary(schema, record));
-          agenda?.note(key, definition.kindOf(record), own);
+  ): Promise<void> {
+    const { database } = index;
+    // A process that ends between two slices applies the whole batch again, which changes nothing twice.
+    const before = database.position ?? { instance, revision: 0 };
+    let applied = 0;
+    do {
+      const deadlineMs = performance.now() + maxSliceMs;
+      database.writeTo(() => {
+        for (const change of changes.slice(applied)) {
+          this.#applyChange(index, change);
+          applied++;
+          if (performance.now() >= deadlineMs) break;
         }
-      }
-    });
+        return applied < changes.length ? before : { instance, revision };
+      });
+      await setImmediate();
+    } while (applied < changes.length);
     this.#progress.notify();
+  }
+
+  #applyChange(
+    { rows, agenda }: OpenIndex<MessageShape<Schema>, Field>,
+    change: KeyedChange<MessageShape<Schema>>,
+  ): void {
+    if (change.kind === "deleted") {
+      rows.delete(change.key);
+      agenda?.remove(change.key);
+      return;
+    }
+    const { schema, definition } = this.#options;
+    const { key, record, revision } = change.row;
+    rows.put(key, record, toBinary(schema, record));
+    agenda?.note(key, definition.kindOf(record), revision);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
