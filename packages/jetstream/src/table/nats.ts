@@ -16,6 +16,8 @@ import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { bucketChanges, bucketPosition } from "./bucket-changes.ts";
 import { bucketReplaced, readBucketInstance } from "./bucket-instance.ts";
 import { BucketRequests } from "./bucket-requests.ts";
+import { CatchUp } from "./catch-up.ts";
+import { readLatestEntries } from "./latest-entries.ts";
 import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
@@ -23,11 +25,6 @@ import { storeFailure } from "../streams/errors.ts";
 import { callWithReserve } from "../reserve/spend-reserve.ts";
 import type { Change, ChangeBatch, Row, Table, TablePosition } from "./port.ts";
 
-/**
- * How many times a list checks whether more was written while it was read. Each check follows a read of everything that the one
- * before saw. Without a limit, steady writers could keep a list from ending.
- */
-const maxChecks = 10;
 /** How long a watch may receive nothing before it has received everything that is stored. */
 const idleTimeoutMs = 2_000;
 
@@ -157,7 +154,11 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
-    const read = (until: AbortSignal) => this.#latest(prefix, until);
+    const keys = {
+      lastRevision: () => this.#lastRevision(prefix),
+      entries: (until: AbortSignal) => this.#entries(prefix, until),
+    };
+    const read = (until: AbortSignal) => readLatestEntries(keys, until);
     const entries = await retryRead(this.#connection, read, signal);
     return entries
       .filter(({ operation }) => operation === "PUT")
@@ -194,13 +195,14 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
         yield { kind: "current", revision: last };
         for await (const entry of this.#entries(prefix, signal)) yield this.#changeOf(entry);
       }
+      const catchUp = new CatchUp(last, () => this.#lastRevisionNow(prefix, signal));
       // A watch of a store that has just started may receive nothing for long. Opened again, it starts from the beginning.
       using idle = new IdleTimeout({ timeoutMs: idleTimeoutMs }, signal);
       try {
         for await (const entry of this.#entries(prefix, idle.signal)) {
           idle.pause();
           yield this.#changeOf(entry);
-          if (!isCurrent && entry.revision >= last) {
+          if (!isCurrent && (await catchUp.isDoneWith(entry))) {
             isCurrent = true;
             yield { kind: "current", revision: last };
           }
@@ -241,35 +243,6 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   async #lastRevisionNow(prefix: string, signal: AbortSignal): Promise<number> {
     const read = () => this.#lastRevision(prefix);
     return (await retryRead(this.#connection, read, signal)) ?? 0;
-  }
-
-  /** Returns the last entry of every key below `prefix`. */
-  async #latest(prefix: string, signal: AbortSignal): Promise<readonly KvEntry[]> {
-    const first = await this.#lastRevision(prefix);
-    // A watch of no keys yields nothing at all, so its end would look like a slow start.
-    if (first === undefined) return [];
-    const latest = new Map<string, KvEntry>();
-    let end = first;
-    let checks = 0;
-    const isCurrent = async ({ revision, delta }: KvEntry): Promise<boolean> => {
-      // The server that serves the watch may lag behind the one that knows the last revision.
-      if (delta === 0)
-        return revision >= first || revision >= ((await this.#lastRevision(prefix)) ?? 0);
-      if (revision < end) return false;
-      // The server may count an entry that was overwritten or deleted meanwhile and is never sent: it then never reports that
-      // none is left. So compare with the last revision again, until it has not changed.
-      end = (await this.#lastRevision(prefix)) ?? 0;
-      return revision >= end || ++checks === maxChecks;
-    };
-    // Nothing more arrives when what is awaited has expired.
-    const options = { timeoutMs: idleTimeoutMs, reason: () => storeUnavailable() };
-    using idle = new IdleTimeout(options, signal);
-    for await (const entry of this.#entries(prefix, idle.signal)) {
-      latest.set(entry.key, entry);
-      if (await isCurrent(entry)) break;
-      idle.restart();
-    }
-    return [...latest.values()];
   }
 
   /** Returns the revision of the last entry below `prefix`, including deletions, or undefined if nothing was ever written there. */
