@@ -1,11 +1,14 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { RunEvent } from "@reeve/contracts/run";
+import type { Failure } from "@reeve/platform/failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Backend, Scenario } from "./support/backend.ts";
 import { localBackend } from "./support/local-backend.ts";
 import { natsBackend } from "./support/nats-backend.ts";
 import { lineOf, normalized } from "./support/normalized.ts";
+import { maxTextBytes, refusedStarts } from "./support/refused-starts.ts";
 import { scenarios } from "./support/scenarios.ts";
 
 const backends = { local: localBackend, nats: natsBackend } as const;
@@ -36,6 +39,26 @@ describe.each(Object.entries(backends))("on the backend %s", (_, open) => {
     await expect(`${JSON.stringify(trace, null, 2)}\n`).toMatchFileSnapshot(file);
   });
 
+  // Requirement: CFG-11
+  test.each(refusedStarts)("a run is refused for $name", async (start) => {
+    const failure = failureFrom(await backend.refuse(start));
+    expect({ reason: failure.reason, violations: violationsOf(failure) }).toEqual({
+      reason: start.reason,
+      violations: start.violations,
+    });
+  });
+
+  test("a message that is too large is refused", async () => {
+    const refused: Failure[] = [];
+    const sending: NonNullable<Scenario["act"]> = async ({ event }, people) => {
+      if (event.case !== "step" || refused.length > 0) return;
+      const error: unknown = await people.send("x".repeat(maxTextBytes + 1)).catch((e) => e);
+      refused.push(failureFrom(error));
+    };
+    await backend.run({ name: "large message", play: () => ({ text: "Hello." }), act: sending });
+    expect(refused.map(violationsOf)).toEqual([["text STRING_MAX_BYTES"]]);
+  });
+
   test("the trace reveals every missing and every swapped event", async () => {
     for (const scenario of scenarios) {
       const events = await shownBy(scenario);
@@ -50,6 +73,11 @@ describe.each(Object.entries(backends))("on the backend %s", (_, open) => {
 test("every recorded trace belongs to a scenario", () => {
   expect(readdirSync(traces).toSorted()).toEqual(scenarios.map(fileOf).toSorted());
 });
+
+/** Returns the path, relative to the spec or the request, and the reason of each violation. */
+function violationsOf({ violations }: Failure): readonly string[] {
+  return violations.map(({ field, reason }) => `${field.replace(/^spec\./, "")} ${reason}`);
+}
 
 /** Returns the changes that a run's trace does not reveal: a dropped event, or two swapped neighbors. */
 function unseenChanges(events: readonly RunEvent[]): readonly string[] {

@@ -124,6 +124,29 @@ test("a decision that throws is a rejection with the reason", async () => {
   expect(result).toBe("a person rejected this call: the terminal is closed");
 });
 
+test("a decision that no client could send is a rejection with the reason", async () => {
+  const decided: object = {
+    approved: true,
+    editedArgument: { table: 2 },
+    reason: "x".repeat(5_000),
+  };
+  const { result, events } = await ordering({ hitlTools: ["order"] }, async () => ({
+    approved: true,
+    ...decided,
+  }));
+  expect(result).toMatch(/^a person rejected this call: the request is not valid: /);
+  expect(result).toContain("editedArgument: unknown field; did you mean editedArguments?");
+  expect(result).toContain("reason: must be at most 4096 bytes");
+  expect(states(events)).toEqual([ApprovalState.PENDING, ApprovalState.REJECTED]);
+});
+
+test("the reason of a rejection has a bounded size, however long the error is", async () => {
+  const { result } = await ordering({ hitlTools: ["order"] }, () => {
+    throw new Error("x".repeat(100_000));
+  });
+  expect(Buffer.byteLength(result ?? "")).toBeLessThan(4_200);
+});
+
 test("a question is declined when its decision throws", async () => {
   const { result } = await ordering({}, () => {
     throw new Error("the terminal is closed");

@@ -1,12 +1,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState, DecideApprovalRequestSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
+import { assertValid } from "@reeve/platform/strict/assert-valid";
+import { readInit } from "@reeve/platform/strict/read-init";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
 import { expireApproval } from "@reeve/run/approvals/expire-approval";
 
@@ -33,6 +36,9 @@ export const declineAll: Decide = async () => ({
   approved: false,
   reason: "nobody can answer; pass `decide` to runAgent",
 });
+
+/** The maximum size of the reason for a decision. */
+const maxReasonBytes = 4_096;
 
 type Ports = Pick<RunPorts, "log" | "dispatch" | "clock">;
 
@@ -105,13 +111,12 @@ async function record(
 ): Promise<void> {
   const decider = { tenant: key.tenant, subject: "local" };
   const { approvalId } = approval;
-  const send = (sent: LocalDecision) =>
-    decideApproval(
-      ports,
-      decider,
-      create(DecideApprovalRequestSchema, { approvalId, ...sent }),
-      signal,
-    );
+  const send = async (sent: LocalDecision) => {
+    const { init, violations } = readInit(DecideApprovalRequestSchema, { ...sent, approvalId });
+    const request = create(DecideApprovalRequestSchema, init);
+    assertValid(DecideApprovalRequestSchema, request, violations);
+    await decideApproval(ports, decider, request, signal);
+  };
   try {
     await send(decision).catch((error: unknown) => {
       if (isClosed(error)) throw error;
@@ -129,7 +134,8 @@ function isClosed(error: unknown): boolean {
 }
 
 function rejection(error: unknown): LocalDecision {
-  return { approved: false, reason: error instanceof Error ? error.message : String(error) };
+  const reason = error instanceof Error ? error.message : String(error);
+  return { approved: false, reason: truncateToBytes(reason, maxReasonBytes) };
 }
 
 /** Resolves at the expiry time of the approval; never, if it has none. */

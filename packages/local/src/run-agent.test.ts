@@ -46,7 +46,7 @@ test("fields that need a deployment, a person, or a sandbox are refused by name 
   const created = {
     threadId: "t",
     memoryEnabled: true,
-    files: [{ path: "data.csv", artifactId: "art_1" }],
+    files: [{ path: "data.csv", artifactId: `art_${"a".repeat(16)}` }],
     cancelOnDisconnect: true,
   };
   expect(refusedFields({}, { created })).toEqual([

@@ -2,13 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { Capability } from "@reeve/agent/resolve/execution-backends";
-import { offersSandbox, assertBackendSupports } from "@reeve/agent/resolve/execution-backends";
-import { checkSpec } from "@reeve/agent/spec/check-spec";
-import type { AgentSpec, AgentSpecSchema } from "@reeve/contracts/agent";
-import { ErrorReason } from "@reeve/contracts/error";
-import type { Run, RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
-import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { Run, RunCreatedSchema, RunEvent, StartRunRequestSchema } from "@reeve/contracts/run";
+import { DispatchSchema, RunEventSchema, SendMessageRequestSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { appendExternal } from "@reeve/run/commands/append-external";
@@ -18,9 +14,9 @@ import { isTerminal } from "@reeve/run/head/run-status";
 import { assertInboxRoom, assertNotBlank } from "@reeve/run/commands/message-limits";
 import type { RunHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
-import { Failure } from "@reeve/platform/failure";
+import { assertValid } from "@reeve/platform/strict/assert-valid";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
-import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
+import { checkRun } from "./check-run.ts";
 import type { Decide } from "./decide-approvals.ts";
 import { declineAll, decideApprovals } from "./decide-approvals.ts";
 import type { LocalParts } from "./local-runtime.ts";
@@ -35,9 +31,9 @@ export interface RunAgentOptions extends LocalParts {
    */
   readonly decide?: Decide;
   /** Further fields of the start of a run. Fields that need a deployment are refused by name. */
-  readonly created?: Pick<
-    MessageInitShape<typeof RunCreatedSchema>,
-    "messages" | "labels" | "threadId" | "memoryEnabled" | "files" | "cancelOnDisconnect"
+  readonly created?: Omit<
+    MessageInitShape<typeof StartRunRequestSchema>,
+    "agentId" | "input" | "requestId" | "executor"
   >;
   /** The execution backend. Only `local`, the default, is accepted; any other is refused by name. */
   readonly executor?: string;
@@ -62,8 +58,8 @@ const tenant = "local";
 
 /**
  * Runs an agent in this process, with its log in memory. The loop, the events, and the final statuses are the same as in a
- * deployment. Throws a Failure with the names of fields that need a deployment, such as threads and long-term memory. The run
- * does not survive the end of the process.
+ * deployment, and so are the checks of the spec and the request. Throws a Failure for what they refuse, and for fields that need
+ * a deployment, such as threads and long-term memory. The run does not survive the end of the process.
  */
 export function runAgent(
   spec: MessageInitShape<typeof AgentSpecSchema>,
@@ -71,9 +67,8 @@ export function runAgent(
   { signal, decide, created, executor = "local", ...parts }: RunAgentOptions,
 ): LocalRun {
   const runtime = new LocalRuntime(parts);
-  const { spec: agent, warnings } = validSpec(create(SpecSchema, spec), runtime);
-  const capabilities = capabilitiesOf(runtime, decide);
-  assertBackendSupports({ ...created, executor, spec: agent }, "local", capabilities);
+  const given = { spec, input, executor, created, isDecided: decide !== undefined };
+  const { spec: agent, request, warnings } = checkRun(given, runtime.ports.catalogs());
   const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
   const ended = driveRun(runtime, key, {
     value: {
@@ -81,10 +76,12 @@ export function runAgent(
       agentId: agent.id,
       spec: agent,
       input,
+      messages: request.messages,
+      labels: request.labels,
+      ...(request.chatContext && { chatContext: request.chatContext }),
       startedBy: "local",
       // The run joins the caller's trace, if there is one.
       traceparent: traceparentOf(),
-      ...created,
     },
     decide,
     signal,
@@ -97,6 +94,8 @@ export function runAgent(
     warnings,
     events: () => eventsOf(runtime, key, broken.signal),
     async send(text) {
+      const sent = create(SendMessageRequestSchema, { runId: key.run, text });
+      assertValid(SendMessageRequestSchema, sent);
       assertNotBlank(key.run, text);
       const message = { role: Role.USER, text };
       const value = { messageId: randomUUID(), message, submittedBy: "local" };
@@ -167,30 +166,4 @@ async function* eventsOf(
   } finally {
     end.abort();
   }
-}
-
-function capabilitiesOf({ ports }: LocalRuntime, decide: Decide | undefined): Set<Capability> {
-  const capabilities = new Set<Capability>();
-  if (decide !== undefined) capabilities.add("approvals");
-  if (offersSandbox(ports.catalogs().tools)) capabilities.add("sandbox");
-  return capabilities;
-}
-
-function validSpec(
-  unchecked: AgentSpec,
-  runtime: LocalRuntime,
-): { readonly spec: AgentSpec; readonly warnings: readonly string[] } {
-  const { spec, violations, warnings } = checkSpec(unchecked, runtime.ports.catalogs());
-  if (violations.length > 0) {
-    const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
-    throw new Failure(
-      "invalid",
-      ErrorReason.INVALID_AGENT,
-      `agent ${unchecked.id} is not valid: ${list}`,
-      {
-        violations,
-      },
-    );
-  }
-  return { spec, warnings };
 }

@@ -4,7 +4,8 @@ import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
-import type { RunEvent } from "@reeve/contracts/run";
+import type { ErrorReason } from "@reeve/contracts/error";
+import type { RunEvent, StartRunRequestSchema } from "@reeve/contracts/run";
 import type { Asked, Played } from "../../support/playing-server.ts";
 
 /** A run that every backend must execute with the same visible events. */
@@ -15,6 +16,20 @@ export interface Scenario {
   play(asked: Asked, before: number): Played;
   /** The reactions of people, called once for each event. */
   act?(event: RunEvent, people: People): Promise<void> | undefined;
+}
+
+/** A run that every backend must refuse with the same violations. */
+export interface RefusedStart {
+  readonly name: string;
+  readonly spec?: MessageInitShape<typeof AgentSpecSchema>;
+  readonly input?: string;
+  readonly created?: Pick<
+    MessageInitShape<typeof StartRunRequestSchema>,
+    "messages" | "labels" | "files" | "onBusy" | "executor" | "workflowTarget"
+  >;
+  readonly reason: ErrorReason;
+  /** The path and the reason of each violation. */
+  readonly violations: readonly string[];
 }
 
 /** A decision of a person. */
@@ -36,6 +51,8 @@ export interface People {
 export interface Backend extends AsyncDisposable {
   /** Executes a scenario and returns the events that a client sees, in order. */
   run(scenario: Scenario): Promise<readonly RunEvent[]>;
+  /** Tries to start a run, and returns the error with which it is refused. */
+  refuse(start: RefusedStart): Promise<unknown>;
 }
 
 /** The tools that every backend has, without those that need a sandbox. */

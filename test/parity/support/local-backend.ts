@@ -69,6 +69,16 @@ export async function localBackend(): Promise<Backend> {
       await run.ended;
       return seen;
     },
+    async refuse({ spec, input = "go", created: { executor, ...created } = {} }) {
+      const signal = AbortSignal.abort();
+      const agent = { name: "agent", model: "openai:played", ...spec };
+      try {
+        runAgent(agent, input, { providers, signal, created, ...(executor && { executor }) });
+      } catch (error) {
+        return error;
+      }
+      throw new Error("the run was accepted");
+    },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

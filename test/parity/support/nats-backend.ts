@@ -61,6 +61,17 @@ export async function natsBackend(): Promise<Backend> {
       }
       return seen;
     },
+    async refuse({ spec, input = "go", created }) {
+      const id = `agent-${++agents}`;
+      try {
+        const agent = create(AgentSpecSchema, { id, name: id, model: "openai:played", ...spec });
+        await reeve.agents.createAgent({ spec: agent });
+        await reeve.runs.startRun({ ...created, agentId: id, input });
+      } catch (error) {
+        return error;
+      }
+      throw new Error("the run was accepted");
+    },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

@@ -1,12 +1,11 @@
 import type { MessageShape } from "@bufbuild/protobuf";
 import { clone } from "@bufbuild/protobuf";
-import { createValidator } from "@bufbuild/protovalidate";
 import type { AgentSpec, ModelCatalog } from "@reeve/contracts/agent";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { ToolCatalog } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
-import { violationOf } from "@reeve/platform/rpc/validate-interceptor";
+import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter } from "../tools/catalog-filter.ts";
 import { checkFields } from "./check-fields.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
@@ -35,8 +34,6 @@ export interface CheckedSpec {
   readonly warnings: readonly string[];
 }
 
-const validator = createValidator();
-
 /** Checks a spec against the rules of its contract and against what the deployment offers. */
 export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
   const tooLarge = sizeViolations(given);
@@ -46,7 +43,7 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
   const belt = beltOf(spec, offer.tools);
   const sandboxes = sandboxProblems(spec, belt.tools, offer.tools);
   const violations = [
-    ...contractViolations(given),
+    ...ruleViolations(AgentSpecSchema, given),
     ...idViolations(spec),
     ...checkFields(given),
     ...modelViolations(spec, offer.models),
@@ -93,12 +90,6 @@ function idViolations({ id, name }: AgentSpec): readonly Violation[] {
   if (id !== "" || name === "") return [];
   const description = `is empty, and "${name}" has no letter or digit to derive it from; set it`;
   return [{ field: "id", description, reason: "REQUIRED" }];
-}
-
-function contractViolations(spec: AgentSpec): readonly Violation[] {
-  const result = validator.validate(AgentSpecSchema, spec);
-  if (result.kind === "error") throw result.error;
-  return result.kind === "valid" ? [] : result.violations.map(violationOf);
 }
 
 function modelViolations(

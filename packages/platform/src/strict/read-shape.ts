@@ -3,6 +3,7 @@ import { fromJson, ScalarType } from "@bufbuild/protobuf";
 import type { Violation } from "../failure.ts";
 import { shortened } from "../list-violations.ts";
 import { defaultOf, expectedOf } from "./expected-value.ts";
+import { similarField } from "./similar-field.ts";
 
 /** What a message can hold of a JSON object, and everything that it cannot. */
 export interface Shape {
@@ -130,11 +131,7 @@ class ShapeReader {
 type Problem = readonly [reason: string, description: string];
 
 function unknown(schema: DescMessage, key: string): Problem {
-  const plain = key.replaceAll(/[_-]/g, "").toLowerCase();
-  const near = schema.fields.find(({ name }) => {
-    const known = name.replaceAll("_", "");
-    return known === plain || known === `${plain}s` || `${known}s` === plain;
-  });
+  const near = similarField(schema, key);
   return [
     "UNKNOWN_FIELD",
     near === undefined ? "unknown field" : `unknown field; did you mean ${near.name}?`,

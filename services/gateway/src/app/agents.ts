@@ -1,15 +1,14 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { CheckedSpec } from "@reeve/agent/spec/check-spec";
 import { checkSpec } from "@reeve/agent/spec/check-spec";
-import { unsupportedCapability } from "@reeve/agent/spec/unsupported-fields";
+import type { CheckedRequest } from "@reeve/agent/spec/valid-spec";
+import { validSpec } from "@reeve/agent/spec/valid-spec";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
-import { listViolations, shortened } from "@reeve/platform/list-violations";
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
@@ -41,7 +40,7 @@ export async function createAgent(
   signal: AbortSignal,
 ): Promise<StoredAgent> {
   assertRoom();
-  const { spec, warnings } = validSpec(sent, { offer });
+  const { spec, warnings } = validSpec(checkAgent(sent, { offer }));
   const now = timestampNow();
   const agent = create(AgentSchema, { spec, revision: 1, createdAt: now, updatedAt: now });
   const row = await agents.create(agentKey({ tenant, agent: spec.id }), agent, signal);
@@ -65,7 +64,7 @@ export async function updateAgent(
   revision: number,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
-  const { spec, warnings } = validSpec(sent, { offer });
+  const { spec, warnings } = validSpec(checkAgent(sent, { offer }));
   const key = agentKey({ tenant, agent: spec.id });
   for (let attempt = 1; ; attempt++) {
     const row = await agents.get(key, signal);
@@ -129,7 +128,7 @@ export async function listAgents(
 export function checkAgent(
   { spec: given, shape }: SentSpec,
   { offer }: Pick<GatewayPorts, "offer">,
-): Partial<Pick<CheckedSpec, "spec">> & Omit<CheckedSpec, "spec"> {
+): CheckedRequest {
   if (given === undefined) {
     const missing = { field: "spec", description: "is required", reason: "REQUIRED" };
     return { violations: mergeViolations(shape, [missing]), warnings: [] };
@@ -140,18 +139,6 @@ export function checkAgent(
     field: `spec.${violation.field}`,
   }));
   return { spec, violations: mergeViolations(shape, others), warnings };
-}
-
-function validSpec(
-  sent: SentSpec,
-  ports: Pick<GatewayPorts, "offer">,
-): { readonly spec: AgentSpec; readonly warnings: readonly string[] } {
-  const { spec, violations, warnings } = checkAgent(sent, ports);
-  if (spec !== undefined && violations.length === 0) return { spec, warnings };
-  const message = `agent ${shortened(spec?.id ?? "", 100)} is not valid: ${listViolations(violations)}`;
-  throw violations.every(({ reason }) => reason === unsupportedCapability)
-    ? new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, message, { violations })
-    : new Failure("invalid", ErrorReason.INVALID_AGENT, message, { violations });
 }
 
 function agentNotFound(agentId: string): Failure {

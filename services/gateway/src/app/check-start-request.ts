@@ -1,14 +1,10 @@
 import { assertBackendSupports } from "@reeve/agent/resolve/execution-backends";
 import type { Artifact } from "@reeve/contracts/artifact";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { StartRunRequest } from "@reeve/contracts/run";
-import { ChatContextKind, OnBusy } from "@reeve/contracts/run";
 import type { Violation } from "@reeve/platform/failure";
-import { Failure } from "@reeve/platform/failure";
+import { invalidRequest } from "@reeve/platform/strict/assert-valid";
+import { startViolations } from "@reeve/run/commands/start-violations";
 import type { GatewayPorts } from "./gateway-ports.ts";
-
-/** The maximum total size of the input and the messages, in bytes. */
-const maxBytes = 262_144;
 
 /**
  * Throws a Failure for a request that this version does not support, or that is invalid. Lists all violations. Returns the total
@@ -25,66 +21,9 @@ export async function checkStartRequest(
   const artifactsOf = await Promise.all(
     request.files.map(({ artifactId }) => artifacts.get(tenant, artifactId, signal)),
   );
-  const violations = [
-    ...conversationViolations(request),
-    ...threadViolations(request),
-    ...pathViolations(request),
-    ...contextViolations(request),
-    ...missingArtifacts(request, artifactsOf),
-  ];
-  if (violations.length === 0) {
-    return { fileBytes: artifactsOf.reduce((sum, each) => sum + (each?.sizeBytes ?? 0), 0) };
-  }
-  const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
-  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, `the request is not valid: ${list}`, {
-    violations,
-  });
-}
-
-function conversationViolations({ input, messages }: StartRunRequest): readonly Violation[] {
-  const bytes = messages.reduce(
-    (sum, { text }) => sum + Buffer.byteLength(text),
-    Buffer.byteLength(input),
-  );
-  if (bytes <= maxBytes) return [];
-  const description = `input and messages have ${bytes} bytes in total, more than the maximum of ${maxBytes}; pass large content as a file`;
-  return [{ field: "messages", description, reason: "TOO_LARGE" }];
-}
-
-/** A thread has its own conversation, so a request on a thread cannot bring messages. */
-function threadViolations({ threadId, onBusy, messages }: StartRunRequest): readonly Violation[] {
-  if (threadId === "") {
-    if (onBusy === OnBusy.UNSPECIFIED) return [];
-    const description = "is only valid with a thread_id";
-    return [{ field: "on_busy", description, reason: "CONTRADICTION" }];
-  }
-  if (messages.length === 0) return [];
-  const description = "is not valid with a thread_id: the thread has the conversation";
-  return [{ field: "messages", description, reason: "CONTRADICTION" }];
-}
-
-function pathViolations({ files }: StartRunRequest): readonly Violation[] {
-  const seen = new Set<string>();
-  return files.flatMap(({ path }, index) => {
-    const field = `files[${index}].path`;
-    const parts = path.split("/");
-    if (parts.some((part) => part === "" || part === "." || part === "..") || path.includes("\0")) {
-      const description = `"${path}" is not a normalized path relative to the workspace`;
-      return [{ field, description, reason: "MALFORMED" }];
-    }
-    if (seen.has(path))
-      return [{ field, description: `"${path}" is repeated`, reason: "REPEATED" }];
-    seen.add(path);
-    return [];
-  });
-}
-
-/** Only an editor shows a workflow. */
-function contextViolations({ chatContext }: StartRunRequest): readonly Violation[] {
-  const { kind, workflowId = "" } = chatContext ?? {};
-  if (workflowId === "" || kind === ChatContextKind.EDITOR) return [];
-  const description = "is only valid in an editor; set chat_context.kind, or leave it out";
-  return [{ field: "chat_context.workflow_id", description, reason: "CONTRADICTION" }];
+  const violations = [...startViolations(request), ...missingArtifacts(request, artifactsOf)];
+  if (violations.length > 0) throw invalidRequest(violations);
+  return { fileBytes: artifactsOf.reduce((sum, each) => sum + (each?.sizeBytes ?? 0), 0) };
 }
 
 function missingArtifacts(

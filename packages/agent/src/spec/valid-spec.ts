@@ -1,0 +1,21 @@
+import type { AgentSpec } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { listViolations, shortened } from "@reeve/platform/list-violations";
+import type { CheckedSpec } from "./check-spec.ts";
+import { unsupportedCapability } from "./unsupported-fields.ts";
+
+/** A checked spec. The spec is undefined if a request has none; then there are violations. */
+export type CheckedRequest = Partial<Pick<CheckedSpec, "spec">> & Omit<CheckedSpec, "spec">;
+
+/** Returns a spec that has no violations, with its warnings. Throws a Failure that lists all violations otherwise. */
+export function validSpec({ spec, violations, warnings }: CheckedRequest): {
+  readonly spec: AgentSpec;
+  readonly warnings: readonly string[];
+} {
+  if (spec !== undefined && violations.length === 0) return { spec, warnings };
+  const message = `agent ${shortened(spec?.id ?? "", 100)} is not valid: ${listViolations(violations)}`;
+  throw violations.every(({ reason }) => reason === unsupportedCapability)
+    ? new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, message, { violations })
+    : new Failure("invalid", ErrorReason.INVALID_AGENT, message, { violations });
+}
