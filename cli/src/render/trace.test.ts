@@ -161,6 +161,17 @@ test("shows why a run failed", () => {
   expect(printed).toContain("✗ provider_failed: no answer\n✗ failed in 200 ms");
 });
 
+test.each([
+  ["rate_limited", "rate limited by openai, attempt 2 in 3.0 s: slow down"],
+  ["unavailable", "openai does not answer, attempt 2 in 3.0 s: slow down"],
+  ["not_configured", "provider openai is missing, attempt 2 in 3.0 s: slow down"],
+])("explains a wait for a model that failed as %s", (reason, shown) => {
+  const failure = { reason, provider: "openai", message: "slow down", attempt: 1 };
+  const value = { ...failure, retryDelay: { seconds: 3n } };
+  expect(output(prepared, { case: "modelCallFailed", value })).toContain(shown);
+  expect(output(prepared, { case: "modelCallFailed", value: failure })).not.toContain("slow down");
+});
+
 test("text cannot control the terminal", () => {
   const evil = "\u001b[2J\u001b]0;x\u0007\r\u202eabc\u009b1m";
   const printed = output(

@@ -3,6 +3,7 @@ import { Phase, StepState } from "@reeve/contracts/run";
 import { renderApproval } from "./approval.ts";
 import { describeModel } from "./describe-model.ts";
 import { incompleteName } from "./incomplete.ts";
+import { describeModelWait } from "./model-wait.ts";
 import { millisOf } from "./numbers.ts";
 import { oneLine, plainText } from "./plain-text.ts";
 import { renderEnd } from "./run-end.ts";
@@ -160,6 +161,10 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
       ];
     case "textVoided":
       return [`    ${style("yellow", "the text above is void; the model is called again")}`];
+    case "modelCallFailed": {
+      const wait = describeModelWait(content.value);
+      return wait === undefined ? [] : [`    ${style("yellow", wait)}`];
+    }
     case "status":
       return renderEnd(state, content.value, event.time, style);
     case "runCreated":
@@ -172,7 +177,6 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "usage":
     case "modelCallStarted":
     case "modelTurn":
-    case "modelCallFailed":
     case "modelRetryDue":
     case "tokensCounted":
     case "messageSubmitted":

@@ -15,6 +15,14 @@ export const runtimeConfig = z.object({
   REEVE_MODELS: z.string().optional(),
   /** The file with the limits that no agent may exceed. */
   REEVE_LIMITS: z.string().optional(),
+  /** How often a failed model call is repeated, unless its agent says otherwise. Default: 100. */
+  REEVE_MODEL_RETRY_MAX: z.coerce.number().int().min(0).max(10_000).optional(),
+  /** The time from the first failure of a model call to its last attempt, in milliseconds. Default: an hour. */
+  REEVE_MODEL_RETRY_ELAPSED_MS: z.coerce.number().int().min(1).max(604_800_000).optional(),
+  /** The delay before the second attempt of a model call, in milliseconds; it doubles. Default: 500. */
+  REEVE_MODEL_RETRY_INITIAL_MS: z.coerce.number().int().min(1).max(3_600_000).optional(),
+  /** The longest delay between two attempts of a model call, in milliseconds. Default: a minute. */
+  REEVE_MODEL_RETRY_LONGEST_MS: z.coerce.number().int().min(1).max(3_600_000).optional(),
   ...providerSettings,
 });
 

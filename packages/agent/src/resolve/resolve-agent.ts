@@ -1,4 +1,4 @@
-import type { AgentSpec, Limits } from "@reeve/contracts/agent";
+import type { AgentSpec, Limits, RetryPolicy } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import { ChatContextKind } from "@reeve/contracts/run";
@@ -11,6 +11,7 @@ import type { GatedTools } from "../tools/gated-tools.ts";
 import { gatedTools } from "../tools/gated-tools.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitsFor } from "../spec/limits.ts";
+import { retryPolicyFor } from "../spec/retry-policy.ts";
 import { longTermMemoryTools, runtimeSource } from "../tools/runtime-tools.ts";
 import { priceProblem } from "../spec/price-problem.ts";
 import { modelWarnings } from "./model-warnings.ts";
@@ -23,6 +24,8 @@ import { toolbelt } from "../tools/toolbelt.ts";
 /** The limits, models, and tools of a run of an agent. */
 export interface ResolvedAgent {
   readonly limits: Limits;
+  /** How failed model calls are repeated, with all fields. */
+  readonly retry: RetryPolicy;
   readonly executor: ResolvedModel;
   /** The model of the planner. Undefined when planning is off. */
   readonly planner: ResolvedModel | undefined;
@@ -57,7 +60,8 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   );
   const all = [...ignored, ...sandboxes.warnings, ...belt.warnings, ...gated.warnings];
   const warnings = [...new Set(all)];
-  return { limits, executor, planner, tools, gated: gated.further, warnings };
+  const retry = retryPolicyFor(spec, models.retry);
+  return { limits, retry, executor, planner, tools, gated: gated.further, warnings };
 }
 
 /** Returns what decides which tools a run can have, from the request that started it. */

@@ -53,10 +53,21 @@ describe("a spec is valid", () => {
       mcpServers: ["weather"],
       approvalPolicy: { timeout: { seconds: 60n }, allowEditedArguments: true },
       budgets: { maxLlmCalls: 5, maxToolCalls: 5 },
+      retry: { maxRetries: 5, initialBackoff: { seconds: 1n }, maxBackoff: { seconds: 1n } },
     });
     expect(violations).toEqual([]);
     expect(warnings).toEqual([]);
   });
+});
+
+// Requirement: RES-2
+test.each([
+  ["retry", { initialBackoff: { seconds: 2n }, maxBackoff: { seconds: 1n } }],
+  ["retry.max_backoff", { maxBackoff: { seconds: -1n } }],
+  ["retry.max_elapsed", { maxElapsed: { seconds: 0n } }],
+  ["retry.max_retries", { maxRetries: 10_001 }],
+])("a malformed section for retries is a violation of %s", (field, retry) => {
+  expect(check({ retry }).violations).toMatchObject([{ field }]);
 });
 
 // Requirement: DUR-6

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
 import { DispatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -51,6 +52,49 @@ describe("driving a run", () => {
     expectWhole(events, RunStatus.COMPLETED);
     expect(events.filter(({ event }) => event.case === "textVoided")).toHaveLength(2);
     expect(foldHead(emptyHead, events).status).toBe(RunStatus.COMPLETED);
+  });
+
+  // Requirement: RES-2
+  test("records with each failed model call its attempt, its provider, and the delay by the policy of the run", async () => {
+    const asked = { retryAfterMs: 3_000 };
+    const failures = [
+      new ModelFailure("unavailable", "busy"),
+      new ModelFailure("rate_limited", "slow", asked),
+    ];
+    const bench = new WorkerBench(countingModel(0, failures));
+    await bench.create({ retry: { initialBackoff: { seconds: 2n } } });
+    await bench.drive("w");
+    const events = await bench.events();
+    expectWhole(events, RunStatus.COMPLETED);
+    const failed = events.flatMap(({ event }) =>
+      event.case === "modelCallFailed" ? [event.value] : [],
+    );
+    expect(failed).toMatchObject([
+      { attempt: 1, provider: "test", reason: "unavailable" },
+      { attempt: 2, provider: "test", reason: "rate_limited" },
+    ]);
+    const delays = failed.map(({ retryDelay }) => retryDelay && durationMs(retryDelay));
+    expect(delays[0]).toBeGreaterThanOrEqual(1_000);
+    expect(delays[0]).toBeLessThanOrEqual(2_000);
+    expect(delays[1]).toBeGreaterThanOrEqual(3_000);
+    const { prepared } = foldHead(emptyHead, events);
+    expect(prepared?.retry).toMatchObject({ maxRetries: 100, maxElapsed: { seconds: 3_600n } });
+  });
+
+  test("waits for a provider that its worker does not have", async () => {
+    const bench = await new WorkerBench(countingModel(0)).create();
+    let isMissing = true;
+    const ports = bench.ports("w");
+    const provider = (name: string) => {
+      if (!isMissing) return ports.provider(name);
+      isMissing = false;
+      return undefined;
+    };
+    await bench.drive("w", 1, undefined, 1, { ...ports, provider });
+    const events = await bench.events();
+    expectWhole(events, RunStatus.COMPLETED);
+    const [failed] = events.filter(({ event }) => event.case === "modelCallFailed");
+    expect(failed?.event.value).toMatchObject({ reason: "not_configured", retryable: true });
   });
 
   test("ends the run with the reason when its model fails permanently", async () => {

@@ -1,10 +1,15 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import type { ModelCallFailedSchema } from "@reeve/contracts/run";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { Fact, Scope } from "../domain/state/fact.ts";
 import { bytesOf, fact, textPart } from "../domain/state/fact.ts";
 import type { ReceivedTurn } from "../domain/model/model-turn-facts.ts";
 import { modelTurnFacts, summaryFacts } from "../domain/model/model-turn-facts.ts";
+import { modelOf } from "../domain/model/model-of.ts";
+import { delayAfterFailure } from "../domain/model/retry-delay.ts";
 import type { Effect } from "../domain/next-effects.ts";
+import type { ModelCall } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import type { ModelProvider } from "../ports/model-provider.ts";
@@ -22,17 +27,18 @@ export async function* callModel(
 ): AsyncIterable<readonly Fact[]> {
   const frame = frameOf(state, frameId);
   const isSummary = call.purpose === ModelCallPurpose.SUMMARY;
+  const provider = modelOf(state, frame)?.provider ?? "";
   try {
     const request = modelRequest(state, frame, call);
-    const provider = providerOf(request.model.provider, ports);
+    const called = providerOf(request.model.provider, ports);
     let answer = "";
     const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
-    for await (const part of provider.stream(request, signal)) {
+    for await (const part of called.stream(request, signal)) {
       if (part.kind === "turn") {
         const taken: ReceivedTurn = {
           call,
           model: request.model,
-          format: provider.format,
+          format: called.format,
           turn: part.turn,
         };
         yield storable(
@@ -52,15 +58,36 @@ export async function* callModel(
     throw new ModelFailure("malformed", "the answer ended without a turn");
   } catch (error) {
     if (!(error instanceof ModelFailure)) throw error;
-    const { reason, message, retryable, retryAfterMs } = error;
-    const value = {
-      reason,
-      message,
-      retryable,
-      ...(retryAfterMs !== undefined && { retryAfter: durationFromMs(Math.round(retryAfterMs)) }),
-    };
-    yield [fact(scope, { case: "modelCallFailed", value })];
+    const delayMs = delayAfterFailure(state, call, error, ports.clock.now());
+    yield [
+      fact(scope, {
+        case: "modelCallFailed",
+        value: failureOf(error, { delayMs, call, provider }),
+      }),
+    ];
   }
+}
+
+/** Returns the record of a failed attempt, with the delay until the next one, if one follows. */
+function failureOf(
+  { reason, message, retryable, retryAfterMs }: ModelFailure,
+  { delayMs, call, provider }: FailedAttempt,
+): MessageInitShape<typeof ModelCallFailedSchema> {
+  return {
+    reason,
+    message,
+    retryable,
+    attempt: call.attempt,
+    provider,
+    ...(retryAfterMs !== undefined && { retryAfter: durationFromMs(Math.round(retryAfterMs)) }),
+    ...(delayMs !== undefined && { retryDelay: durationFromMs(delayMs) }),
+  };
+}
+
+interface FailedAttempt {
+  readonly delayMs: number | undefined;
+  readonly call: ModelCall;
+  readonly provider: string;
 }
 
 /** A turn is one batch, with room for the facts that follow from it. */
@@ -84,7 +111,7 @@ function providerOf(name: string, ports: RunPorts): ModelProvider {
   const provider = ports.provider(name);
   if (provider !== undefined) return provider;
   throw new ModelFailure(
-    "unavailable",
-    `provider ${name} is not configured on worker ${ports.worker}`,
+    "not_configured",
+    `provider ${name} is not configured at worker ${ports.worker}; configure it, or cancel the run`,
   );
 }

@@ -44,7 +44,7 @@ async function prepared(
   }
   const place = toolContextOf(created);
   const resolved = resolveAgent(spec, ports.catalogs(), place);
-  const { limits, executor, planner, tools, gated, warnings } = resolved;
+  const { limits, retry, executor, planner, tools, gated, warnings } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
   const history = await historyFor(runId, created, limits, ports, signal);
   const capabilities = capabilitiesOf(executor);
@@ -60,6 +60,7 @@ async function prepared(
       ...(planner && { planningModel: planner.model }),
       ...(planning && { planningCapabilities: planning }),
       limits,
+      retry,
       history: [...history],
       recalled: [...(await recalledFor(created, ports, signal))],
       warnings: [...warnings],

@@ -33,6 +33,7 @@ export type ModelPart =
 export type ModelFailureReason =
   | "rate_limited"
   | "unavailable"
+  | "not_configured"
   | "context_overflow"
   | "refused"
   | "unauthenticated"
@@ -66,5 +67,6 @@ export class ModelFailure extends Error {
 const temporary: ReadonlySet<ModelFailureReason> = new Set([
   "rate_limited",
   "unavailable",
+  "not_configured",
   "malformed",
 ]);

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { DescMessage, JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
@@ -19,6 +20,7 @@ import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import type { Frame } from "../../src/domain/state/frame.ts";
 import { plannerId, rootId, scopeOf } from "../../src/domain/state/frame.ts";
 import type { ModelToolCall, ModelUsage, PromptMessage } from "../../src/domain/model/model.ts";
+import { delayAfterFailure } from "../../src/domain/model/retry-delay.ts";
 import { modelOf } from "../../src/domain/model/model-of.ts";
 import { modelTurnFacts, summaryFacts } from "../../src/domain/model/model-turn-facts.ts";
 import { openWaits } from "../../src/domain/next-effects.ts";
@@ -159,10 +161,29 @@ export class PlayedRun {
     return this.turnIn(id, [], { finishReason });
   }
 
-  /** The model call of a frame fails. */
-  fails(reason: string, { retryable = false, id = this.#defaultFrame } = {}): this {
-    const value = { reason, message: `the provider says ${reason}`, retryable };
-    return this.append([fact(scopeOf(this.frame(id)), { case: "modelCallFailed", value })]);
+  /** The model call of a frame fails. A run with a retry policy records the delay until the next attempt. */
+  fails(
+    reason: string,
+    {
+      retryable = false,
+      id = this.#defaultFrame,
+      retryAfterMs = undefined as number | undefined,
+    } = {},
+  ): this {
+    const frame = this.frame(id);
+    const call = frame.modelCall;
+    const failure = { reason, retryable, retryAfterMs };
+    const delayMs = call && delayAfterFailure(this.state, call, failure, this.nowMs + 10);
+    const message = `the provider says ${reason}`;
+    const value = {
+      reason,
+      message,
+      retryable,
+      ...(this.state.head.prepared?.retry && call && { attempt: call.attempt }),
+      ...(this.state.head.prepared?.retry &&
+        delayMs !== undefined && { retryDelay: durationFromMs(delayMs) }),
+    };
+    return this.append([fact(scopeOf(frame), { case: "modelCallFailed", value })]);
   }
 
   /** The provider counts the next request of a frame; 0: it gives no count. */

@@ -146,6 +146,7 @@ export class WorkerBench {
     sequence = 1,
     stop: StopSignals = { now: never, drain: never },
     attempt = 1,
+    ports = this.ports(worker),
   ): Promise<string> {
     const settled: string[] = [];
     const delivery = {
@@ -164,7 +165,7 @@ export class WorkerBench {
       },
       abandon: () => void settled.push("forgotten"),
     };
-    await driveRun(delivery, this.ports(worker), stop);
+    await driveRun(delivery, ports, stop);
     return settled.join();
   }
 

@@ -36,6 +36,12 @@ async function file(name: string, text: string): Promise<string> {
   return join(folder, name);
 }
 
+test("the settings for retries are announced as the defaults of all agents", async () => {
+  const { catalog } = await open({ REEVE_MODEL_RETRY_MAX: 3, REEVE_MODEL_RETRY_LONGEST_MS: 9_000 });
+  expect(catalog.retry).toMatchObject({ maxRetries: 3, maxBackoff: { seconds: 9n } });
+  expect(catalog.retry?.maxElapsed).toBeUndefined();
+});
+
 describe("the providers of a deployment", () => {
   test("are none without a key and without scripts", async () => {
     expect(await open({})).toMatchObject({ providers: [], models: {} });

@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { parseLimitsFile } from "@reeve/agent/spec/limits";
-import type { ModelCatalog, ModelSpec } from "@reeve/contracts/agent";
+import type { ModelCatalog, ModelSpec, RetryPolicySchema } from "@reeve/contracts/agent";
 import { ModelCatalogSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { parseModelRegistry } from "./model-registry.ts";
@@ -16,6 +18,11 @@ export interface RegistrySettings extends ProviderSettings {
   readonly REEVE_MODELS?: string | undefined;
   /** The file with the limits that no agent may exceed. */
   readonly REEVE_LIMITS?: string | undefined;
+  /** How failed model calls are repeated, for the fields that an agent does not set. */
+  readonly REEVE_MODEL_RETRY_MAX?: number | undefined;
+  readonly REEVE_MODEL_RETRY_ELAPSED_MS?: number | undefined;
+  readonly REEVE_MODEL_RETRY_INITIAL_MS?: number | undefined;
+  readonly REEVE_MODEL_RETRY_LONGEST_MS?: number | undefined;
 }
 
 export interface Providers {
@@ -51,7 +58,24 @@ export async function openProviders(
       models: [...registered, ...defaultModel(opened, registered)],
       providers: providers.map(({ descriptor }) => descriptor),
       ...(maxima && { maxima }),
+      retry: retryDefaults(settings),
     }),
+  };
+}
+
+/** Returns the settings that are set; the others have the defaults of every deployment. */
+function retryDefaults(settings: RegistrySettings): MessageInitShape<typeof RetryPolicySchema> {
+  const {
+    REEVE_MODEL_RETRY_MAX: maxRetries,
+    REEVE_MODEL_RETRY_ELAPSED_MS: elapsedMs,
+    REEVE_MODEL_RETRY_INITIAL_MS: initialMs,
+    REEVE_MODEL_RETRY_LONGEST_MS: longestMs,
+  } = settings;
+  return {
+    ...(maxRetries !== undefined && { maxRetries }),
+    ...(elapsedMs !== undefined && { maxElapsed: durationFromMs(elapsedMs) }),
+    ...(initialMs !== undefined && { initialBackoff: durationFromMs(initialMs) }),
+    ...(longestMs !== undefined && { maxBackoff: durationFromMs(longestMs) }),
   };
 }
 

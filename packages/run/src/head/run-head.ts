@@ -15,6 +15,8 @@ import { treeAfter } from "../tree/execution-tree.ts";
 import type { Ledger } from "./ledger.ts";
 import { charge, emptyLedger } from "./ledger.ts";
 import type { Linked } from "./linked.ts";
+import type { ModelWaits } from "./model-waits.ts";
+import { firstWait, waitsAfter } from "./model-waits.ts";
 import { incompleteReasonOf } from "./incomplete-reason.ts";
 import { findNewest, linked, oldestFirst } from "./linked.ts";
 import type { Ownership } from "./ownership.ts";
@@ -40,6 +42,8 @@ export interface RunHead extends RunSummary, Ownership {
   readonly continuedStep: number | undefined;
   /** The steps of the plan; none without a plan. */
   readonly plan: readonly string[];
+  /** The failed model calls that wait for their next attempt. */
+  readonly modelWaits: ModelWaits;
   /** What the run has used so far. */
   readonly spent: Ledger;
   /** What the run has done so far. */
@@ -75,6 +79,7 @@ export const emptyHead: RunHead = {
   output: undefined,
   continuedStep: undefined,
   plan: [],
+  modelWaits: new Map(),
   spent: emptyLedger,
   tree: undefined,
   outstandingCalls: new Set(),
@@ -96,6 +101,7 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
   const { event, sequence } = envelope;
   const head: RunHead = {
     ...applyToSummary(applyToOwnership(before, envelope), envelope),
+    modelWaits: waitsAfter(before.modelWaits, envelope),
     spent: charge(before.spent, envelope),
     tree: treeAfter(before.tree, envelope),
   };
@@ -263,6 +269,7 @@ export function runOf(head: RunHead): Run {
   if (!head.isCreated) throw new Error("cannot show a run that does not exist");
   const { runId, agentId, status, inputPreview, labels, threadId, scripted } = head;
   const { createdAt, endedAt, error, cost, unknownEventSequence } = head;
+  const modelWait = isTerminal(status) ? undefined : firstWait(head.modelWaits);
   return create(RunSchema, {
     runId,
     agentId,
@@ -282,5 +289,6 @@ export function runOf(head: RunHead): Run {
     ...(endedAt && { endedAt }),
     ...(error && { error }),
     ...(cost && { cost }),
+    ...(modelWait && { modelWait }),
   });
 }

@@ -118,6 +118,31 @@ pub struct AgentSpec {
     /// truncated answer ends it marked as truncated, and a filtered answer ends it with an error.
     #[prost(message, optional, tag = "32")]
     pub answer_policy: ::core::option::Option<AnswerPolicy>,
+    /// How failed model calls are repeated. Fields that are unset have the defaults of the deployment.
+    #[prost(message, optional, tag = "33")]
+    pub retry: ::core::option::Option<RetryPolicy>,
+}
+/// How a model call is repeated that its provider fails for a reason that may pass: a rate limit, an
+/// error of the server, a lost connection, a time-out. A refused request, a missing authorization,
+/// and a context overflow are never repeated. A run that waits for its provider costs no worker, and
+/// the time does not count against its wall-clock budget.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RetryPolicy {
+    /// Maximum number of attempts after the first one. 0: a failed call is not repeated. Default: 100.
+    #[prost(uint32, optional, tag = "1")]
+    pub max_retries: ::core::option::Option<u32>,
+    /// Maximum time from the first failure of a call to the start of its last attempt, at most 7 days.
+    /// Default: 1 hour.
+    #[prost(message, optional, tag = "2")]
+    pub max_elapsed: ::core::option::Option<::prost_types::Duration>,
+    /// Delay before the second attempt. It doubles with each further attempt. A part of each delay, at
+    /// most half of it, is random. A delay that the provider asks for (`Retry-After`) takes precedence.
+    /// Default: 500 ms.
+    #[prost(message, optional, tag = "3")]
+    pub initial_backoff: ::core::option::Option<::prost_types::Duration>,
+    /// The longest delay between two attempts, unless the provider asks for a longer one. Default: 60 s.
+    #[prost(message, optional, tag = "4")]
+    pub max_backoff: ::core::option::Option<::prost_types::Duration>,
 }
 /// What happens when an answer that would end a run or a subtask is incomplete. The actions are
 /// `complete`: the run or subtask completes, marked with the reason; `error`: it ends with the error
@@ -167,14 +192,16 @@ pub struct Budgets {
     /// Maximum number of subtasks. Default: 32. At most 100,000.
     #[prost(uint32, optional, tag = "3")]
     pub max_subtasks: ::core::option::Option<u32>,
-    /// Maximum number of model calls, including failed attempts. Default: 60. At most 100,000.
+    /// Maximum number of model calls, including failed attempts. Default: 60. At most 100,000. An
+    /// attempt that the provider fails before it sends a part of an answer, and that is repeated, does
+    /// not count: `retry` limits those.
     #[prost(uint32, optional, tag = "4")]
     pub max_llm_calls: ::core::option::Option<u32>,
     /// Maximum number of tool calls. Default: 200. At most 100,000.
     #[prost(uint32, optional, tag = "5")]
     pub max_tool_calls: ::core::option::Option<u32>,
-    /// Maximum time from the first claim of the run, excluding time spent waiting for people. Default:
-    /// 180 s.
+    /// Maximum time from the first claim of the run, excluding time spent waiting for people and for
+    /// model providers that fail. Default: 180 s.
     #[prost(message, optional, tag = "6")]
     pub max_wall_clock: ::core::option::Option<::prost_types::Duration>,
     /// Maximum number of bytes of one tool result that the model reads. Default: 50,000. At least
@@ -748,4 +775,7 @@ pub struct ModelCatalog {
     /// Upper bounds for the limits of agents. A limit that is unset here is not bounded.
     #[prost(message, optional, tag = "3")]
     pub maxima: ::core::option::Option<Limits>,
+    /// How failed model calls are repeated, for the fields that an agent does not set.
+    #[prost(message, optional, tag = "4")]
+    pub retry: ::core::option::Option<RetryPolicy>,
 }

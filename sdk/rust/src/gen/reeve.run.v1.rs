@@ -511,6 +511,10 @@ pub struct RunPrepared {
     /// all tools of a source that offers a tool of `hitl_tools` under that name no more.
     #[prost(string, repeated, tag = "11")]
     pub gated_tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How failed model calls of the run are repeated; all fields are set. Unset in logs of versions
+    /// that did not record it: a call then has at most four attempts.
+    #[prost(message, optional, tag = "12")]
+    pub retry: ::core::option::Option<super::super::agent::v1::RetryPolicy>,
 }
 /// A model is about to be called. Recorded before the call, so that the call is counted even if its
 /// answer is lost.
@@ -639,8 +643,8 @@ pub struct ModelTurn {
 /// A model call ended without an answer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ModelCallFailed {
-    /// Constant that identifies the failure: `rate_limited`, `unavailable`, `context_overflow`,
-    /// `refused`, `unauthenticated`, `invalid`, or `malformed`.
+    /// Constant that identifies the failure: `rate_limited`, `unavailable`, `not_configured`,
+    /// `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
     /// Message of the provider.
@@ -652,6 +656,17 @@ pub struct ModelCallFailed {
     /// Delay that the provider requested before the next attempt. Unset if it did not request one.
     #[prost(message, optional, tag = "4")]
     pub retry_after: ::core::option::Option<::prost_types::Duration>,
+    /// Delay before the next attempt, from the time of this event. Unset: no attempt follows, or the
+    /// version that wrote the event did not record it; `attempt` is then 0.
+    #[prost(message, optional, tag = "5")]
+    pub retry_delay: ::core::option::Option<::prost_types::Duration>,
+    /// Number of the attempt that failed, as in its `model_call_started`. At least 1. 0 in logs of
+    /// versions that did not record it.
+    #[prost(uint32, tag = "6")]
+    pub attempt: u32,
+    /// Name of the model's provider. Empty in logs of versions that did not record it.
+    #[prost(string, tag = "7")]
+    pub provider: ::prost::alloc::string::String,
 }
 /// A message was sent to the run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1160,6 +1175,29 @@ pub struct Run {
     /// Where the run was derived from. Unset for a run that was started on its own.
     #[prost(message, optional, tag = "19")]
     pub origin: ::core::option::Option<RunOrigin>,
+    /// The failed model call that the run waits to repeat; with several, the one that is repeated first.
+    /// Unset if there is none. Returned only by `GetRun`.
+    #[prost(message, optional, tag = "20")]
+    pub model_wait: ::core::option::Option<ModelWait>,
+}
+/// A wait for the next attempt of a model call that its provider failed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ModelWait {
+    /// Name of the model's provider.
+    #[prost(string, tag = "1")]
+    pub provider: ::prost::alloc::string::String,
+    /// Constant that identifies the failure, as in `ModelCallFailed`.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// Description of the failure for people.
+    #[prost(string, tag = "3")]
+    pub message: ::prost::alloc::string::String,
+    /// Number of the attempt that failed. Starts at 1.
+    #[prost(uint32, tag = "4")]
+    pub attempt: u32,
+    /// Time at which the next attempt starts.
+    #[prost(message, optional, tag = "5")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Request of `StartRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]

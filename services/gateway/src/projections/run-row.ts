@@ -45,9 +45,11 @@ export const rowKinds = kindsIn({
   treeStored: false,
 });
 
-/** Returns what a list shows of a run: everything but its output and its plan. */
+/** Returns what a list shows of a run: everything but its output, its plan, and its wait for a model. */
 export function rowOf(head: RunHead): Run {
-  return create(RunSchema, { ...runOf(head), output: "", plan: [] });
+  const row = create(RunSchema, { ...runOf(head), output: "", plan: [] });
+  delete row.modelWait;
+  return row;
 }
 
 /** Returns the row after one more event. */

@@ -31,7 +31,7 @@ export function exceededBy(
   const cost = committedUsd(state) + (worstCaseUsd(state, frame, size) ?? 0);
   return firstOver([
     ["wall_clock", limits.wallClockMs, workedMs(state.worked, nowMs)],
-    ["llm_calls", limits.llmCalls, spent.llmCalls + 1],
+    ["llm_calls", limits.llmCalls, spent.llmCalls - state.unansweredCalls + 1],
     ...totals(state),
     ["cost", limits.costUsd, cost],
   ]);
@@ -98,7 +98,7 @@ const messages: ReadonlyMap<string, MessageOf> = new Map<ExceededBudget["reason"
   [
     "wall_clock",
     ({ limit }) =>
-      `the run may work for ${limit / 1000} s, not counting the time it waits for people; raise budgets.max_wall_clock or narrow the task`,
+      `the run may work for ${limit / 1000} s, not counting the time it waits for people and failing providers; raise budgets.max_wall_clock or narrow the task`,
   ],
   ["tokens", counted("tokens in total", "max_total_tokens")],
   ["bytes", counted("bytes of tool results in total", "max_total_bytes")],

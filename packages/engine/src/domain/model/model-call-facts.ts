@@ -1,15 +1,14 @@
-import { durationMs } from "@bufbuild/protobuf/wkt";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { ModelCallFailed } from "@reeve/contracts/run";
 import { beforeModelCall, startAnswer } from "./before-model-call.ts";
 import { compactConversation, startSummary, summarized } from "./compact-conversation.ts";
-import { maxAttempts } from "../budget/limits.ts";
 import { failFrame } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Frame, ModelCall } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import { modelOf } from "./model-of.ts";
+import { isRepeated } from "./retry-delay.ts";
 import type { RunState } from "../state/run-state.ts";
 
 /**
@@ -31,21 +30,13 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
       ? startSummary(state, frame, call.attempt + 1, nowMs)
       : startAnswer(state, frame, call.attempt + 1, nowMs);
   }
-  if (status.retryable && call.failures < maxAttempts) return [];
+  if (isRepeated(call)) return [];
   if (isSummary) return [summarized(state, frame, "")];
   if (status.reason === "context_overflow" && !frame.isCompacted) {
     const smaller = compactConversation(state, frame, nowMs);
     if (smaller.length > 0) return smaller;
   }
   return failFrame(state, frame, reasonOf(status), messageOf(state, frame, call, status));
-}
-
-/** Returns the delay before the attempt after `call`; undefined if it has not failed. A delay that the provider asks for wins. */
-export function retryDelayMs(call: ModelCall): number | undefined {
-  if (typeof call.status === "string") return undefined;
-  const requested = call.status.retryAfter;
-  const doubling = Math.min(500 * 2 ** (call.failures - 1), 30_000);
-  return requested === undefined ? doubling : Math.min(durationMs(requested), 300_000);
 }
 
 /** The reasons that tell a client or an operator what to do. All others are reported as `provider_failed`. */
@@ -65,8 +56,19 @@ function messageOf(
   state: RunState,
   frame: Frame,
   { attempt }: ModelCall,
-  { message }: ModelCallFailed,
+  { message, reason }: ModelCallFailed,
 ): string {
   const attempts = attempt === 1 ? "" : ` after ${attempt} attempts`;
-  return `model ${modelOf(state, frame)?.id ?? ""} gave no answer${attempts}: ${message}`;
+  const model = modelOf(state, frame);
+  const remedy = remedies.get(reason)?.(model?.provider ?? "") ?? "";
+  return `model ${model?.id ?? ""} gave no answer${attempts}: ${message}${remedy}`;
 }
+
+/** What to do about the failures that only a change of the settings or of the agent removes. */
+const remedies: ReadonlyMap<string, (provider: string) => string> = new Map([
+  [
+    "unauthenticated",
+    (provider: string) => `; set a valid key of ${provider || "the provider"} at the runtime`,
+  ],
+  ["invalid", () => "; change the model or the settings of the agent accordingly"],
+]);

@@ -23,7 +23,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "messageInjected":
       return takeMessage(frame, event.value.message?.text ?? "");
     case "modelCallStarted":
-      return beginModelCall(frame, event.value, sequence);
+      return beginModelCall(frame, event.value, envelope);
     case "text":
       return {
         ...amendModelCall(frame, (call) => streaming(call, sequence)),
@@ -42,6 +42,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
         ...call,
         status: failure,
         failedAtMs: msOf(envelope),
+        firstFailedAtMs: call.firstFailedAtMs ?? msOf(envelope),
         failures: call.failures + 1,
         reservedUsd: 0,
       }));
@@ -134,15 +135,17 @@ function openStep(frame: Frame, step: number): Frame {
   };
 }
 
-function beginModelCall(frame: Frame, started: ModelCallStarted, sequence: number): Frame {
+function beginModelCall(frame: Frame, started: ModelCallStarted, envelope: RunEvent): Frame {
   // The planner has no step events: a model call after a complete turn begins its next step.
   const isNextOfPlanner = frame.id === plannerId && (frame.step === 0 || frame.hasTurn);
   const open = isNextOfPlanner ? openStep(frame, frame.step + 1) : frame;
   const modelCall: ModelCall = {
     attempt: started.attempt,
     failures: started.attempt === 1 ? 0 : (frame.modelCall?.failures ?? 0),
+    firstFailedAtMs: started.attempt === 1 ? undefined : frame.modelCall?.firstFailedAtMs,
+    startedAtMs: msOf(envelope),
     purpose: started.purpose,
-    sequence,
+    sequence: envelope.sequence,
     status: "in_progress",
     streamedFrom: undefined,
     reservedUsd: started.reservedUsd ?? 0,

@@ -136,8 +136,15 @@ function abandoned(state: RunState, envelope: RunEvent): RunState {
 /** Charges the reservation of a failed call that had streamed: the provider may bill it, and never reports its usage. */
 function failed(state: RunState, envelope: RunEvent): RunState {
   const call = frameOf(state, envelope)?.modelCall;
-  const lost = call?.streamedFrom === undefined ? 0 : call.reservedUsd;
-  return { ...toOne(state, envelope), lostUsd: state.lostUsd + lost };
+  const hasStreamed = call?.streamedFrom !== undefined;
+  const lost = hasStreamed ? call.reservedUsd : 0;
+  const { event } = envelope;
+  const isRepeated = event.case === "modelCallFailed" && event.value.retryDelay !== undefined;
+  return {
+    ...toOne(state, envelope),
+    lostUsd: state.lostUsd + lost,
+    unansweredCalls: state.unansweredCalls + (isRepeated && !hasStreamed ? 1 : 0),
+  };
 }
 
 function withoutSubtasks(state: RunState, callId: string | undefined): RunState {

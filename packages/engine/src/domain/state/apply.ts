@@ -5,6 +5,7 @@ import { applyToHead } from "@reeve/run/head/run-head";
 import { applyToFrames } from "./apply-to-frames.ts";
 import type { Ending, RunState } from "./run-state.ts";
 import { UnknownEvent } from "./unknown-event.ts";
+import { withProviderWait } from "./provider-wait.ts";
 import { timeAfter } from "./worked-time.ts";
 
 /**
@@ -21,7 +22,7 @@ export function apply(state: RunState, envelope: RunEvent): RunState {
     idleClaims: isProgress[event.case] ? 0 : state.idleClaims,
     idleCrashes: isProgress[event.case] || isAnswer(event) ? 0 : state.idleCrashes,
   };
-  return applyToRun(applyToFrames(known, envelope), envelope);
+  return withProviderWait(applyToRun(applyToFrames(known, envelope), envelope), envelope);
 }
 
 /** Returns the state after all of `events`. */

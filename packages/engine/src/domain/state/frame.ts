@@ -141,6 +141,10 @@ export interface ModelCall {
   readonly status: "in_progress" | "due" | ModelCallFailed;
   /** When it failed, in milliseconds since the epoch; undefined: it has not. */
   readonly failedAtMs?: number;
+  /** When the first attempt for the same turn failed, in milliseconds since the epoch. Undefined: none has. */
+  readonly firstFailedAtMs: number | undefined;
+  /** When this attempt started, in milliseconds since the epoch. */
+  readonly startedAtMs: number;
   /** Sequence of the first text or reasoning that was streamed. */
   readonly streamedFrom: number | undefined;
   /** Maximum cost in US dollars; 0: nothing is reserved. */

@@ -28,6 +28,8 @@ export interface RunState {
    * after they had streamed.
    */
   readonly lostUsd: number;
+  /** Model calls that failed before any part of an answer came, and that are repeated: the limit does not count them. */
+  readonly unansweredCalls: number;
   /** Ids of the artifacts that hold results too large for the log. */
   readonly offloaded: ReadonlySet<string>;
   /** The budget that is used up and ends the run. */
@@ -59,6 +61,7 @@ export const initialState: RunState = {
   todos: [],
   worked: noWorkedTime,
   lostUsd: 0,
+  unansweredCalls: 0,
   offloaded: new Set(),
   exceeded: undefined,
   ending: undefined,

@@ -2,7 +2,10 @@ import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 
-/** How long a run has been worked on. The time stops while the run is parked, and while it has no owner. */
+/**
+ * How long a run has been worked on. The time stops while the run is parked, while it has no owner, and while it waits for
+ * an answer of a person or for a provider that failed.
+ */
 export interface WorkedTime {
   /** Milliseconds of the periods of work that are over. */
   readonly pastMs: number;
@@ -12,9 +15,17 @@ export interface WorkedTime {
   readonly lastMs: number;
   /** How many questions of tools wait for an answer: the time is stopped while there is one. */
   readonly questions: number;
+  /** Whether a failed model call waits for its next attempt: the time is stopped meanwhile. */
+  readonly waitsForProvider: boolean;
 }
 
-export const noWorkedTime: WorkedTime = { pastMs: 0, sinceMs: undefined, lastMs: 0, questions: 0 };
+export const noWorkedTime: WorkedTime = {
+  pastMs: 0,
+  sinceMs: undefined,
+  lastMs: 0,
+  questions: 0,
+  waitsForProvider: false,
+};
 
 /** Returns the worked time after one more event. */
 export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEvent): WorkedTime {
@@ -23,12 +34,10 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
   switch (event.case) {
     case "runClaimed":
       // Between the last fact of the previous owner and this claim the run had no owner.
-      return {
-        pastMs: workedMs(worked, worked.lastMs),
-        sinceMs: worked.questions === 0 ? nowMs : undefined,
-        lastMs: nowMs,
-        questions: worked.questions,
-      };
+      return resumed(
+        { ...worked, pastMs: workedMs(worked, worked.lastMs), sinceMs: undefined, lastMs: nowMs },
+        nowMs,
+      );
     case "runParked":
       return { ...worked, pastMs: workedMs(worked, nowMs), sinceMs: undefined, lastMs: nowMs };
     case "messageSubmitted":
@@ -78,10 +87,22 @@ function afterQuestion(
 ): WorkedTime {
   if (state === ApprovalState.PENDING) {
     const pastMs = workedMs(worked, nowMs);
-    return { pastMs, sinceMs: undefined, lastMs: nowMs, questions: worked.questions + 1 };
+    return {
+      ...worked,
+      pastMs,
+      sinceMs: undefined,
+      lastMs: nowMs,
+      questions: worked.questions + 1,
+    };
   }
   const questions = Math.max(0, worked.questions - 1);
-  return { ...worked, questions, sinceMs: questions === 0 ? nowMs : undefined };
+  return resumed({ ...worked, questions, sinceMs: undefined }, nowMs);
+}
+
+/** Returns the worked time with a new period that begins at `nowMs`, unless something else stops the time. */
+export function resumed(stopped: WorkedTime, nowMs: number): WorkedTime {
+  const isStopped = stopped.questions > 0 || stopped.waitsForProvider;
+  return isStopped ? stopped : { ...stopped, sinceMs: nowMs };
 }
 
 /** Returns the worked time without a time for which the owner stood still in the current period. */

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/agent_spec.proto.
  */
 export const file_reeve_agent_v1_agent_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLyCwoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhkKBW1vZGVsGAMgASgJQgq6SAdyBRABKP8BEh8KDGluc3RydWN0aW9ucxgEIAEoCUIJukgGcgQogIAIEiMKCm1heF9yb3VuZHMYBSABKA1CCrpIByoFGOgHKAFIAIgBARIiCgltYXhfc3RlcHMYBiABKA1CCrpIByoFGOgHKAFIAYgBARIxCgt0ZW1wZXJhdHVyZRgHIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGAggASgNQge6SAQqAigBSAOIAQESGAoQcGxhbm5pbmdfZW5hYmxlZBgJIAEoCBIbCg5wbGFubmluZ19tb2RlbBgKIAEoCUgEiAEBEh0KFXBsYW5uaW5nX2luc3RydWN0aW9ucxgLIAEoCRIdChBidWRnZXRfYXdhcmVuZXNzGAwgASgJSAWIAQESEgoKaGl0bF90b29scxgNIAMoCRIeChFlbWl0X21jcF9wcm9ncmVzcxgOIAEoCEgGiAEBEksKEmluamVjdGVkX3Rvb2xfYXJncxgPIAMoCzIvLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYy5JbmplY3RlZFRvb2xBcmdzRW50cnkSIAoYYWxsb3dfcGFyYWxsZWxfc3ViYWdlbnRzGBAgASgIEi4KFm1heF9wYXJhbGxlbF9zdWJhZ2VudHMYESABKA1CCbpIBioEGAcoAUgHiAEBEhIKCnBsdWdpbl9pZHMYEiADKAkSOQoIc2VjdGlvbnMYEyADKAsyJy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuU2VjdGlvbnNFbnRyeRI1Cg5jb250ZXh0X3BvbGljeRgUIAEoCzIdLnJlZXZlLmFnZW50LnYxLkNvbnRleHRQb2xpY3kSEQoJZGVsZWdhdGVzGBUgAygJEjEKDWFsbG93ZWRfdG9vbHMYFiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjkKFWFsbG93ZWRfdG9vbF9wYXR0ZXJucxgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSFgoOZXhjbHVkZWRfdG9vbHMYGCADKAkSHgoWZXhjbHVkZWRfdG9vbF9wYXR0ZXJucxgZIAMoCRIqCghlbmRwb2ludBgaIAEoCzIYLnJlZXZlLmFnZW50LnYxLkVuZHBvaW50EhoKEnBlcm1pc3Npb25fY2xhc3NlcxgbIAMoCRIoCgdidWRnZXRzGBwgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxItCgpkZWVwX2FnZW50GB0gASgLMhkucmVldmUuYWdlbnQudjEuRGVlcEFnZW50EhMKC21jcF9zZXJ2ZXJzGB4gAygJEjcKD2FwcHJvdmFsX3BvbGljeRgfIAEoCzIeLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsUG9saWN5EjMKDWFuc3dlcl9wb2xpY3kYICABKAsyHC5yZWV2ZS5hZ2VudC52MS5BbnN3ZXJQb2xpY3kaNwoVSW5qZWN0ZWRUb29sQXJnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaRwoNU2VjdGlvbnNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBQg0KC19tYXhfcm91bmRzQgwKCl9tYXhfc3RlcHNCDgoMX3RlbXBlcmF0dXJlQg0KC19tYXhfdG9rZW5zQhEKD19wbGFubmluZ19tb2RlbEITChFfYnVkZ2V0X2F3YXJlbmVzc0IUChJfZW1pdF9tY3BfcHJvZ3Jlc3NCGQoXX21heF9wYXJhbGxlbF9zdWJhZ2VudHMisgEKDEFuc3dlclBvbGljeRI1Cgl0cnVuY2F0ZWQYASABKAlCIrpIH3IdUgBSCGNvbXBsZXRlUghjb250aW51ZVIFZXJyb3ISKgoIZmlsdGVyZWQYAiABKAlCGLpIFXITUgBSCGNvbXBsZXRlUgVlcnJvchIpChFtYXhfY29udGludWF0aW9ucxgDIAEoDUIJukgGKgQYFCgBSACIAQFCFAoSX21heF9jb250aW51YXRpb25zIk4KDUNvbnRleHRQb2xpY3kSJwoRY29tcGFjdF9hdF90b2tlbnMYASABKA1CB7pIBCoCKAFIAIgBAUIUChJfY29tcGFjdF9hdF90b2tlbnMiKQoIRW5kcG9pbnQSCwoDdXJsGAEgASgJEhAKCHByb3RvY29sGAIgASgJIv8ECgdCdWRnZXRzEh8KCW1heF9kZXB0aBgBIAEoDUIHukgEKgIYZEgAiAEBEiUKDG1heF9wYXJhbGxlbBgCIAEoDUIKukgHKgUY6AcoAUgBiAEBEiQKDG1heF9zdWJ0YXNrcxgDIAEoDUIJukgGKgQYoI0GSAKIAQESJQoNbWF4X2xsbV9jYWxscxgEIAEoDUIJukgGKgQYoI0GSAOIAQESJgoObWF4X3Rvb2xfY2FsbHMYBSABKA1CCbpIBioEGKCNBkgEiAEBEjsKDm1heF93YWxsX2Nsb2NrGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIrChBtYXhfcmVzdWx0X2J5dGVzGAcgASgNQgy6SAkqBxigwh4o6AdIBYgBARIoChJtYXhfaGlzdG9yeV90b2tlbnMYCCABKA1CB7pIBCoCKAFIBogBARIdChBtYXhfdG90YWxfdG9rZW5zGAkgASgNSAeIAQESHAoPbWF4X3RvdGFsX2J5dGVzGAogASgNSAiIAQESKwoMbWF4X2Nvc3RfdXNkGAsgASgBQhC6SA0SC0ABKQAAAAAAAAAASAmIAQFCDAoKX21heF9kZXB0aEIPCg1fbWF4X3BhcmFsbGVsQg8KDV9tYXhfc3VidGFza3NCEAoOX21heF9sbG1fY2FsbHNCEQoPX21heF90b29sX2NhbGxzQhMKEV9tYXhfcmVzdWx0X2J5dGVzQhUKE19tYXhfaGlzdG9yeV90b2tlbnNCEwoRX21heF90b3RhbF90b2tlbnNCEgoQX21heF90b3RhbF9ieXRlc0IPCg1fbWF4X2Nvc3RfdXNkIloKBkxpbWl0cxIoCgdidWRnZXRzGAEgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxIXCgptYXhfcm91bmRzGAIgASgNSACIAQFCDQoLX21heF9yb3VuZHMi+AMKCURlZXBBZ2VudBIXCgpmaWxlc3lzdGVtGAEgASgISACIAQESFQoIdGVybWluYWwYAiABKAhIAYgBARIRCgRjb2RlGAMgASgISAKIAQESFQoIcGxhbm5pbmcYBCABKAhIA4gBARIzCg9hbGxvd2VkX2ltcG9ydHMYBSABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI+Cgxjb2RlX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASQQoPY29tbWFuZF90aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEhEKCXJlYWRfb25seRgJIAEoCBIuCgduZXR3b3JrGAogASgLMh0ucmVldmUuYWdlbnQudjEuTmV0d29ya0FjY2VzcxItCg93b3Jrc3BhY2Vfc2NvcGUYDCABKAlCFLpIEXIPUgBSA3J1blIGdGhyZWFkQg0KC19maWxlc3lzdGVtQgsKCV90ZXJtaW5hbEIHCgVfY29kZUILCglfcGxhbm5pbmciKgoNTmV0d29ya0FjY2VzcxIZCgVhbGxvdxgBIAMoCUIKukgHkgEEEGQYASJmCg5BcHByb3ZhbFBvbGljeRI0Cgd0aW1lb3V0GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIeChZhbGxvd19lZGl0ZWRfYXJndW1lbnRzGAIgASgIYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKeDAoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhkKBW1vZGVsGAMgASgJQgq6SAdyBRABKP8BEh8KDGluc3RydWN0aW9ucxgEIAEoCUIJukgGcgQogIAIEiMKCm1heF9yb3VuZHMYBSABKA1CCrpIByoFGOgHKAFIAIgBARIiCgltYXhfc3RlcHMYBiABKA1CCrpIByoFGOgHKAFIAYgBARIxCgt0ZW1wZXJhdHVyZRgHIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGAggASgNQge6SAQqAigBSAOIAQESGAoQcGxhbm5pbmdfZW5hYmxlZBgJIAEoCBIbCg5wbGFubmluZ19tb2RlbBgKIAEoCUgEiAEBEh0KFXBsYW5uaW5nX2luc3RydWN0aW9ucxgLIAEoCRIdChBidWRnZXRfYXdhcmVuZXNzGAwgASgJSAWIAQESEgoKaGl0bF90b29scxgNIAMoCRIeChFlbWl0X21jcF9wcm9ncmVzcxgOIAEoCEgGiAEBEksKEmluamVjdGVkX3Rvb2xfYXJncxgPIAMoCzIvLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYy5JbmplY3RlZFRvb2xBcmdzRW50cnkSIAoYYWxsb3dfcGFyYWxsZWxfc3ViYWdlbnRzGBAgASgIEi4KFm1heF9wYXJhbGxlbF9zdWJhZ2VudHMYESABKA1CCbpIBioEGAcoAUgHiAEBEhIKCnBsdWdpbl9pZHMYEiADKAkSOQoIc2VjdGlvbnMYEyADKAsyJy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuU2VjdGlvbnNFbnRyeRI1Cg5jb250ZXh0X3BvbGljeRgUIAEoCzIdLnJlZXZlLmFnZW50LnYxLkNvbnRleHRQb2xpY3kSEQoJZGVsZWdhdGVzGBUgAygJEjEKDWFsbG93ZWRfdG9vbHMYFiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjkKFWFsbG93ZWRfdG9vbF9wYXR0ZXJucxgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSFgoOZXhjbHVkZWRfdG9vbHMYGCADKAkSHgoWZXhjbHVkZWRfdG9vbF9wYXR0ZXJucxgZIAMoCRIqCghlbmRwb2ludBgaIAEoCzIYLnJlZXZlLmFnZW50LnYxLkVuZHBvaW50EhoKEnBlcm1pc3Npb25fY2xhc3NlcxgbIAMoCRIoCgdidWRnZXRzGBwgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxItCgpkZWVwX2FnZW50GB0gASgLMhkucmVldmUuYWdlbnQudjEuRGVlcEFnZW50EhMKC21jcF9zZXJ2ZXJzGB4gAygJEjcKD2FwcHJvdmFsX3BvbGljeRgfIAEoCzIeLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsUG9saWN5EjMKDWFuc3dlcl9wb2xpY3kYICABKAsyHC5yZWV2ZS5hZ2VudC52MS5BbnN3ZXJQb2xpY3kSKgoFcmV0cnkYISABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeRo3ChVJbmplY3RlZFRvb2xBcmdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpHCg1TZWN0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAFCDQoLX21heF9yb3VuZHNCDAoKX21heF9zdGVwc0IOCgxfdGVtcGVyYXR1cmVCDQoLX21heF90b2tlbnNCEQoPX3BsYW5uaW5nX21vZGVsQhMKEV9idWRnZXRfYXdhcmVuZXNzQhQKEl9lbWl0X21jcF9wcm9ncmVzc0IZChdfbWF4X3BhcmFsbGVsX3N1YmFnZW50cyKzAwoLUmV0cnlQb2xpY3kSIgoLbWF4X3JldHJpZXMYASABKA1CCLpIBSoDGJBOSACIAQESPgoLbWF4X2VsYXBzZWQYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDrpIC6oBCCIECID1JCoAEkEKD2luaXRpYWxfYmFja29mZhgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkINukgKqgEHIgMIkBwqABI9CgttYXhfYmFja29mZhgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkINukgKqgEHIgMIkBwqADqtAbpIqQEapgEKDXJldHJ5LmJhY2tvZmYSM2luaXRpYWxfYmFja29mZiBtdXN0IG5vdCBiZSBsb25nZXIgdGhhbiBtYXhfYmFja29mZhpgIWhhcyh0aGlzLmluaXRpYWxfYmFja29mZikgfHwgIWhhcyh0aGlzLm1heF9iYWNrb2ZmKSB8fCB0aGlzLmluaXRpYWxfYmFja29mZiA8PSB0aGlzLm1heF9iYWNrb2ZmQg4KDF9tYXhfcmV0cmllcyKyAQoMQW5zd2VyUG9saWN5EjUKCXRydW5jYXRlZBgBIAEoCUIiukgfch1SAFIIY29tcGxldGVSCGNvbnRpbnVlUgVlcnJvchIqCghmaWx0ZXJlZBgCIAEoCUIYukgVchNSAFIIY29tcGxldGVSBWVycm9yEikKEW1heF9jb250aW51YXRpb25zGAMgASgNQgm6SAYqBBgUKAFIAIgBAUIUChJfbWF4X2NvbnRpbnVhdGlvbnMiTgoNQ29udGV4dFBvbGljeRInChFjb21wYWN0X2F0X3Rva2VucxgBIAEoDUIHukgEKgIoAUgAiAEBQhQKEl9jb21wYWN0X2F0X3Rva2VucyIpCghFbmRwb2ludBILCgN1cmwYASABKAkSEAoIcHJvdG9jb2wYAiABKAki/wQKB0J1ZGdldHMSHwoJbWF4X2RlcHRoGAEgASgNQge6SAQqAhhkSACIAQESJQoMbWF4X3BhcmFsbGVsGAIgASgNQgq6SAcqBRjoBygBSAGIAQESJAoMbWF4X3N1YnRhc2tzGAMgASgNQgm6SAYqBBigjQZIAogBARIlCg1tYXhfbGxtX2NhbGxzGAQgASgNQgm6SAYqBBigjQZIA4gBARImCg5tYXhfdG9vbF9jYWxscxgFIAEoDUIJukgGKgQYoI0GSASIAQESOwoObWF4X3dhbGxfY2xvY2sYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEisKEG1heF9yZXN1bHRfYnl0ZXMYByABKA1CDLpICSoHGKDCHijoB0gFiAEBEigKEm1heF9oaXN0b3J5X3Rva2VucxgIIAEoDUIHukgEKgIoAUgGiAEBEh0KEG1heF90b3RhbF90b2tlbnMYCSABKA1IB4gBARIcCg9tYXhfdG90YWxfYnl0ZXMYCiABKA1ICIgBARIrCgxtYXhfY29zdF91c2QYCyABKAFCELpIDRILQAEpAAAAAAAAAABICYgBAUIMCgpfbWF4X2RlcHRoQg8KDV9tYXhfcGFyYWxsZWxCDwoNX21heF9zdWJ0YXNrc0IQCg5fbWF4X2xsbV9jYWxsc0IRCg9fbWF4X3Rvb2xfY2FsbHNCEwoRX21heF9yZXN1bHRfYnl0ZXNCFQoTX21heF9oaXN0b3J5X3Rva2Vuc0ITChFfbWF4X3RvdGFsX3Rva2Vuc0ISChBfbWF4X3RvdGFsX2J5dGVzQg8KDV9tYXhfY29zdF91c2QiWgoGTGltaXRzEigKB2J1ZGdldHMYASABKAsyFy5yZWV2ZS5hZ2VudC52MS5CdWRnZXRzEhcKCm1heF9yb3VuZHMYAiABKA1IAIgBAUINCgtfbWF4X3JvdW5kcyL4AwoJRGVlcEFnZW50EhcKCmZpbGVzeXN0ZW0YASABKAhIAIgBARIVCgh0ZXJtaW5hbBgCIAEoCEgBiAEBEhEKBGNvZGUYAyABKAhIAogBARIVCghwbGFubmluZxgEIAEoCEgDiAEBEjMKD2FsbG93ZWRfaW1wb3J0cxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSNQoRY29tbWFuZF9ibGFja2xpc3QYBiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEj4KDGNvZGVfdGltZW91dBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkINukgKqgEHIgMIkBwqABJBCg9jb21tYW5kX3RpbWVvdXQYCCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASEQoJcmVhZF9vbmx5GAkgASgIEi4KB25ldHdvcmsYCiABKAsyHS5yZWV2ZS5hZ2VudC52MS5OZXR3b3JrQWNjZXNzEi0KD3dvcmtzcGFjZV9zY29wZRgMIAEoCUIUukgRcg9SAFIDcnVuUgZ0aHJlYWRCDQoLX2ZpbGVzeXN0ZW1CCwoJX3Rlcm1pbmFsQgcKBV9jb2RlQgsKCV9wbGFubmluZyIqCg1OZXR3b3JrQWNjZXNzEhkKBWFsbG93GAEgAygJQgq6SAeSAQQQZBgBImYKDkFwcHJvdmFsUG9saWN5EjQKB3RpbWVvdXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEh4KFmFsbG93X2VkaXRlZF9hcmd1bWVudHMYAiABKAhiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
  * Defines an agent. The JSON mapping of this message, with field names in snake_case, is the format
@@ -260,6 +260,13 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
    * @generated from field: reeve.agent.v1.AnswerPolicy answer_policy = 32;
    */
   answerPolicy?: AnswerPolicy | undefined;
+
+  /**
+   * How failed model calls are repeated. Fields that are unset have the defaults of the deployment.
+   *
+   * @generated from field: reeve.agent.v1.RetryPolicy retry = 33;
+   */
+  retry?: RetryPolicy | undefined;
 };
 
 /**
@@ -268,6 +275,54 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
  */
 export const AgentSpecSchema: GenMessage<AgentSpec> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 0);
+
+/**
+ * How a model call is repeated that its provider fails for a reason that may pass: a rate limit, an
+ * error of the server, a lost connection, a time-out. A refused request, a missing authorization,
+ * and a context overflow are never repeated. A run that waits for its provider costs no worker, and
+ * the time does not count against its wall-clock budget.
+ *
+ * @generated from message reeve.agent.v1.RetryPolicy
+ */
+export type RetryPolicy = Message<"reeve.agent.v1.RetryPolicy"> & {
+  /**
+   * Maximum number of attempts after the first one. 0: a failed call is not repeated. Default: 100.
+   *
+   * @generated from field: optional uint32 max_retries = 1;
+   */
+  maxRetries?: number | undefined;
+
+  /**
+   * Maximum time from the first failure of a call to the start of its last attempt, at most 7 days.
+   * Default: 1 hour.
+   *
+   * @generated from field: google.protobuf.Duration max_elapsed = 2;
+   */
+  maxElapsed?: Duration | undefined;
+
+  /**
+   * Delay before the second attempt. It doubles with each further attempt. A part of each delay, at
+   * most half of it, is random. A delay that the provider asks for (`Retry-After`) takes precedence.
+   * Default: 500 ms.
+   *
+   * @generated from field: google.protobuf.Duration initial_backoff = 3;
+   */
+  initialBackoff?: Duration | undefined;
+
+  /**
+   * The longest delay between two attempts, unless the provider asks for a longer one. Default: 60 s.
+   *
+   * @generated from field: google.protobuf.Duration max_backoff = 4;
+   */
+  maxBackoff?: Duration | undefined;
+};
+
+/**
+ * Describes the message reeve.agent.v1.RetryPolicy.
+ * Use `create(RetryPolicySchema)` to create a new message.
+ */
+export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_spec, 1);
 
 /**
  * What happens when an answer that would end a run or a subtask is incomplete. The actions are
@@ -306,7 +361,7 @@ export type AnswerPolicy = Message<"reeve.agent.v1.AnswerPolicy"> & {
  * Use `create(AnswerPolicySchema)` to create a new message.
  */
 export const AnswerPolicySchema: GenMessage<AnswerPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 1);
+  messageDesc(file_reeve_agent_v1_agent_spec, 2);
 
 /**
  * Controls how a conversation is kept within the model's context window.
@@ -328,7 +383,7 @@ export type ContextPolicy = Message<"reeve.agent.v1.ContextPolicy"> & {
  * Use `create(ContextPolicySchema)` to create a new message.
  */
 export const ContextPolicySchema: GenMessage<ContextPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 2);
+  messageDesc(file_reeve_agent_v1_agent_spec, 3);
 
 /**
  * Endpoint of a remote agent.
@@ -356,7 +411,7 @@ export type Endpoint = Message<"reeve.agent.v1.Endpoint"> & {
  * Use `create(EndpointSchema)` to create a new message.
  */
 export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 3);
+  messageDesc(file_reeve_agent_v1_agent_spec, 4);
 
 /**
  * Limits of one run, including its subtasks. A limit that is unset has the default of the
@@ -387,7 +442,9 @@ export type Budgets = Message<"reeve.agent.v1.Budgets"> & {
   maxSubtasks?: number | undefined;
 
   /**
-   * Maximum number of model calls, including failed attempts. Default: 60. At most 100,000.
+   * Maximum number of model calls, including failed attempts. Default: 60. At most 100,000. An
+   * attempt that the provider fails before it sends a part of an answer, and that is repeated, does
+   * not count: `retry` limits those.
    *
    * @generated from field: optional uint32 max_llm_calls = 4;
    */
@@ -401,8 +458,8 @@ export type Budgets = Message<"reeve.agent.v1.Budgets"> & {
   maxToolCalls?: number | undefined;
 
   /**
-   * Maximum time from the first claim of the run, excluding time spent waiting for people. Default:
-   * 180 s.
+   * Maximum time from the first claim of the run, excluding time spent waiting for people and for
+   * model providers that fail. Default: 180 s.
    *
    * @generated from field: google.protobuf.Duration max_wall_clock = 6;
    */
@@ -452,7 +509,7 @@ export type Budgets = Message<"reeve.agent.v1.Budgets"> & {
  * Use `create(BudgetsSchema)` to create a new message.
  */
 export const BudgetsSchema: GenMessage<Budgets> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 4);
+  messageDesc(file_reeve_agent_v1_agent_spec, 5);
 
 /**
  * All limits of a run.
@@ -480,7 +537,7 @@ export type Limits = Message<"reeve.agent.v1.Limits"> & {
  * Use `create(LimitsSchema)` to create a new message.
  */
 export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 5);
+  messageDesc(file_reeve_agent_v1_agent_spec, 6);
 
 /**
  * Settings of the built-in tools. Disabling a category removes its tools from the agent.
@@ -577,7 +634,7 @@ export type DeepAgent = Message<"reeve.agent.v1.DeepAgent"> & {
  * Use `create(DeepAgentSchema)` to create a new message.
  */
 export const DeepAgentSchema: GenMessage<DeepAgent> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 6);
+  messageDesc(file_reeve_agent_v1_agent_spec, 7);
 
 /**
  * Network access of a sandbox, through a proxy that logs each connection.
@@ -600,7 +657,7 @@ export type NetworkAccess = Message<"reeve.agent.v1.NetworkAccess"> & {
  * Use `create(NetworkAccessSchema)` to create a new message.
  */
 export const NetworkAccessSchema: GenMessage<NetworkAccess> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 7);
+  messageDesc(file_reeve_agent_v1_agent_spec, 8);
 
 /**
  * Controls how approvals of an agent behave.
@@ -628,5 +685,5 @@ export type ApprovalPolicy = Message<"reeve.agent.v1.ApprovalPolicy"> & {
  * Use `create(ApprovalPolicySchema)` to create a new message.
  */
 export const ApprovalPolicySchema: GenMessage<ApprovalPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 8);
+  messageDesc(file_reeve_agent_v1_agent_spec, 9);
 

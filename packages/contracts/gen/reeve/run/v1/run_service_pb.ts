@@ -22,7 +22,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/run/v1/run_service.proto.
  */
 export const file_reeve_run_v1_run_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSKIBQoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgRIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uEgwKBHBsYW4YEiADKAkSJwoGb3JpZ2luGBMgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOhrK3xgWCgRydW5zEg57dGVuYW50fS57cnVufSKvBQoPU3RhcnRSdW5SZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIaCgVpbnB1dBgCIAEoCUILukgIcgYQASiAgBASHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMogAESNQoIbWVzc2FnZXMYBCADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZUIJukgGkgEDEOgHEjUKBWZpbGVzGAUgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlQgi6SAWSAQIQZBJSCgZsYWJlbHMYBiADKAsyKS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0LkxhYmVsc0VudHJ5Qhe6SBSaAREQICIGcgQQASg/KgVyAyiACBIwCgl0aHJlYWRfaWQYByABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXswLDEyOH0kEhAKCGV4ZWN1dG9yGAggASgJEhwKFGNhbmNlbF9vbl9kaXNjb25uZWN0GAkgASgIEi8KB29uX2J1c3kYCiABKA4yFC5yZWV2ZS5ydW4udjEuT25CdXN5Qgi6SAWCAQIQARIvCgxjaGF0X2NvbnRleHQYCyABKAsyGS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHQSFgoObWVtb3J5X2VuYWJsZWQYDCABKAgSIQoPd29ya2Zsb3dfdGFyZ2V0GA0gASgJQgi6SAVyAyiAARI3ChBtZWRpYV9nZW5lcmF0aW9uGA4gASgLMh0ucmVldmUucnVuLnYxLk1lZGlhR2VuZXJhdGlvbhotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBUgV0b29scyIoCg9NZWRpYUdlbmVyYXRpb24SFQoEbW9kZRgBIAEoCUIHukgEcgIoQCJEChBTdGFydFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4SEAoId2FybmluZ3MYAiADKAkitwEKD1dhdGNoUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESFgoOYWZ0ZXJfc2VxdWVuY2UYAiABKA0SHgoMcmVzdW1lX3Rva2VuGAUgASgJQgi6SAVyAyiAARISCghkZXRhaWxlZBgDIAEoCEgAEi8KCGZhbWlsaWVzGAQgASgLMhsucmVldmUucnVuLnYxLkV2ZW50RmFtaWxpZXNIAEILCglzZWxlY3Rpb24iTwoNRXZlbnRGYW1pbGllcxI+CghmYW1pbGllcxgBIAMoDjIZLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlseUIRukgOkgELGAEiB4IBBBABIAAilwEKEFdhdGNoUnVuUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYucmVldmUucnVuLnYxLlJ1bkV2ZW50EhgKEHRocm91Z2hfc2VxdWVuY2UYAiABKA0SFAoMcmVzdW1lX3Rva2VuGAQgASgJEisKCmVuZF9zdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzIisKDUdldFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABIjAKDkdldFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4ivwEKD0xpc3RSdW5zUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQSGQoIYWdlbnRfaWQYAyABKAlCB7pIBHICKD8SOgoIc3RhdHVzZXMYBCADKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzQg+6SAySAQkiB4IBBBABIAASGwoJdGhyZWFkX2lkGAUgASgJQgi6SAVyAyiAASJMChBMaXN0UnVuc1Jlc3BvbnNlEh8KBHJ1bnMYASADKAsyES5yZWV2ZS5ydW4udjEuUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChdHZXRFeGVjdXRpb25UcmVlUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiYgoYR2V0RXhlY3V0aW9uVHJlZVJlc3BvbnNlEiwKBHRyZWUYASABKAsyHi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZRIYChB0aHJvdWdoX3NlcXVlbmNlGAIgASgNIkgKEENhbmNlbFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMogCAiMwoRQ2FuY2VsUnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biIuChBEZWxldGVSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASIkChFEZWxldGVSdW5SZXNwb25zZRIPCgdleGlzdGVkGAEgASgIIm0KElNlbmRNZXNzYWdlUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESHQoEdGV4dBgCIAEoCUIPukgMcgoQASiAgBAyAlxTEhwKCm1lc3NhZ2VfaWQYAyABKAlCCLpIBXIDKIABIjsKE1NlbmRNZXNzYWdlUmVzcG9uc2USEgoKbWVzc2FnZV9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDSIxChNFeHBvcnRSdW5Mb2dSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASJ+ChRFeHBvcnRSdW5Mb2dSZXNwb25zZRIPCgdzdWJqZWN0GAEgASgJEi0KB2JhdGNoZXMYAiADKAsyHC5yZWV2ZS5ydW4udjEuU3RvcmVkUnVuQmF0Y2gSJgoLaW5kZXhlZF9ydW4YAyABKAsyES5yZWV2ZS5ydW4udjEuUnVuIoEBCg5TdG9yZWRSdW5CYXRjaBIQCghyZXZpc2lvbhgBIAEoBBIWCg5maXJzdF9zZXF1ZW5jZRgCIAEoDRIVCg1sYXN0X3NlcXVlbmNlGAMgASgNEg0KBWtpbmRzGAQgAygJEg4KBmRpZ2VzdBgFIAEoCRIPCgdwYXlsb2FkGAYgASgMKl8KBk9uQnVzeRIXChNPTl9CVVNZX1VOU1BFQ0lGSUVEEAASEgoOT05fQlVTWV9SRUpFQ1QQARIRCg1PTl9CVVNZX1FVRVVFEAISFQoRT05fQlVTWV9JTlRFUlJVUFQQAzL5BQoKUnVuU2VydmljZRJJCghTdGFydFJ1bhIdLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlcXVlc3QaHi5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXNwb25zZRJQCghXYXRjaFJ1bhIdLnJlZXZlLnJ1bi52MS5XYXRjaFJ1blJlcXVlc3QaHi5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXNwb25zZSIDkAIBMAESSAoGR2V0UnVuEhsucmVldmUucnVuLnYxLkdldFJ1blJlcXVlc3QaHC5yZWV2ZS5ydW4udjEuR2V0UnVuUmVzcG9uc2UiA5ACARJOCghMaXN0UnVucxIdLnJlZXZlLnJ1bi52MS5MaXN0UnVuc1JlcXVlc3QaHi5yZWV2ZS5ydW4udjEuTGlzdFJ1bnNSZXNwb25zZSIDkAIBEkwKCUNhbmNlbFJ1bhIeLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXF1ZXN0Gh8ucmVldmUucnVuLnYxLkNhbmNlbFJ1blJlc3BvbnNlEkwKCURlbGV0ZVJ1bhIeLnJlZXZlLnJ1bi52MS5EZWxldGVSdW5SZXF1ZXN0Gh8ucmVldmUucnVuLnYxLkRlbGV0ZVJ1blJlc3BvbnNlEmYKEEdldEV4ZWN1dGlvblRyZWUSJS5yZWV2ZS5ydW4udjEuR2V0RXhlY3V0aW9uVHJlZVJlcXVlc3QaJi5yZWV2ZS5ydW4udjEuR2V0RXhlY3V0aW9uVHJlZVJlc3BvbnNlIgOQAgESUgoLU2VuZE1lc3NhZ2USIC5yZWV2ZS5ydW4udjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GiEucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVzcG9uc2USXAoMRXhwb3J0UnVuTG9nEiEucmVldmUucnVuLnYxLkV4cG9ydFJ1bkxvZ1JlcXVlc3QaIi5yZWV2ZS5ydW4udjEuRXhwb3J0UnVuTG9nUmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
+  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSK1BQoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgRIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uEgwKBHBsYW4YEiADKAkSJwoGb3JpZ2luGBMgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhIrCgptb2RlbF93YWl0GBQgASgLMhcucmVldmUucnVuLnYxLk1vZGVsV2FpdBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOhrK3xgWCgRydW5zEg57dGVuYW50fS57cnVufSJ6CglNb2RlbFdhaXQSEAoIcHJvdmlkZXIYASABKAkSDgoGcmVhc29uGAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDwoHYXR0ZW1wdBgEIAEoDRIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAirwUKD1N0YXJ0UnVuUmVxdWVzdBIyCghhZ2VudF9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSGgoFaW5wdXQYAiABKAlCC7pICHIGEAEogIAQEhwKCnJlcXVlc3RfaWQYAyABKAlCCLpIBXIDKIABEjUKCG1lc3NhZ2VzGAQgAygLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2VCCbpIBpIBAxDoBxI1CgVmaWxlcxgFIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZUIIukgFkgECEGQSUgoGbGFiZWxzGAYgAygLMikucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVxdWVzdC5MYWJlbHNFbnRyeUIXukgUmgERECAiBnIEEAEoPyoFcgMogAgSMAoJdGhyZWFkX2lkGAcgASgJQh26SBpyGDIWXlthLXpBLVowLTlfLV17MCwxMjh9JBIQCghleGVjdXRvchgIIAEoCRIcChRjYW5jZWxfb25fZGlzY29ubmVjdBgJIAEoCBIvCgdvbl9idXN5GAogASgOMhQucmVldmUucnVuLnYxLk9uQnVzeUIIukgFggECEAESLwoMY2hhdF9jb250ZXh0GAsgASgLMhkucmVldmUucnVuLnYxLkNoYXRDb250ZXh0EhYKDm1lbW9yeV9lbmFibGVkGAwgASgIEiEKD3dvcmtmbG93X3RhcmdldBgNIAEoCUIIukgFcgMogAESNwoQbWVkaWFfZ2VuZXJhdGlvbhgOIAEoCzIdLnJlZXZlLnJ1bi52MS5NZWRpYUdlbmVyYXRpb24aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AVIFdG9vbHMiKAoPTWVkaWFHZW5lcmF0aW9uEhUKBG1vZGUYASABKAlCB7pIBHICKEAiRAoQU3RhcnRSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuEhAKCHdhcm5pbmdzGAIgAygJIrcBCg9XYXRjaFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEhYKDmFmdGVyX3NlcXVlbmNlGAIgASgNEh4KDHJlc3VtZV90b2tlbhgFIAEoCUIIukgFcgMogAESEgoIZGV0YWlsZWQYAyABKAhIABIvCghmYW1pbGllcxgEIAEoCzIbLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlsaWVzSABCCwoJc2VsZWN0aW9uIk8KDUV2ZW50RmFtaWxpZXMSPgoIZmFtaWxpZXMYASADKA4yGS5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbHlCEbpIDpIBCxgBIgeCAQQQASAAIpcBChBXYXRjaFJ1blJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLnJlZXZlLnJ1bi52MS5SdW5FdmVudBIYChB0aHJvdWdoX3NlcXVlbmNlGAIgASgNEhQKDHJlc3VtZV90b2tlbhgEIAEoCRIrCgplbmRfc3RhdHVzGAMgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cyIrCg1HZXRSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASIwCg5HZXRSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIr8BCg9MaXN0UnVuc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEEhkKCGFnZW50X2lkGAMgASgJQge6SARyAig/EjoKCHN0YXR1c2VzGAQgAygOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1c0IPukgMkgEJIgeCAQQQASAAEhsKCXRocmVhZF9pZBgFIAEoCUIIukgFcgMogAEiTAoQTGlzdFJ1bnNSZXNwb25zZRIfCgRydW5zGAEgAygLMhEucmVldmUucnVuLnYxLlJ1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNQoXR2V0RXhlY3V0aW9uVHJlZVJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABImIKGEdldEV4ZWN1dGlvblRyZWVSZXNwb25zZRIsCgR0cmVlGAEgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDSJIChBDYW5jZWxSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIYCgZyZWFzb24YAiABKAlCCLpIBXIDKIAgIjMKEUNhbmNlbFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4iLgoQRGVsZXRlUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiJAoRRGVsZXRlUnVuUmVzcG9uc2USDwoHZXhpc3RlZBgBIAEoCCJtChJTZW5kTWVzc2FnZVJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEh0KBHRleHQYAiABKAlCD7pIDHIKEAEogIAQMgJcUxIcCgptZXNzYWdlX2lkGAMgASgJQgi6SAVyAyiAASI7ChNTZW5kTWVzc2FnZVJlc3BvbnNlEhIKCm1lc3NhZ2VfaWQYASABKAkSEAoIc2VxdWVuY2UYAiABKA0iMQoTRXhwb3J0UnVuTG9nUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEifgoURXhwb3J0UnVuTG9nUmVzcG9uc2USDwoHc3ViamVjdBgBIAEoCRItCgdiYXRjaGVzGAIgAygLMhwucmVldmUucnVuLnYxLlN0b3JlZFJ1bkJhdGNoEiYKC2luZGV4ZWRfcnVuGAMgASgLMhEucmVldmUucnVuLnYxLlJ1biKBAQoOU3RvcmVkUnVuQmF0Y2gSEAoIcmV2aXNpb24YASABKAQSFgoOZmlyc3Rfc2VxdWVuY2UYAiABKA0SFQoNbGFzdF9zZXF1ZW5jZRgDIAEoDRINCgVraW5kcxgEIAMoCRIOCgZkaWdlc3QYBSABKAkSDwoHcGF5bG9hZBgGIAEoDCpfCgZPbkJ1c3kSFwoTT05fQlVTWV9VTlNQRUNJRklFRBAAEhIKDk9OX0JVU1lfUkVKRUNUEAESEQoNT05fQlVTWV9RVUVVRRACEhUKEU9OX0JVU1lfSU5URVJSVVBUEAMy+QUKClJ1blNlcnZpY2USSQoIU3RhcnRSdW4SHS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVzcG9uc2USUAoIV2F0Y2hSdW4SHS5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLldhdGNoUnVuUmVzcG9uc2UiA5ACATABEkgKBkdldFJ1bhIbLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXF1ZXN0GhwucmVldmUucnVuLnYxLkdldFJ1blJlc3BvbnNlIgOQAgESTgoITGlzdFJ1bnMSHS5yZWV2ZS5ydW4udjEuTGlzdFJ1bnNSZXF1ZXN0Gh4ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVzcG9uc2UiA5ACARJMCglDYW5jZWxSdW4SHi5yZWV2ZS5ydW4udjEuQ2FuY2VsUnVuUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXNwb25zZRJMCglEZWxldGVSdW4SHi5yZWV2ZS5ydW4udjEuRGVsZXRlUnVuUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5EZWxldGVSdW5SZXNwb25zZRJmChBHZXRFeGVjdXRpb25UcmVlEiUucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXF1ZXN0GiYucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXNwb25zZSIDkAIBElIKC1NlbmRNZXNzYWdlEiAucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVxdWVzdBohLnJlZXZlLnJ1bi52MS5TZW5kTWVzc2FnZVJlc3BvbnNlElwKDEV4cG9ydFJ1bkxvZxIhLnJlZXZlLnJ1bi52MS5FeHBvcnRSdW5Mb2dSZXF1ZXN0GiIucmVldmUucnVuLnYxLkV4cG9ydFJ1bkxvZ1Jlc3BvbnNlIgOQAgEwAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
  * Summary of a run.
@@ -156,6 +156,14 @@ export type Run = Message<"reeve.run.v1.Run"> & {
    * @generated from field: reeve.run.v1.RunOrigin origin = 19;
    */
   origin?: RunOrigin | undefined;
+
+  /**
+   * The failed model call that the run waits to repeat; with several, the one that is repeated first.
+   * Unset if there is none. Returned only by `GetRun`.
+   *
+   * @generated from field: reeve.run.v1.ModelWait model_wait = 20;
+   */
+  modelWait?: ModelWait | undefined;
 };
 
 /**
@@ -164,6 +172,55 @@ export type Run = Message<"reeve.run.v1.Run"> & {
  */
 export const RunSchema: GenMessage<Run> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 0);
+
+/**
+ * A wait for the next attempt of a model call that its provider failed.
+ *
+ * @generated from message reeve.run.v1.ModelWait
+ */
+export type ModelWait = Message<"reeve.run.v1.ModelWait"> & {
+  /**
+   * Name of the model's provider.
+   *
+   * @generated from field: string provider = 1;
+   */
+  provider: string;
+
+  /**
+   * Constant that identifies the failure, as in `ModelCallFailed`.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * Description of the failure for people.
+   *
+   * @generated from field: string message = 3;
+   */
+  message: string;
+
+  /**
+   * Number of the attempt that failed. Starts at 1.
+   *
+   * @generated from field: uint32 attempt = 4;
+   */
+  attempt: number;
+
+  /**
+   * Time at which the next attempt starts.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 5;
+   */
+  until?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reeve.run.v1.ModelWait.
+ * Use `create(ModelWaitSchema)` to create a new message.
+ */
+export const ModelWaitSchema: GenMessage<ModelWait> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 1);
 
 /**
  * Request of `StartRun`.
@@ -281,7 +338,7 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
  * Use `create(StartRunRequestSchema)` to create a new message.
  */
 export const StartRunRequestSchema: GenMessage<StartRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 1);
+  messageDesc(file_reeve_run_v1_run_service, 2);
 
 /**
  * Media that a request asks for.
@@ -302,7 +359,7 @@ export type MediaGeneration = Message<"reeve.run.v1.MediaGeneration"> & {
  * Use `create(MediaGenerationSchema)` to create a new message.
  */
 export const MediaGenerationSchema: GenMessage<MediaGeneration> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 2);
+  messageDesc(file_reeve_run_v1_run_service, 3);
 
 /**
  * Response of `StartRun`.
@@ -331,7 +388,7 @@ export type StartRunResponse = Message<"reeve.run.v1.StartRunResponse"> & {
  * Use `create(StartRunResponseSchema)` to create a new message.
  */
 export const StartRunResponseSchema: GenMessage<StartRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 3);
+  messageDesc(file_reeve_run_v1_run_service, 4);
 
 /**
  * Request of `WatchRun`.
@@ -396,7 +453,7 @@ export type WatchRunRequest = Message<"reeve.run.v1.WatchRunRequest"> & {
  * Use `create(WatchRunRequestSchema)` to create a new message.
  */
 export const WatchRunRequestSchema: GenMessage<WatchRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 4);
+  messageDesc(file_reeve_run_v1_run_service, 5);
 
 /**
  * A set of event families.
@@ -417,7 +474,7 @@ export type EventFamilies = Message<"reeve.run.v1.EventFamilies"> & {
  * Use `create(EventFamiliesSchema)` to create a new message.
  */
 export const EventFamiliesSchema: GenMessage<EventFamilies> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 5);
+  messageDesc(file_reeve_run_v1_run_service, 6);
 
 /**
  * A message of the stream of `WatchRun`.
@@ -463,7 +520,7 @@ export type WatchRunResponse = Message<"reeve.run.v1.WatchRunResponse"> & {
  * Use `create(WatchRunResponseSchema)` to create a new message.
  */
 export const WatchRunResponseSchema: GenMessage<WatchRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 6);
+  messageDesc(file_reeve_run_v1_run_service, 7);
 
 /**
  * Request of `GetRun`.
@@ -484,7 +541,7 @@ export type GetRunRequest = Message<"reeve.run.v1.GetRunRequest"> & {
  * Use `create(GetRunRequestSchema)` to create a new message.
  */
 export const GetRunRequestSchema: GenMessage<GetRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 7);
+  messageDesc(file_reeve_run_v1_run_service, 8);
 
 /**
  * Response of `GetRun`.
@@ -505,7 +562,7 @@ export type GetRunResponse = Message<"reeve.run.v1.GetRunResponse"> & {
  * Use `create(GetRunResponseSchema)` to create a new message.
  */
 export const GetRunResponseSchema: GenMessage<GetRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 8);
+  messageDesc(file_reeve_run_v1_run_service, 9);
 
 /**
  * Request of `ListRuns`.
@@ -554,7 +611,7 @@ export type ListRunsRequest = Message<"reeve.run.v1.ListRunsRequest"> & {
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export const ListRunsRequestSchema: GenMessage<ListRunsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 9);
+  messageDesc(file_reeve_run_v1_run_service, 10);
 
 /**
  * Response of `ListRuns`.
@@ -582,7 +639,7 @@ export type ListRunsResponse = Message<"reeve.run.v1.ListRunsResponse"> & {
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema: GenMessage<ListRunsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 10);
+  messageDesc(file_reeve_run_v1_run_service, 11);
 
 /**
  * Request of `GetExecutionTree`.
@@ -603,7 +660,7 @@ export type GetExecutionTreeRequest = Message<"reeve.run.v1.GetExecutionTreeRequ
  * Use `create(GetExecutionTreeRequestSchema)` to create a new message.
  */
 export const GetExecutionTreeRequestSchema: GenMessage<GetExecutionTreeRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 11);
+  messageDesc(file_reeve_run_v1_run_service, 12);
 
 /**
  * Response of `GetExecutionTree`.
@@ -631,7 +688,7 @@ export type GetExecutionTreeResponse = Message<"reeve.run.v1.GetExecutionTreeRes
  * Use `create(GetExecutionTreeResponseSchema)` to create a new message.
  */
 export const GetExecutionTreeResponseSchema: GenMessage<GetExecutionTreeResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 12);
+  messageDesc(file_reeve_run_v1_run_service, 13);
 
 /**
  * Request of `CancelRun`.
@@ -659,7 +716,7 @@ export type CancelRunRequest = Message<"reeve.run.v1.CancelRunRequest"> & {
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema: GenMessage<CancelRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 13);
+  messageDesc(file_reeve_run_v1_run_service, 14);
 
 /**
  * Response of `CancelRun`.
@@ -680,7 +737,7 @@ export type CancelRunResponse = Message<"reeve.run.v1.CancelRunResponse"> & {
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema: GenMessage<CancelRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 14);
+  messageDesc(file_reeve_run_v1_run_service, 15);
 
 /**
  * Request of `DeleteRun`.
@@ -701,7 +758,7 @@ export type DeleteRunRequest = Message<"reeve.run.v1.DeleteRunRequest"> & {
  * Use `create(DeleteRunRequestSchema)` to create a new message.
  */
 export const DeleteRunRequestSchema: GenMessage<DeleteRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 15);
+  messageDesc(file_reeve_run_v1_run_service, 16);
 
 /**
  * Response of `DeleteRun`.
@@ -722,7 +779,7 @@ export type DeleteRunResponse = Message<"reeve.run.v1.DeleteRunResponse"> & {
  * Use `create(DeleteRunResponseSchema)` to create a new message.
  */
 export const DeleteRunResponseSchema: GenMessage<DeleteRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 16);
+  messageDesc(file_reeve_run_v1_run_service, 17);
 
 /**
  * Request of `SendMessage`.
@@ -758,7 +815,7 @@ export type SendMessageRequest = Message<"reeve.run.v1.SendMessageRequest"> & {
  * Use `create(SendMessageRequestSchema)` to create a new message.
  */
 export const SendMessageRequestSchema: GenMessage<SendMessageRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 17);
+  messageDesc(file_reeve_run_v1_run_service, 18);
 
 /**
  * Response of `SendMessage`.
@@ -786,7 +843,7 @@ export type SendMessageResponse = Message<"reeve.run.v1.SendMessageResponse"> & 
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export const SendMessageResponseSchema: GenMessage<SendMessageResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 18);
+  messageDesc(file_reeve_run_v1_run_service, 19);
 
 /**
  * Request of `ExportRunLog`.
@@ -807,7 +864,7 @@ export type ExportRunLogRequest = Message<"reeve.run.v1.ExportRunLogRequest"> & 
  * Use `create(ExportRunLogRequestSchema)` to create a new message.
  */
 export const ExportRunLogRequestSchema: GenMessage<ExportRunLogRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 19);
+  messageDesc(file_reeve_run_v1_run_service, 20);
 
 /**
  * A message of the stream of `ExportRunLog`.
@@ -843,7 +900,7 @@ export type ExportRunLogResponse = Message<"reeve.run.v1.ExportRunLogResponse"> 
  * Use `create(ExportRunLogResponseSchema)` to create a new message.
  */
 export const ExportRunLogResponseSchema: GenMessage<ExportRunLogResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 20);
+  messageDesc(file_reeve_run_v1_run_service, 21);
 
 /**
  * A batch of the log of a run as it is stored. Nothing here is derived from `payload`: the other
@@ -901,7 +958,7 @@ export type StoredRunBatch = Message<"reeve.run.v1.StoredRunBatch"> & {
  * Use `create(StoredRunBatchSchema)` to create a new message.
  */
 export const StoredRunBatchSchema: GenMessage<StoredRunBatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 21);
+  messageDesc(file_reeve_run_v1_run_service, 22);
 
 /**
  * What to do with a run whose thread has another run in progress.

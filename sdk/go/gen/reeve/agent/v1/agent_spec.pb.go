@@ -105,7 +105,9 @@ type AgentSpec struct {
 	ApprovalPolicy *ApprovalPolicy `protobuf:"bytes,31,opt,name=approval_policy,json=approvalPolicy,proto3" json:"approval_policy,omitempty"`
 	// What happens when an answer that would end a run or a subtask is incomplete. If unset, a
 	// truncated answer ends it marked as truncated, and a filtered answer ends it with an error.
-	AnswerPolicy  *AnswerPolicy `protobuf:"bytes,32,opt,name=answer_policy,json=answerPolicy,proto3" json:"answer_policy,omitempty"`
+	AnswerPolicy *AnswerPolicy `protobuf:"bytes,32,opt,name=answer_policy,json=answerPolicy,proto3" json:"answer_policy,omitempty"`
+	// How failed model calls are repeated. Fields that are unset have the defaults of the deployment.
+	Retry         *RetryPolicy `protobuf:"bytes,33,opt,name=retry,proto3" json:"retry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -364,6 +366,92 @@ func (x *AgentSpec) GetAnswerPolicy() *AnswerPolicy {
 	return nil
 }
 
+func (x *AgentSpec) GetRetry() *RetryPolicy {
+	if x != nil {
+		return x.Retry
+	}
+	return nil
+}
+
+// How a model call is repeated that its provider fails for a reason that may pass: a rate limit, an
+// error of the server, a lost connection, a time-out. A refused request, a missing authorization,
+// and a context overflow are never repeated. A run that waits for its provider costs no worker, and
+// the time does not count against its wall-clock budget.
+type RetryPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Maximum number of attempts after the first one. 0: a failed call is not repeated. Default: 100.
+	MaxRetries *uint32 `protobuf:"varint,1,opt,name=max_retries,json=maxRetries,proto3,oneof" json:"max_retries,omitempty"`
+	// Maximum time from the first failure of a call to the start of its last attempt, at most 7 days.
+	// Default: 1 hour.
+	MaxElapsed *durationpb.Duration `protobuf:"bytes,2,opt,name=max_elapsed,json=maxElapsed,proto3" json:"max_elapsed,omitempty"`
+	// Delay before the second attempt. It doubles with each further attempt. A part of each delay, at
+	// most half of it, is random. A delay that the provider asks for (`Retry-After`) takes precedence.
+	// Default: 500 ms.
+	InitialBackoff *durationpb.Duration `protobuf:"bytes,3,opt,name=initial_backoff,json=initialBackoff,proto3" json:"initial_backoff,omitempty"`
+	// The longest delay between two attempts, unless the provider asks for a longer one. Default: 60 s.
+	MaxBackoff    *durationpb.Duration `protobuf:"bytes,4,opt,name=max_backoff,json=maxBackoff,proto3" json:"max_backoff,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryPolicy) Reset() {
+	*x = RetryPolicy{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryPolicy) ProtoMessage() {}
+
+func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryPolicy.ProtoReflect.Descriptor instead.
+func (*RetryPolicy) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RetryPolicy) GetMaxRetries() uint32 {
+	if x != nil && x.MaxRetries != nil {
+		return *x.MaxRetries
+	}
+	return 0
+}
+
+func (x *RetryPolicy) GetMaxElapsed() *durationpb.Duration {
+	if x != nil {
+		return x.MaxElapsed
+	}
+	return nil
+}
+
+func (x *RetryPolicy) GetInitialBackoff() *durationpb.Duration {
+	if x != nil {
+		return x.InitialBackoff
+	}
+	return nil
+}
+
+func (x *RetryPolicy) GetMaxBackoff() *durationpb.Duration {
+	if x != nil {
+		return x.MaxBackoff
+	}
+	return nil
+}
+
 // What happens when an answer that would end a run or a subtask is incomplete. The actions are
 // `complete`: the run or subtask completes, marked with the reason; `error`: it ends with the error
 // `answer_truncated` or `answer_filtered`; `continue`: the model is asked to continue, in a new step
@@ -383,7 +471,7 @@ type AnswerPolicy struct {
 
 func (x *AnswerPolicy) Reset() {
 	*x = AnswerPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +483,7 @@ func (x *AnswerPolicy) String() string {
 func (*AnswerPolicy) ProtoMessage() {}
 
 func (x *AnswerPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +496,7 @@ func (x *AnswerPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerPolicy.ProtoReflect.Descriptor instead.
 func (*AnswerPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *AnswerPolicy) GetTruncated() string {
@@ -444,7 +532,7 @@ type ContextPolicy struct {
 
 func (x *ContextPolicy) Reset() {
 	*x = ContextPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -456,7 +544,7 @@ func (x *ContextPolicy) String() string {
 func (*ContextPolicy) ProtoMessage() {}
 
 func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -469,7 +557,7 @@ func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextPolicy.ProtoReflect.Descriptor instead.
 func (*ContextPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ContextPolicy) GetCompactAtTokens() uint32 {
@@ -492,7 +580,7 @@ type Endpoint struct {
 
 func (x *Endpoint) Reset() {
 	*x = Endpoint{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -504,7 +592,7 @@ func (x *Endpoint) String() string {
 func (*Endpoint) ProtoMessage() {}
 
 func (x *Endpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -517,7 +605,7 @@ func (x *Endpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endpoint.ProtoReflect.Descriptor instead.
 func (*Endpoint) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Endpoint) GetUrl() string {
@@ -544,12 +632,14 @@ type Budgets struct {
 	MaxParallel *uint32 `protobuf:"varint,2,opt,name=max_parallel,json=maxParallel,proto3,oneof" json:"max_parallel,omitempty"`
 	// Maximum number of subtasks. Default: 32. At most 100,000.
 	MaxSubtasks *uint32 `protobuf:"varint,3,opt,name=max_subtasks,json=maxSubtasks,proto3,oneof" json:"max_subtasks,omitempty"`
-	// Maximum number of model calls, including failed attempts. Default: 60. At most 100,000.
+	// Maximum number of model calls, including failed attempts. Default: 60. At most 100,000. An
+	// attempt that the provider fails before it sends a part of an answer, and that is repeated, does
+	// not count: `retry` limits those.
 	MaxLlmCalls *uint32 `protobuf:"varint,4,opt,name=max_llm_calls,json=maxLlmCalls,proto3,oneof" json:"max_llm_calls,omitempty"`
 	// Maximum number of tool calls. Default: 200. At most 100,000.
 	MaxToolCalls *uint32 `protobuf:"varint,5,opt,name=max_tool_calls,json=maxToolCalls,proto3,oneof" json:"max_tool_calls,omitempty"`
-	// Maximum time from the first claim of the run, excluding time spent waiting for people. Default:
-	// 180 s.
+	// Maximum time from the first claim of the run, excluding time spent waiting for people and for
+	// model providers that fail. Default: 180 s.
 	MaxWallClock *durationpb.Duration `protobuf:"bytes,6,opt,name=max_wall_clock,json=maxWallClock,proto3" json:"max_wall_clock,omitempty"`
 	// Maximum number of bytes of one tool result that the model reads. Default: 50,000. At least
 	// 1,000, so that a truncated result has room for the notice that it was truncated.
@@ -570,7 +660,7 @@ type Budgets struct {
 
 func (x *Budgets) Reset() {
 	*x = Budgets{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -582,7 +672,7 @@ func (x *Budgets) String() string {
 func (*Budgets) ProtoMessage() {}
 
 func (x *Budgets) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -595,7 +685,7 @@ func (x *Budgets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budgets.ProtoReflect.Descriptor instead.
 func (*Budgets) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Budgets) GetMaxDepth() uint32 {
@@ -688,7 +778,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -700,7 +790,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -713,7 +803,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Limits) GetBudgets() *Budgets {
@@ -767,7 +857,7 @@ type DeepAgent struct {
 
 func (x *DeepAgent) Reset() {
 	*x = DeepAgent{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -779,7 +869,7 @@ func (x *DeepAgent) String() string {
 func (*DeepAgent) ProtoMessage() {}
 
 func (x *DeepAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -792,7 +882,7 @@ func (x *DeepAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeepAgent.ProtoReflect.Descriptor instead.
 func (*DeepAgent) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DeepAgent) GetFilesystem() bool {
@@ -885,7 +975,7 @@ type NetworkAccess struct {
 
 func (x *NetworkAccess) Reset() {
 	*x = NetworkAccess{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -897,7 +987,7 @@ func (x *NetworkAccess) String() string {
 func (*NetworkAccess) ProtoMessage() {}
 
 func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -910,7 +1000,7 @@ func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetworkAccess.ProtoReflect.Descriptor instead.
 func (*NetworkAccess) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *NetworkAccess) GetAllow() []string {
@@ -933,7 +1023,7 @@ type ApprovalPolicy struct {
 
 func (x *ApprovalPolicy) Reset() {
 	*x = ApprovalPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +1035,7 @@ func (x *ApprovalPolicy) String() string {
 func (*ApprovalPolicy) ProtoMessage() {}
 
 func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +1048,7 @@ func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalPolicy.ProtoReflect.Descriptor instead.
 func (*ApprovalPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{8}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ApprovalPolicy) GetTimeout() *durationpb.Duration {
@@ -979,7 +1069,7 @@ var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xd0\x0e\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x83\x0f\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -1019,7 +1109,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\vmcp_servers\x18\x1e \x03(\tR\n" +
 	"mcpServers\x12G\n" +
 	"\x0fapproval_policy\x18\x1f \x01(\v2\x1e.reeve.agent.v1.ApprovalPolicyR\x0eapprovalPolicy\x12A\n" +
-	"\ranswer_policy\x18  \x01(\v2\x1c.reeve.agent.v1.AnswerPolicyR\fanswerPolicy\x1aC\n" +
+	"\ranswer_policy\x18  \x01(\v2\x1c.reeve.agent.v1.AnswerPolicyR\fanswerPolicy\x121\n" +
+	"\x05retry\x18! \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +
@@ -1034,7 +1125,16 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x0f_planning_modelB\x13\n" +
 	"\x11_budget_awarenessB\x14\n" +
 	"\x12_emit_mcp_progressB\x19\n" +
-	"\x17_max_parallel_subagents\"\x96\x01\n" +
+	"\x17_max_parallel_subagents\"\x89\x02\n" +
+	"\vRetryPolicy\x12&\n" +
+	"\vmax_retries\x18\x01 \x01(\rB\x00H\x00R\n" +
+	"maxRetries\x88\x01\x01\x12<\n" +
+	"\vmax_elapsed\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x00R\n" +
+	"maxElapsed\x12D\n" +
+	"\x0finitial_backoff\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x00R\x0einitialBackoff\x12<\n" +
+	"\vmax_backoff\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x00R\n" +
+	"maxBackoff:\x00B\x0e\n" +
+	"\f_max_retries\"\x96\x01\n" +
 	"\fAnswerPolicy\x12\x1e\n" +
 	"\ttruncated\x18\x01 \x01(\tB\x00R\ttruncated\x12\x1c\n" +
 	"\bfiltered\x18\x02 \x01(\tB\x00R\bfiltered\x122\n" +
@@ -1114,48 +1214,53 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
-	(*AnswerPolicy)(nil),        // 1: reeve.agent.v1.AnswerPolicy
-	(*ContextPolicy)(nil),       // 2: reeve.agent.v1.ContextPolicy
-	(*Endpoint)(nil),            // 3: reeve.agent.v1.Endpoint
-	(*Budgets)(nil),             // 4: reeve.agent.v1.Budgets
-	(*Limits)(nil),              // 5: reeve.agent.v1.Limits
-	(*DeepAgent)(nil),           // 6: reeve.agent.v1.DeepAgent
-	(*NetworkAccess)(nil),       // 7: reeve.agent.v1.NetworkAccess
-	(*ApprovalPolicy)(nil),      // 8: reeve.agent.v1.ApprovalPolicy
-	nil,                         // 9: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 10: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 11: google.protobuf.ListValue
-	(*durationpb.Duration)(nil), // 12: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 13: google.protobuf.Value
+	(*RetryPolicy)(nil),         // 1: reeve.agent.v1.RetryPolicy
+	(*AnswerPolicy)(nil),        // 2: reeve.agent.v1.AnswerPolicy
+	(*ContextPolicy)(nil),       // 3: reeve.agent.v1.ContextPolicy
+	(*Endpoint)(nil),            // 4: reeve.agent.v1.Endpoint
+	(*Budgets)(nil),             // 5: reeve.agent.v1.Budgets
+	(*Limits)(nil),              // 6: reeve.agent.v1.Limits
+	(*DeepAgent)(nil),           // 7: reeve.agent.v1.DeepAgent
+	(*NetworkAccess)(nil),       // 8: reeve.agent.v1.NetworkAccess
+	(*ApprovalPolicy)(nil),      // 9: reeve.agent.v1.ApprovalPolicy
+	nil,                         // 10: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 11: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 12: google.protobuf.ListValue
+	(*durationpb.Duration)(nil), // 13: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 14: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	9,  // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	10, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
-	2,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	11, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	11, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
-	3,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
-	4,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
-	6,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
-	8,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
-	1,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
-	12, // 10: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
-	4,  // 11: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	11, // 12: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	11, // 13: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	12, // 14: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	12, // 15: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
-	7,  // 16: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	12, // 17: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	13, // 18: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	10, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	11, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	3,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
+	12, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	12, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	4,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
+	5,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
+	7,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
+	9,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
+	2,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
+	1,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
+	13, // 11: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	13, // 12: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	13, // 13: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	13, // 14: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	5,  // 15: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
+	12, // 16: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	12, // 17: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	13, // 18: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	13, // 19: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	8,  // 20: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
+	13, // 21: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	14, // 22: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -1166,16 +1271,17 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[0].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[1].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[2].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[4].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[3].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[5].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[6].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

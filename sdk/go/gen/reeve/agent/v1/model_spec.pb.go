@@ -380,7 +380,9 @@ type ModelCatalog struct {
 	// The providers.
 	Providers []*ProviderDescriptor `protobuf:"bytes,2,rep,name=providers,proto3" json:"providers,omitempty"`
 	// Upper bounds for the limits of agents. A limit that is unset here is not bounded.
-	Maxima        *Limits `protobuf:"bytes,3,opt,name=maxima,proto3" json:"maxima,omitempty"`
+	Maxima *Limits `protobuf:"bytes,3,opt,name=maxima,proto3" json:"maxima,omitempty"`
+	// How failed model calls are repeated, for the fields that an agent does not set.
+	Retry         *RetryPolicy `protobuf:"bytes,4,opt,name=retry,proto3" json:"retry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -436,6 +438,13 @@ func (x *ModelCatalog) GetMaxima() *Limits {
 	return nil
 }
 
+func (x *ModelCatalog) GetRetry() *RetryPolicy {
+	if x != nil {
+		return x.Retry
+	}
+	return nil
+}
+
 var File_reeve_agent_v1_model_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
@@ -471,11 +480,12 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x12\x1a\n" +
 	"\bscripted\x18\x03 \x01(\bR\bscripted\x12%\n" +
-	"\x0eupstream_names\x18\x04 \x03(\tR\rupstreamNames\"\xb5\x01\n" +
+	"\x0eupstream_names\x18\x04 \x03(\tR\rupstreamNames\"\xe8\x01\n" +
 	"\fModelCatalog\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
 	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12.\n" +
-	"\x06maxima\x18\x03 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06maxima:\x00BS\n" +
+	"\x06maxima\x18\x03 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06maxima\x121\n" +
+	"\x05retry\x18\x04 \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry:\x00BS\n" +
 	"\x12dev.reeve.agent.v1B\x0eModelSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (
@@ -498,6 +508,7 @@ var file_reeve_agent_v1_model_spec_proto_goTypes = []any{
 	(*ProviderDescriptor)(nil),   // 3: reeve.agent.v1.ProviderDescriptor
 	(*ModelCatalog)(nil),         // 4: reeve.agent.v1.ModelCatalog
 	(*Limits)(nil),               // 5: reeve.agent.v1.Limits
+	(*RetryPolicy)(nil),          // 6: reeve.agent.v1.RetryPolicy
 }
 var file_reeve_agent_v1_model_spec_proto_depIdxs = []int32{
 	1, // 0: reeve.agent.v1.ModelSpec.pricing:type_name -> reeve.agent.v1.Pricing
@@ -506,11 +517,12 @@ var file_reeve_agent_v1_model_spec_proto_depIdxs = []int32{
 	0, // 3: reeve.agent.v1.ModelCatalog.models:type_name -> reeve.agent.v1.ModelSpec
 	3, // 4: reeve.agent.v1.ModelCatalog.providers:type_name -> reeve.agent.v1.ProviderDescriptor
 	5, // 5: reeve.agent.v1.ModelCatalog.maxima:type_name -> reeve.agent.v1.Limits
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	6, // 6: reeve.agent.v1.ModelCatalog.retry:type_name -> reeve.agent.v1.RetryPolicy
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_model_spec_proto_init() }

@@ -2754,7 +2754,10 @@ type RunPrepared struct {
 	PlanningCapabilities *v13.ProviderCapabilities `protobuf:"bytes,10,opt,name=planning_capabilities,json=planningCapabilities,proto3" json:"planning_capabilities,omitempty"`
 	// Tools whose calls require an approval, in addition to those that `hitl_tools` of the spec names:
 	// all tools of a source that offers a tool of `hitl_tools` under that name no more.
-	GatedTools    []string `protobuf:"bytes,11,rep,name=gated_tools,json=gatedTools,proto3" json:"gated_tools,omitempty"`
+	GatedTools []string `protobuf:"bytes,11,rep,name=gated_tools,json=gatedTools,proto3" json:"gated_tools,omitempty"`
+	// How failed model calls of the run are repeated; all fields are set. Unset in logs of versions
+	// that did not record it: a call then has at most four attempts.
+	Retry         *v13.RetryPolicy `protobuf:"bytes,12,opt,name=retry,proto3" json:"retry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2862,6 +2865,13 @@ func (x *RunPrepared) GetPlanningCapabilities() *v13.ProviderCapabilities {
 func (x *RunPrepared) GetGatedTools() []string {
 	if x != nil {
 		return x.GatedTools
+	}
+	return nil
+}
+
+func (x *RunPrepared) GetRetry() *v13.RetryPolicy {
+	if x != nil {
+		return x.Retry
 	}
 	return nil
 }
@@ -3440,15 +3450,23 @@ func (x *ModelTurn) GetContextTokens() uint32 {
 // A model call ended without an answer.
 type ModelCallFailed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Constant that identifies the failure: `rate_limited`, `unavailable`, `context_overflow`,
-	// `refused`, `unauthenticated`, `invalid`, or `malformed`.
+	// Constant that identifies the failure: `rate_limited`, `unavailable`, `not_configured`,
+	// `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Message of the provider.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// Whether another attempt may succeed.
 	Retryable bool `protobuf:"varint,3,opt,name=retryable,proto3" json:"retryable,omitempty"`
 	// Delay that the provider requested before the next attempt. Unset if it did not request one.
-	RetryAfter    *durationpb.Duration `protobuf:"bytes,4,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
+	RetryAfter *durationpb.Duration `protobuf:"bytes,4,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
+	// Delay before the next attempt, from the time of this event. Unset: no attempt follows, or the
+	// version that wrote the event did not record it; `attempt` is then 0.
+	RetryDelay *durationpb.Duration `protobuf:"bytes,5,opt,name=retry_delay,json=retryDelay,proto3" json:"retry_delay,omitempty"`
+	// Number of the attempt that failed, as in its `model_call_started`. At least 1. 0 in logs of
+	// versions that did not record it.
+	Attempt uint32 `protobuf:"varint,6,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// Name of the model's provider. Empty in logs of versions that did not record it.
+	Provider      string `protobuf:"bytes,7,opt,name=provider,proto3" json:"provider,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3509,6 +3527,27 @@ func (x *ModelCallFailed) GetRetryAfter() *durationpb.Duration {
 		return x.RetryAfter
 	}
 	return nil
+}
+
+func (x *ModelCallFailed) GetRetryDelay() *durationpb.Duration {
+	if x != nil {
+		return x.RetryDelay
+	}
+	return nil
+}
+
+func (x *ModelCallFailed) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *ModelCallFailed) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
 }
 
 // A message was sent to the run.
@@ -3936,7 +3975,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
-	"waitingFor\"\xba\x04\n" +
+	"waitingFor\"\xed\x04\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -3950,7 +3989,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x15planning_capabilities\x18\n" +
 	" \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\x14planningCapabilities\x12\x1f\n" +
 	"\vgated_tools\x18\v \x03(\tR\n" +
-	"gatedTools\"\xd3\x02\n" +
+	"gatedTools\x121\n" +
+	"\x05retry\x18\f \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\"\xd3\x02\n" +
 	"\x10ModelCallStarted\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x128\n" +
 	"\apurpose\x18\x02 \x01(\x0e2\x1e.reeve.run.v1.ModelCallPurposeR\apurpose\x12&\n" +
@@ -3987,13 +4027,17 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\bcall_ids\x18\x04 \x03(\tR\acallIds\x12\x16\n" +
 	"\x06format\x18\x05 \x01(\tR\x06format\x12\x1a\n" +
 	"\badvisory\x18\x06 \x01(\tR\badvisory\x12%\n" +
-	"\x0econtext_tokens\x18\a \x01(\rR\rcontextTokens\"\x9d\x01\n" +
+	"\x0econtext_tokens\x18\a \x01(\rR\rcontextTokens\"\x8f\x02\n" +
 	"\x0fModelCallFailed\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1c\n" +
 	"\tretryable\x18\x03 \x01(\bR\tretryable\x12:\n" +
 	"\vretry_after\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\n" +
-	"retryAfter\"\x88\x01\n" +
+	"retryAfter\x12:\n" +
+	"\vretry_delay\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"retryDelay\x12\x18\n" +
+	"\aattempt\x18\x06 \x01(\rR\aattempt\x12\x1a\n" +
+	"\bprovider\x18\a \x01(\tR\bprovider\"\x88\x01\n" +
 	"\x10MessageSubmitted\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x122\n" +
@@ -4148,7 +4192,8 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*v1.ToolDescriptor)(nil),        // 57: reeve.tool.v1.ToolDescriptor
 	(*v13.Limits)(nil),               // 58: reeve.agent.v1.Limits
 	(*v11.HistoryMessage)(nil),       // 59: reeve.thread.v1.HistoryMessage
-	(*v11.ExecutionTree)(nil),        // 60: reeve.thread.v1.ExecutionTree
+	(*v13.RetryPolicy)(nil),          // 60: reeve.agent.v1.RetryPolicy
+	(*v11.ExecutionTree)(nil),        // 61: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	46, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
@@ -4208,18 +4253,20 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	58, // 54: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
 	59, // 55: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
 	56, // 56: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 57: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	37, // 58: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 59: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	60, // 60: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	47, // 61: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	51, // 62: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 63: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	64, // [64:64] is the sub-list for method output_type
-	64, // [64:64] is the sub-list for method input_type
-	64, // [64:64] is the sub-list for extension type_name
-	64, // [64:64] is the sub-list for extension extendee
-	0,  // [0:64] is the sub-list for field type_name
+	60, // 57: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	7,  // 58: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	37, // 59: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 60: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	61, // 61: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	47, // 62: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	47, // 63: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	51, // 64: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 65: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	66, // [66:66] is the sub-list for method output_type
+	66, // [66:66] is the sub-list for method input_type
+	66, // [66:66] is the sub-list for extension type_name
+	66, // [66:66] is the sub-list for extension extendee
+	0,  // [0:66] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }

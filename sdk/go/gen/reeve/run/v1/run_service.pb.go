@@ -120,7 +120,10 @@ type Run struct {
 	// Steps of the plan, in order. Empty if there is no plan. Returned only by `GetRun`.
 	Plan []string `protobuf:"bytes,18,rep,name=plan,proto3" json:"plan,omitempty"`
 	// Where the run was derived from. Unset for a run that was started on its own.
-	Origin        *RunOrigin `protobuf:"bytes,19,opt,name=origin,proto3" json:"origin,omitempty"`
+	Origin *RunOrigin `protobuf:"bytes,19,opt,name=origin,proto3" json:"origin,omitempty"`
+	// The failed model call that the run waits to repeat; with several, the one that is repeated first.
+	// Unset if there is none. Returned only by `GetRun`.
+	ModelWait     *ModelWait `protobuf:"bytes,20,opt,name=model_wait,json=modelWait,proto3" json:"model_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -281,6 +284,95 @@ func (x *Run) GetOrigin() *RunOrigin {
 	return nil
 }
 
+func (x *Run) GetModelWait() *ModelWait {
+	if x != nil {
+		return x.ModelWait
+	}
+	return nil
+}
+
+// A wait for the next attempt of a model call that its provider failed.
+type ModelWait struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the model's provider.
+	Provider string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	// Constant that identifies the failure, as in `ModelCallFailed`.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Description of the failure for people.
+	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	// Number of the attempt that failed. Starts at 1.
+	Attempt uint32 `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// Time at which the next attempt starts.
+	Until         *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelWait) Reset() {
+	*x = ModelWait{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelWait) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelWait) ProtoMessage() {}
+
+func (x *ModelWait) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelWait.ProtoReflect.Descriptor instead.
+func (*ModelWait) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ModelWait) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *ModelWait) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ModelWait) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ModelWait) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *ModelWait) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
 // Request of `StartRun`.
 type StartRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -324,7 +416,7 @@ type StartRunRequest struct {
 
 func (x *StartRunRequest) Reset() {
 	*x = StartRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[1]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -336,7 +428,7 @@ func (x *StartRunRequest) String() string {
 func (*StartRunRequest) ProtoMessage() {}
 
 func (x *StartRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[1]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -349,7 +441,7 @@ func (x *StartRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartRunRequest.ProtoReflect.Descriptor instead.
 func (*StartRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{1}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *StartRunRequest) GetAgentId() string {
@@ -461,7 +553,7 @@ type MediaGeneration struct {
 
 func (x *MediaGeneration) Reset() {
 	*x = MediaGeneration{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -473,7 +565,7 @@ func (x *MediaGeneration) String() string {
 func (*MediaGeneration) ProtoMessage() {}
 
 func (x *MediaGeneration) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -486,7 +578,7 @@ func (x *MediaGeneration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaGeneration.ProtoReflect.Descriptor instead.
 func (*MediaGeneration) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{2}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *MediaGeneration) GetMode() string {
@@ -510,7 +602,7 @@ type StartRunResponse struct {
 
 func (x *StartRunResponse) Reset() {
 	*x = StartRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -522,7 +614,7 @@ func (x *StartRunResponse) String() string {
 func (*StartRunResponse) ProtoMessage() {}
 
 func (x *StartRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -535,7 +627,7 @@ func (x *StartRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartRunResponse.ProtoReflect.Descriptor instead.
 func (*StartRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{3}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *StartRunResponse) GetRun() *Run {
@@ -579,7 +671,7 @@ type WatchRunRequest struct {
 
 func (x *WatchRunRequest) Reset() {
 	*x = WatchRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -591,7 +683,7 @@ func (x *WatchRunRequest) String() string {
 func (*WatchRunRequest) ProtoMessage() {}
 
 func (x *WatchRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -604,7 +696,7 @@ func (x *WatchRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRunRequest.ProtoReflect.Descriptor instead.
 func (*WatchRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{4}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *WatchRunRequest) GetRunId() string {
@@ -684,7 +776,7 @@ type EventFamilies struct {
 
 func (x *EventFamilies) Reset() {
 	*x = EventFamilies{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -696,7 +788,7 @@ func (x *EventFamilies) String() string {
 func (*EventFamilies) ProtoMessage() {}
 
 func (x *EventFamilies) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -709,7 +801,7 @@ func (x *EventFamilies) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventFamilies.ProtoReflect.Descriptor instead.
 func (*EventFamilies) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{5}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *EventFamilies) GetFamilies() []EventFamily {
@@ -740,7 +832,7 @@ type WatchRunResponse struct {
 
 func (x *WatchRunResponse) Reset() {
 	*x = WatchRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -752,7 +844,7 @@ func (x *WatchRunResponse) String() string {
 func (*WatchRunResponse) ProtoMessage() {}
 
 func (x *WatchRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -765,7 +857,7 @@ func (x *WatchRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRunResponse.ProtoReflect.Descriptor instead.
 func (*WatchRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{6}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WatchRunResponse) GetEvents() []*RunEvent {
@@ -807,7 +899,7 @@ type GetRunRequest struct {
 
 func (x *GetRunRequest) Reset() {
 	*x = GetRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +911,7 @@ func (x *GetRunRequest) String() string {
 func (*GetRunRequest) ProtoMessage() {}
 
 func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +924,7 @@ func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunRequest.ProtoReflect.Descriptor instead.
 func (*GetRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{7}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetRunRequest) GetRunId() string {
@@ -853,7 +945,7 @@ type GetRunResponse struct {
 
 func (x *GetRunResponse) Reset() {
 	*x = GetRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -865,7 +957,7 @@ func (x *GetRunResponse) String() string {
 func (*GetRunResponse) ProtoMessage() {}
 
 func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -878,7 +970,7 @@ func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunResponse.ProtoReflect.Descriptor instead.
 func (*GetRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{8}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetRunResponse) GetRun() *Run {
@@ -907,7 +999,7 @@ type ListRunsRequest struct {
 
 func (x *ListRunsRequest) Reset() {
 	*x = ListRunsRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +1011,7 @@ func (x *ListRunsRequest) String() string {
 func (*ListRunsRequest) ProtoMessage() {}
 
 func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +1024,7 @@ func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{9}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListRunsRequest) GetPageSize() int32 {
@@ -983,7 +1075,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -995,7 +1087,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1008,7 +1100,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{10}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListRunsResponse) GetRuns() []*Run {
@@ -1036,7 +1128,7 @@ type GetExecutionTreeRequest struct {
 
 func (x *GetExecutionTreeRequest) Reset() {
 	*x = GetExecutionTreeRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1140,7 @@ func (x *GetExecutionTreeRequest) String() string {
 func (*GetExecutionTreeRequest) ProtoMessage() {}
 
 func (x *GetExecutionTreeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1153,7 @@ func (x *GetExecutionTreeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetExecutionTreeRequest.ProtoReflect.Descriptor instead.
 func (*GetExecutionTreeRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{11}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetExecutionTreeRequest) GetRunId() string {
@@ -1084,7 +1176,7 @@ type GetExecutionTreeResponse struct {
 
 func (x *GetExecutionTreeResponse) Reset() {
 	*x = GetExecutionTreeResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1096,7 +1188,7 @@ func (x *GetExecutionTreeResponse) String() string {
 func (*GetExecutionTreeResponse) ProtoMessage() {}
 
 func (x *GetExecutionTreeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1109,7 +1201,7 @@ func (x *GetExecutionTreeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetExecutionTreeResponse.ProtoReflect.Descriptor instead.
 func (*GetExecutionTreeResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{12}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetExecutionTreeResponse) GetTree() *v1.ExecutionTree {
@@ -1139,7 +1231,7 @@ type CancelRunRequest struct {
 
 func (x *CancelRunRequest) Reset() {
 	*x = CancelRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1243,7 @@ func (x *CancelRunRequest) String() string {
 func (*CancelRunRequest) ProtoMessage() {}
 
 func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1256,7 @@ func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{13}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CancelRunRequest) GetRunId() string {
@@ -1192,7 +1284,7 @@ type CancelRunResponse struct {
 
 func (x *CancelRunResponse) Reset() {
 	*x = CancelRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1204,7 +1296,7 @@ func (x *CancelRunResponse) String() string {
 func (*CancelRunResponse) ProtoMessage() {}
 
 func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1217,7 +1309,7 @@ func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{14}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CancelRunResponse) GetRun() *Run {
@@ -1238,7 +1330,7 @@ type DeleteRunRequest struct {
 
 func (x *DeleteRunRequest) Reset() {
 	*x = DeleteRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1250,7 +1342,7 @@ func (x *DeleteRunRequest) String() string {
 func (*DeleteRunRequest) ProtoMessage() {}
 
 func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1263,7 +1355,7 @@ func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DeleteRunRequest) GetRunId() string {
@@ -1284,7 +1376,7 @@ type DeleteRunResponse struct {
 
 func (x *DeleteRunResponse) Reset() {
 	*x = DeleteRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1296,7 +1388,7 @@ func (x *DeleteRunResponse) String() string {
 func (*DeleteRunResponse) ProtoMessage() {}
 
 func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1309,7 +1401,7 @@ func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DeleteRunResponse) GetExisted() bool {
@@ -1335,7 +1427,7 @@ type SendMessageRequest struct {
 
 func (x *SendMessageRequest) Reset() {
 	*x = SendMessageRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1347,7 +1439,7 @@ func (x *SendMessageRequest) String() string {
 func (*SendMessageRequest) ProtoMessage() {}
 
 func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1360,7 +1452,7 @@ func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageRequest.ProtoReflect.Descriptor instead.
 func (*SendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SendMessageRequest) GetRunId() string {
@@ -1397,7 +1489,7 @@ type SendMessageResponse struct {
 
 func (x *SendMessageResponse) Reset() {
 	*x = SendMessageResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1501,7 @@ func (x *SendMessageResponse) String() string {
 func (*SendMessageResponse) ProtoMessage() {}
 
 func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1514,7 @@ func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageResponse.ProtoReflect.Descriptor instead.
 func (*SendMessageResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SendMessageResponse) GetMessageId() string {
@@ -1450,7 +1542,7 @@ type ExportRunLogRequest struct {
 
 func (x *ExportRunLogRequest) Reset() {
 	*x = ExportRunLogRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1462,7 +1554,7 @@ func (x *ExportRunLogRequest) String() string {
 func (*ExportRunLogRequest) ProtoMessage() {}
 
 func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1475,7 +1567,7 @@ func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogRequest.ProtoReflect.Descriptor instead.
 func (*ExportRunLogRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ExportRunLogRequest) GetRunId() string {
@@ -1501,7 +1593,7 @@ type ExportRunLogResponse struct {
 
 func (x *ExportRunLogResponse) Reset() {
 	*x = ExportRunLogResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1513,7 +1605,7 @@ func (x *ExportRunLogResponse) String() string {
 func (*ExportRunLogResponse) ProtoMessage() {}
 
 func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1526,7 +1618,7 @@ func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogResponse.ProtoReflect.Descriptor instead.
 func (*ExportRunLogResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{20}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ExportRunLogResponse) GetSubject() string {
@@ -1573,7 +1665,7 @@ type StoredRunBatch struct {
 
 func (x *StoredRunBatch) Reset() {
 	*x = StoredRunBatch{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1585,7 +1677,7 @@ func (x *StoredRunBatch) String() string {
 func (*StoredRunBatch) ProtoMessage() {}
 
 func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1598,7 +1690,7 @@ func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRunBatch.ProtoReflect.Descriptor instead.
 func (*StoredRunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{21}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StoredRunBatch) GetRevision() uint64 {
@@ -1647,7 +1739,7 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xbb\x06\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf3\x06\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -1668,10 +1760,18 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x16unknown_event_sequence\x18\x10 \x01(\rR\x14unknownEventSequence\x12K\n" +
 	"\x11incomplete_reason\x18\x11 \x01(\x0e2\x1e.reeve.run.v1.IncompleteReasonR\x10incompleteReason\x12\x12\n" +
 	"\x04plan\x18\x12 \x03(\tR\x04plan\x12/\n" +
-	"\x06origin\x18\x13 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x1a9\n" +
+	"\x06origin\x18\x13 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x126\n" +
+	"\n" +
+	"model_wait\x18\x14 \x01(\v2\x17.reeve.run.v1.ModelWaitR\tmodelWait\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xd4\x05\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xa5\x01\n" +
+	"\tModelWait\x12\x1a\n" +
+	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\x12\x18\n" +
+	"\aattempt\x18\x04 \x01(\rR\aattempt\x120\n" +
+	"\x05until\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xd4\x05\n" +
 	"\x0fStartRunRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x16\n" +
 	"\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n" +
@@ -1794,96 +1894,99 @@ func file_reeve_run_v1_run_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(OnBusy)(0),                      // 0: reeve.run.v1.OnBusy
 	(*Run)(nil),                      // 1: reeve.run.v1.Run
-	(*StartRunRequest)(nil),          // 2: reeve.run.v1.StartRunRequest
-	(*MediaGeneration)(nil),          // 3: reeve.run.v1.MediaGeneration
-	(*StartRunResponse)(nil),         // 4: reeve.run.v1.StartRunResponse
-	(*WatchRunRequest)(nil),          // 5: reeve.run.v1.WatchRunRequest
-	(*EventFamilies)(nil),            // 6: reeve.run.v1.EventFamilies
-	(*WatchRunResponse)(nil),         // 7: reeve.run.v1.WatchRunResponse
-	(*GetRunRequest)(nil),            // 8: reeve.run.v1.GetRunRequest
-	(*GetRunResponse)(nil),           // 9: reeve.run.v1.GetRunResponse
-	(*ListRunsRequest)(nil),          // 10: reeve.run.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),         // 11: reeve.run.v1.ListRunsResponse
-	(*GetExecutionTreeRequest)(nil),  // 12: reeve.run.v1.GetExecutionTreeRequest
-	(*GetExecutionTreeResponse)(nil), // 13: reeve.run.v1.GetExecutionTreeResponse
-	(*CancelRunRequest)(nil),         // 14: reeve.run.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),        // 15: reeve.run.v1.CancelRunResponse
-	(*DeleteRunRequest)(nil),         // 16: reeve.run.v1.DeleteRunRequest
-	(*DeleteRunResponse)(nil),        // 17: reeve.run.v1.DeleteRunResponse
-	(*SendMessageRequest)(nil),       // 18: reeve.run.v1.SendMessageRequest
-	(*SendMessageResponse)(nil),      // 19: reeve.run.v1.SendMessageResponse
-	(*ExportRunLogRequest)(nil),      // 20: reeve.run.v1.ExportRunLogRequest
-	(*ExportRunLogResponse)(nil),     // 21: reeve.run.v1.ExportRunLogResponse
-	(*StoredRunBatch)(nil),           // 22: reeve.run.v1.StoredRunBatch
-	nil,                              // 23: reeve.run.v1.Run.LabelsEntry
-	nil,                              // 24: reeve.run.v1.StartRunRequest.LabelsEntry
-	(RunStatus)(0),                   // 25: reeve.run.v1.RunStatus
-	(*timestamppb.Timestamp)(nil),    // 26: google.protobuf.Timestamp
-	(*RunError)(nil),                 // 27: reeve.run.v1.RunError
-	(*CostSummary)(nil),              // 28: reeve.run.v1.CostSummary
-	(IncompleteReason)(0),            // 29: reeve.run.v1.IncompleteReason
-	(*RunOrigin)(nil),                // 30: reeve.run.v1.RunOrigin
-	(*v1.Message)(nil),               // 31: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 32: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 33: reeve.run.v1.ChatContext
-	(EventFamily)(0),                 // 34: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 35: reeve.run.v1.RunEvent
-	(*v1.ExecutionTree)(nil),         // 36: reeve.thread.v1.ExecutionTree
+	(*ModelWait)(nil),                // 2: reeve.run.v1.ModelWait
+	(*StartRunRequest)(nil),          // 3: reeve.run.v1.StartRunRequest
+	(*MediaGeneration)(nil),          // 4: reeve.run.v1.MediaGeneration
+	(*StartRunResponse)(nil),         // 5: reeve.run.v1.StartRunResponse
+	(*WatchRunRequest)(nil),          // 6: reeve.run.v1.WatchRunRequest
+	(*EventFamilies)(nil),            // 7: reeve.run.v1.EventFamilies
+	(*WatchRunResponse)(nil),         // 8: reeve.run.v1.WatchRunResponse
+	(*GetRunRequest)(nil),            // 9: reeve.run.v1.GetRunRequest
+	(*GetRunResponse)(nil),           // 10: reeve.run.v1.GetRunResponse
+	(*ListRunsRequest)(nil),          // 11: reeve.run.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),         // 12: reeve.run.v1.ListRunsResponse
+	(*GetExecutionTreeRequest)(nil),  // 13: reeve.run.v1.GetExecutionTreeRequest
+	(*GetExecutionTreeResponse)(nil), // 14: reeve.run.v1.GetExecutionTreeResponse
+	(*CancelRunRequest)(nil),         // 15: reeve.run.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),        // 16: reeve.run.v1.CancelRunResponse
+	(*DeleteRunRequest)(nil),         // 17: reeve.run.v1.DeleteRunRequest
+	(*DeleteRunResponse)(nil),        // 18: reeve.run.v1.DeleteRunResponse
+	(*SendMessageRequest)(nil),       // 19: reeve.run.v1.SendMessageRequest
+	(*SendMessageResponse)(nil),      // 20: reeve.run.v1.SendMessageResponse
+	(*ExportRunLogRequest)(nil),      // 21: reeve.run.v1.ExportRunLogRequest
+	(*ExportRunLogResponse)(nil),     // 22: reeve.run.v1.ExportRunLogResponse
+	(*StoredRunBatch)(nil),           // 23: reeve.run.v1.StoredRunBatch
+	nil,                              // 24: reeve.run.v1.Run.LabelsEntry
+	nil,                              // 25: reeve.run.v1.StartRunRequest.LabelsEntry
+	(RunStatus)(0),                   // 26: reeve.run.v1.RunStatus
+	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
+	(*RunError)(nil),                 // 28: reeve.run.v1.RunError
+	(*CostSummary)(nil),              // 29: reeve.run.v1.CostSummary
+	(IncompleteReason)(0),            // 30: reeve.run.v1.IncompleteReason
+	(*RunOrigin)(nil),                // 31: reeve.run.v1.RunOrigin
+	(*v1.Message)(nil),               // 32: reeve.thread.v1.Message
+	(*v11.WorkspaceFile)(nil),        // 33: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 34: reeve.run.v1.ChatContext
+	(EventFamily)(0),                 // 35: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 36: reeve.run.v1.RunEvent
+	(*v1.ExecutionTree)(nil),         // 37: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
-	25, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
-	26, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	26, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
-	27, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
-	28, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
-	23, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
-	29, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	30, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
-	31, // 8: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	32, // 9: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	24, // 10: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
-	0,  // 11: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	33, // 12: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
-	3,  // 13: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
-	1,  // 14: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
-	6,  // 15: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	34, // 16: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	35, // 17: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	25, // 18: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
-	1,  // 19: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	25, // 20: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
-	1,  // 21: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	36, // 22: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
-	1,  // 23: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	22, // 24: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
-	1,  // 25: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
-	2,  // 26: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	5,  // 27: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	8,  // 28: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	10, // 29: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	14, // 30: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	16, // 31: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
-	12, // 32: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	18, // 33: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	20, // 34: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
-	4,  // 35: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	7,  // 36: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	9,  // 37: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	11, // 38: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	15, // 39: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	17, // 40: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
-	13, // 41: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	19, // 42: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	21, // 43: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
-	35, // [35:44] is the sub-list for method output_type
-	26, // [26:35] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	26, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
+	27, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	27, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
+	28, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
+	29, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
+	24, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
+	30, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	31, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
+	2,  // 8: reeve.run.v1.Run.model_wait:type_name -> reeve.run.v1.ModelWait
+	27, // 9: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
+	32, // 10: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	33, // 11: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	25, // 12: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	0,  // 13: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
+	34, // 14: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	4,  // 15: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
+	1,  // 16: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
+	7,  // 17: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
+	35, // 18: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	36, // 19: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	26, // 20: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	1,  // 21: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
+	26, // 22: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	1,  // 23: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
+	37, // 24: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	1,  // 25: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
+	23, // 26: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	1,  // 27: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
+	3,  // 28: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	6,  // 29: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	9,  // 30: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	11, // 31: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	15, // 32: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	17, // 33: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
+	13, // 34: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	19, // 35: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	21, // 36: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	5,  // 37: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	8,  // 38: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	10, // 39: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	12, // 40: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	16, // 41: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	18, // 42: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
+	14, // 43: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	20, // 44: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	22, // 45: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	37, // [37:46] is the sub-list for method output_type
+	28, // [28:37] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }
@@ -1892,7 +1995,7 @@ func file_reeve_run_v1_run_service_proto_init() {
 		return
 	}
 	file_reeve_run_v1_run_event_proto_init()
-	file_reeve_run_v1_run_service_proto_msgTypes[4].OneofWrappers = []any{
+	file_reeve_run_v1_run_service_proto_msgTypes[5].OneofWrappers = []any{
 		(*WatchRunRequest_Detailed)(nil),
 		(*WatchRunRequest_Families)(nil),
 	}
@@ -1902,7 +2005,7 @@ func file_reeve_run_v1_run_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_service_proto_rawDesc), len(file_reeve_run_v1_run_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

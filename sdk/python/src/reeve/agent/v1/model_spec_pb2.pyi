@@ -68,11 +68,13 @@ class ProviderDescriptor(_message.Message):
     def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelCatalog(_message.Message):
-    __slots__ = ("models", "providers", "maxima")
+    __slots__ = ("models", "providers", "maxima", "retry")
     MODELS_FIELD_NUMBER: _ClassVar[int]
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     MAXIMA_FIELD_NUMBER: _ClassVar[int]
+    RETRY_FIELD_NUMBER: _ClassVar[int]
     models: _containers.RepeatedCompositeFieldContainer[ModelSpec]
     providers: _containers.RepeatedCompositeFieldContainer[ProviderDescriptor]
     maxima: _agent_spec_pb2.Limits
-    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ...) -> None: ...
+    retry: _agent_spec_pb2.RetryPolicy
+    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ...) -> None: ...

@@ -1,0 +1,26 @@
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { ModelCallFailed } from "@reeve/contracts/run";
+import { formatMs } from "./numbers.ts";
+import { oneLine } from "./plain-text.ts";
+
+/** Returns what people read about a failed model call that is repeated. Undefined if it is not. */
+export function describeModelWait(failed: ModelCallFailed): string | undefined {
+  const { retryDelay, attempt, message } = failed;
+  if (retryDelay === undefined) return undefined;
+  const again = `attempt ${attempt + 1} in ${formatMs(durationMs(retryDelay))}`;
+  return `${causeOf(failed)}, ${again}: ${oneLine(message, 300)}`;
+}
+
+function causeOf({ provider, reason }: ModelCallFailed): string {
+  const name = provider === "" ? "the provider" : oneLine(provider, 63);
+  switch (reason) {
+    case "rate_limited":
+      return `rate limited by ${name}`;
+    case "unavailable":
+      return `${name} does not answer`;
+    case "not_configured":
+      return `provider ${name} is missing`;
+    default:
+      return `${name} sent no usable answer`;
+  }
+}
