@@ -64,3 +64,44 @@ test("an error response that falls silent fails with ETIMEDOUT", async () => {
   server.closeAllConnections();
   server.close();
 });
+
+/** Starts a server whose answers have a first part, and never an end. */
+async function startStallingServer(first: string) {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200);
+    response.flushHeaders();
+    if (first !== "") response.write(first);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${portOf(server)}/`,
+    [Symbol.dispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function readAll({ body }: Response, into: string[]): Promise<void> {
+  for await (const bytes of body ?? []) into.push(Buffer.from(bytes).toString());
+}
+
+test("an answer that falls silent in its middle fails sooner than one that has not begun", async () => {
+  using server = await startStallingServer("half");
+  const response = await keepAliveFetch(60_000, 50)(server.url, { method: "POST", body: "{}" });
+  const parts: string[] = [];
+  await expect(readAll(response, parts)).rejects.toMatchObject({
+    code: "ETIMEDOUT",
+    message: "no byte came for 0.05 seconds",
+  });
+  expect(parts).toEqual(["half"]);
+});
+
+test("a model may think before the first byte of its answer for longer than it may fall silent later", async () => {
+  using server = await startStallingServer("");
+  const response = await keepAliveFetch(500, 1)(server.url, { method: "POST", body: "{}" });
+  await expect(readAll(response, [])).rejects.toMatchObject({
+    message: "no byte came for 0.5 seconds",
+  });
+});

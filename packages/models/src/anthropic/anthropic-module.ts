@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { connectionSettings } from "../registry/connection-settings.ts";
 import { providerModule } from "../registry/provider-module.ts";
 import { anthropicProvider } from "./anthropic-provider.ts";
 
@@ -7,6 +8,7 @@ const defaultModel = "claude-haiku-5-5";
 /** The provider `anthropic`, configured by `ANTHROPIC_API_KEY`. */
 export const anthropicModule = providerModule({
   settings: {
+    ...connectionSettings,
     ANTHROPIC_API_KEY: z.string().optional(),
     ANTHROPIC_BASE_URL: z.url().optional(),
     /** The model for the id `default`, unless OpenAI is configured too. */
@@ -19,8 +21,10 @@ export const anthropicModule = providerModule({
     ANTHROPIC_BASE_URL: baseUrl,
     ANTHROPIC_MODEL: model = defaultModel,
     ANTHROPIC_THINKING: thinking,
+    REEVE_MODEL_IDLE_MS: streamIdleMs,
   }) {
     if (apiKey === undefined) return undefined;
-    return { provider: anthropicProvider({ apiKey, baseUrl, thinking }), defaultModel: model };
+    const provider = anthropicProvider({ apiKey, baseUrl, streamIdleMs, thinking });
+    return { provider, defaultModel: model };
   },
 });

@@ -1,12 +1,14 @@
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { z } from "zod";
 import { chatProvider } from "../chat/chat-provider.ts";
+import { connectionSettings } from "../registry/connection-settings.ts";
 import { providerModule } from "../registry/provider-module.ts";
 import { responsesProvider } from "../responses/responses-provider.ts";
 
 const defaultModel = "gpt-5.4-mini";
 
 const settings = {
+  ...connectionSettings,
   OPENAI_API_KEY: z.string().optional(),
   OPENAI_BASE_URL: z.url().optional(),
   /** The model for the id `default`. */
@@ -36,8 +38,9 @@ export const openaiModule = providerModule({
  */
 function providerFor(apiKey: string, settings: Settings): ModelProvider {
   const { OPENAI_BASE_URL: baseUrl, OPENAI_REASONING_SUMMARY: reasoningSummary } = settings;
+  const options = { apiKey, baseUrl, streamIdleMs: settings.REEVE_MODEL_IDLE_MS };
   const defaultApi = baseUrl === undefined ? "responses" : "chat";
   return (settings.OPENAI_API ?? defaultApi) === "chat"
-    ? chatProvider({ apiKey, baseUrl })
-    : responsesProvider({ apiKey, baseUrl, reasoningSummary });
+    ? chatProvider(options)
+    : responsesProvider({ ...options, reasoningSummary });
 }

@@ -11,22 +11,24 @@ const keepAliveTimeoutMs = 60_000;
  * Returns a `fetch` that reuses connections, for requests whose body is text. Of its response, only `ok`, `status`,
  * `statusText`, `headers`, `text()` and, once, the bytes of `body` can be used: the response has none of the cost of web
  * streams. Follows no redirects and uses no proxy. Fails with the code `ETIMEDOUT` when a connection is idle for
- * `idleTimeoutMs`, before the response starts or while it streams.
+ * `idleTimeoutMs` until the first byte of the body, or for `streamIdleMs` between two bytes of it.
  */
-export function keepAliveFetch(idleTimeoutMs: number): typeof fetch {
+export function keepAliveFetch(
+  idleTimeoutMs: number,
+  streamIdleMs: number = idleTimeoutMs,
+): typeof fetch {
   const dispatcher = new Agent({
     connectTimeout: idleTimeoutMs,
     headersTimeout: idleTimeoutMs,
-    bodyTimeout: idleTimeoutMs,
+    bodyTimeout: Math.max(idleTimeoutMs, streamIdleMs),
     keepAliveTimeout: keepAliveTimeoutMs,
     // One HTTP/2 connection would carry all concurrent answers: if it is lost silently, every request waits for its timeout.
     allowH2: false,
   });
   const failureOf = (error: unknown): unknown => {
     if (!isTimeout(error)) return error;
-    const message = `no byte came for ${idleTimeoutMs / 1_000} seconds`;
     // Without the cause, which says less: provider failures quote the innermost one.
-    return Object.assign(new Error(message), { code: "ETIMEDOUT" });
+    return timedOut(idleTimeoutMs);
   };
   return async (input, init = {}) => {
     const { method = "GET", body = "", headers, signal = null } = init;
@@ -40,11 +42,16 @@ export function keepAliveFetch(idleTimeoutMs: number): typeof fetch {
     };
     try {
       const url = input instanceof Request ? input.url : input;
-      return responseOf(await request(url, options), failureOf);
+      return responseOf(await request(url, options), failureOf, streamIdleMs);
     } catch (error) {
       throw failureOf(error);
     }
   };
+}
+
+function timedOut(idleMs: number): Error {
+  const message = `no byte came for ${idleMs / 1_000} seconds`;
+  return Object.assign(new Error(message), { code: "ETIMEDOUT" });
 }
 
 function isTimeout(error: unknown): boolean {
@@ -58,13 +65,14 @@ function isTimeout(error: unknown): boolean {
 function responseOf(
   { statusCode: status, statusText, headers, body }: Dispatcher.ResponseData<unknown>,
   failureOf: (error: unknown) => unknown,
+  streamIdleMs: number,
 ): Response {
   const response = {
     ok: status >= 200 && status < 300,
     status,
     statusText,
     headers: headersOf(headers),
-    body: bytesOf(body, failureOf),
+    body: bytesOf(body, failureOf, streamIdleMs),
     text: () =>
       body.text().catch((error: unknown) => {
         throw failureOf(error);
@@ -77,12 +85,20 @@ function responseOf(
 async function* bytesOf(
   body: Dispatcher.ResponseData["body"],
   failureOf: (error: unknown) => unknown,
+  streamIdleMs: number,
 ): AsyncIterable<Uint8Array> {
+  let idle: NodeJS.Timeout | undefined;
   try {
-    yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    for await (const bytes of body.iterator({ destroyOnReturn: false })) {
+      clearTimeout(idle);
+      // The time that the reader takes is not the server's.
+      yield bytes as Uint8Array;
+      idle = setTimeout(() => body.destroy(timedOut(streamIdleMs)), streamIdleMs);
+    }
   } catch (error) {
     throw failureOf(error);
   } finally {
+    clearTimeout(idle);
     const signal = AbortSignal.timeout(drainTimeoutMs);
     body.dump({ limit: Infinity, signal }).catch(() => undefined);
   }

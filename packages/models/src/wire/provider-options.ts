@@ -3,8 +3,11 @@ export interface ProviderOptions {
   readonly apiKey: string;
   /** Undefined: the public address of the provider. */
   readonly baseUrl?: string | undefined;
-  /** How long a connection may be idle before or during an answer. Default: 5 minutes. */
+  /** How long a connection may be idle until the first byte of an answer. Default: 5 minutes. */
   readonly idleTimeoutMs?: number | undefined;
+  /** How long a connection may be idle within an answer. Default: a minute. */
+  readonly streamIdleMs?: number | undefined;
 }
 
 export const defaultIdleTimeoutMs = 300_000;
+export const defaultStreamIdleMs = 60_000;
