@@ -174,10 +174,27 @@ describe("with budget_awareness limit:50", () => {
     run.summary = words(4_000);
     run.turn();
     const [context] = run.all("context");
-    expect(context?.summary).toMatch(/^word word/);
+    expect(context?.summary).toMatch(/^\[incomplete: the summary is truncated; .*\]\nword word/);
     expect(context?.afterTokens).toBeLessThanOrEqual(2_000);
     expect(purposes(run).at(-1)).toBe(ANSWER);
     expectOrder(run.says("done").turn().events);
+  });
+
+  test.each([
+    ["truncated", "length", "[incomplete: the summary is truncated; what followed is missing]"],
+    [
+      "filtered",
+      "content_filter",
+      "[incomplete: the model or its provider withheld a part of the summary]",
+    ],
+  ])("a summary that is %s says so to the model and to watchers", (_, finishReason, mark) => {
+    const run = rounds(limited(), 3);
+    run.summary = "The key is 4";
+    run.answers("", finishReason);
+    expect(run.all("context")[0]?.summary).toBe(`${mark}\nThe key is 4`);
+    expect(run.prompt()[0]).toMatchObject({
+      text: `[summary of the conversation so far]\n${mark}\nThe key is 4`,
+    });
   });
 
   test("a summary that is lost with its worker is repeated", () => {

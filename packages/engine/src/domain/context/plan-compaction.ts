@@ -1,4 +1,5 @@
 import { firstTokens } from "@reeve/agent/text/count-tokens";
+import { IncompleteReason } from "@reeve/contracts/run";
 import type { Frame, Unit } from "../state/frame.ts";
 import { unitsOf } from "../state/units.ts";
 import { countedTokens, tokenRatio } from "../model/prompt-tokens.ts";
@@ -104,7 +105,24 @@ function countedAfter(state: RunState, frame: Frame, removed: number, summary: s
   return countedTokens(state, { ...frame, compaction: { removed, kept, summary } });
 }
 
-/** Returns the part of a summary that the planned compaction has room for. */
+/** Returns a summary that fits the planned compaction. It begins with a note if the model did not complete it, or if it is cut. */
+export function markedSummary(
+  summary: string,
+  planned: Compaction,
+  reason: IncompleteReason,
+): string {
+  const fitting = fitSummary(summary, planned);
+  if (reason === IncompleteReason.FILTERED)
+    return fitSummary(`${filteredMark}\n${summary}`, planned);
+  return reason === IncompleteReason.TRUNCATED || fitting.length < summary.trim().length
+    ? fitSummary(`${truncatedMark}\n${summary}`, planned)
+    : fitting;
+}
+
+const truncatedMark = "[incomplete: the summary is truncated; what followed is missing]";
+const filteredMark = "[incomplete: the model or its provider withheld a part of the summary]";
+
+/** Returns the part of a text in place of the removed units that the planned compaction has room for. */
 export function fitSummary(summary: string, { summaryTokens }: Compaction): string {
   return firstTokens(summary.trim(), summaryTokens - summaryMarkTokens).trim();
 }

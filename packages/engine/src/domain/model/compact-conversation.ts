@@ -1,10 +1,16 @@
+import type { IncompleteReason } from "@reeve/contracts/run";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import { asUint32 } from "@reeve/run/head/as-uint32";
 import { exceededBy, overBudget } from "../budget/over-budget.ts";
 import { affordableOutput } from "../budget/reserve-cost.ts";
 import { contextLimit } from "../context/context-limit.ts";
 import type { Compaction } from "../context/plan-compaction.ts";
-import { fitSummary, planCompaction, tokensAfter } from "../context/plan-compaction.ts";
+import {
+  fitSummary,
+  markedSummary,
+  planCompaction,
+  tokensAfter,
+} from "../context/plan-compaction.ts";
 import { transcript } from "../context/summary-prompt.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -47,12 +53,20 @@ export function startSummary(
   return [startedFact(state, frame, call, request)];
 }
 
-/** Returns the compaction with the summary that a model gave. An empty one, and one that failed, is replaced by an excerpt. */
-export function summarized(state: RunState, frame: Frame, summary: string): Fact {
+/**
+ * Returns the compaction with the summary that a model gave, with a note if it is incomplete. An empty one, and one that failed,
+ * is replaced by an excerpt.
+ */
+export function summarized(
+  state: RunState,
+  frame: Frame,
+  summary: string,
+  reason: IncompleteReason,
+): Fact {
   const planned = planCompaction(state, frame);
   if (planned === undefined) return unchanged(state, frame);
   if (summary.trim() === "") return withoutSummary(state, frame, planned);
-  return compactionFact(state, frame, planned, fitSummary(summary, planned));
+  return compactionFact(state, frame, planned, markedSummary(summary, planned, reason));
 }
 
 /** Returns the compaction that keeps the end of the removed part in place of a summary. */

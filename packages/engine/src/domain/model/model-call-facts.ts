@@ -1,4 +1,4 @@
-import { ModelCallPurpose } from "@reeve/contracts/run";
+import { IncompleteReason, ModelCallPurpose } from "@reeve/contracts/run";
 import type { ModelCallFailed } from "@reeve/contracts/run";
 import { beforeModelCall, startAnswer } from "./before-model-call.ts";
 import { compactConversation, startSummary, summarized } from "./compact-conversation.ts";
@@ -31,7 +31,7 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
       : startAnswer(state, frame, call.attempt + 1, nowMs);
   }
   if (isRepeated(call)) return [];
-  if (isSummary) return [summarized(state, frame, "")];
+  if (isSummary) return [summarized(state, frame, "", IncompleteReason.UNSPECIFIED)];
   if (status.reason === "context_overflow" && !frame.isCompacted) {
     const smaller = compactConversation(state, frame, nowMs);
     if (smaller.length > 0) return smaller;

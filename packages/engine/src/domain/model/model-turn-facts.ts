@@ -1,5 +1,6 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { asUint32 } from "@reeve/run/head/as-uint32";
+import { incompleteReasonOf } from "@reeve/run/head/incomplete-reason";
 import { tokensIn } from "@reeve/agent/text/count-tokens";
 import { splitInjected } from "@reeve/agent/tools/injected-args";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
@@ -64,7 +65,7 @@ export function summaryFacts(
   summary: string,
 ): readonly Fact[] {
   const usage = usageFact(scopeOf(frame), taken, usageOf(taken));
-  return [usage, summarized(state, frame, summary)];
+  return [usage, summarized(state, frame, summary, incompleteReasonOf(taken.turn.finishReason))];
 }
 
 function usageFact(scope: Scope, { turn, model }: ReceivedTurn, usage: ModelUsage): Fact {
