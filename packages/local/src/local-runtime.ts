@@ -88,6 +88,8 @@ export class LocalRuntime {
       ownerFate: async () => "alive",
       worker: "local",
       heartbeatMs: ackWaitMs / 3,
+      // No other worker would continue the run.
+      maxHeldWaitMs: Infinity,
       logger: parts.log ?? createLogger("local", "silent"),
     };
   }

@@ -24,6 +24,9 @@ import type { RuntimeConfig } from "./config.ts";
 import { recordApprovalRequests } from "./metrics/approval-events.ts";
 import { reportActiveRuns, runMetrics } from "./metrics/run-metrics.ts";
 
+/** A claim costs about as much as holding a run for some seconds; most rate limits pass in less. */
+const maxHeldWaitMs = 5_000;
+
 interface PortDependencies {
   readonly nats: Nats;
   readonly holder: QueueHolder;
@@ -70,6 +73,7 @@ export async function openPorts(
     standstillMs: () => standstill.totalMs,
     worker,
     heartbeatMs: extendIntervalMs(ackWaitMs),
+    maxHeldWaitMs,
     logger,
   };
 }

@@ -307,6 +307,7 @@ export class ProtocolWorld implements World {
       ownerFate: async () => "crashed",
       worker: actor.name,
       heartbeatMs,
+      maxHeldWaitMs: Infinity,
       logger,
     };
   }

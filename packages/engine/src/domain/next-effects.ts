@@ -70,6 +70,31 @@ function modelEffects(state: RunState, frame: Frame): readonly Effect[] {
     : [{ ...place, kind: "wait_to_retry", id: `retry:${call.sequence}`, call, delayMs }];
 }
 
+/**
+ * Returns the milliseconds for which the run only waits for its providers, at `nowMs`. Undefined if it has something else to
+ * do, or waits for people too: their decisions must reach an owner, or a parked run, at once.
+ */
+export function onlyProviderWaitMs(
+  state: RunState,
+  effects: readonly Effect[],
+  nowMs: number,
+): number | undefined {
+  if (effects.length === 0 || openWaits(state).length > 0) return undefined;
+  const rests = effects.map((effect) =>
+    effect.kind === "wait_to_retry" ? restMs(effect, nowMs) : 0,
+  );
+  const shortest = Math.min(...rests);
+  return shortest > 0 ? shortest : undefined;
+}
+
+/** Returns what is left of a delay. It began with the failure, perhaps under another owner with another clock. */
+export function restMs(
+  { call, delayMs }: Extract<Effect, { kind: "wait_to_retry" }>,
+  nowMs: number,
+): number {
+  return Math.max(0, delayMs - Math.max(0, nowMs - (call.failedAtMs ?? nowMs)));
+}
+
 /** Returns the ids of the approvals for which the run waits: only external facts complete them. */
 export function openWaits(state: RunState): readonly string[] {
   if (hasEnded(state)) return [];

@@ -38,8 +38,8 @@ export async function driveRun(
   }
   try {
     // The heartbeat ends before the message is settled: a settled message cannot be extended.
-    const kind = await keepingAlive(delivery, ports, () => driveDelivered(delivery, ports, stop));
-    switch (kind) {
+    const driven = await keepingAlive(delivery, ports, () => driveDelivered(delivery, ports, stop));
+    switch (driven.kind) {
       case "unfounded":
         return delivery.returnToQueue(maxReplicaLagMs);
       case "lost":
@@ -47,6 +47,8 @@ export async function driveRun(
         return delivery.abandon();
       case "released":
         return delivery.returnToQueue(0);
+      case "delayed":
+        return delivery.returnToQueue(driven.delayMs);
       default:
         return delivery.acknowledge();
     }
@@ -78,22 +80,23 @@ async function driveDelivered(
   delivery: Delivery<Dispatch>,
   ports: RunPorts,
   stop: StopSignals,
-): Promise<Exclude<Claim["kind"], "claimed"> | RunRelease["kind"] | "unfounded"> {
+): Promise<Exclude<Claim, { kind: "claimed" }> | RunRelease | { readonly kind: "unfounded" }> {
   const signal = stop.now;
   const { tenant, runId } = delivery.message;
   const key = { tenant, run: runId };
   const claim = await claimRun(key, delivery, ports, signal);
-  const { kind, state } =
+  const driven =
     claim.kind === "claimed"
       ? await inRunSpan(claim.claimed.state, () => ownRun(claim.claimed, ports, stop))
       : claim;
+  const { kind, state } = driven;
   // Every dispatch has a reason in the log, but this read may be older than the reason.
   const mayLag = awaitedSequence(delivery) === 0;
-  if (isUnfounded(kind) && mayLag && delivery.attempt === 1) return "unfounded";
+  if (isUnfounded(kind) && mayLag && delivery.attempt === 1) return { kind: "unfounded" };
   // A writer may have appended after the park and died before it dispatched the run.
   if (kind === "spent") await appendExternal(ports, key, () => [], signal);
   if (kind === "ended") await releaseEndedRun(state, ports, signal);
-  return kind;
+  return driven;
 }
 
 /** Whether the run does not exist, or has no new fact since it was parked. */

@@ -24,7 +24,10 @@
  * O8. A draining owner appends no new `model_call_started`, performs each call that is already in the log, and releases
  *     the run when no model is answering.
  *     Test: worker-hands-over.test.ts, "when its worker drains while it appends the model call, which is then made"
- * O9. When `ownRun` returns, no effect of the run is running, and nothing follows its log.
+ * O9. An owner keeps no run that only waits for its providers for longer than `maxHeldWaitMs`: its message returns to the
+ *     queue for the time of the wait, and so does the run if every worker dies meanwhile.
+ *     Test: delayed-runs.test.ts, "goes back to the queue for the time of the wait, and another worker continues it then"
+ * O10. When `ownRun` returns, no effect of the run is running, and nothing follows its log.
  *     Test: waiting-runs.test.ts, "no worker holds runs that wait for a person, and decisions continue them"
  */
 
@@ -36,7 +39,8 @@ import { onAbort } from "@reeve/platform/async/on-abort";
 import { applyAll } from "../domain/state/apply.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
-import { nextEffects, openWaits } from "../domain/next-effects.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import { nextEffects, onlyProviderWaitMs, openWaits } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { hasEnded } from "../domain/state/run-state.ts";
 import type { RunRelease, StopSignals } from "../ports/ownership.ts";
@@ -134,6 +138,8 @@ class OwnedRun implements AsyncDisposable {
       this.#spans.observe(this.#state);
       const wanted = nextEffects(this.#state);
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
+      const delayMs = this.#longWaitMs(wanted);
+      if (delayMs !== undefined) return { kind: "delayed", state: this.#state, delayMs };
       if (drain.aborted) this.#effects.drain(wanted);
       else this.#effects.reconcile(wanted);
       if (this.#mayDeriveFacts) await this.#append([], signal);
@@ -144,6 +150,14 @@ class OwnedRun implements AsyncDisposable {
         if (await this.#park(signal)) return { kind: "parked", state: this.#state };
       } else this.#receive(await this.#mailbox.take(signal));
     }
+  }
+
+  /** Returns the time for which the run only waits for its providers, if that is too long to keep the run. */
+  #longWaitMs(wanted: readonly Effect[]): number | undefined {
+    if (this.#mayDeriveFacts || !this.#outbox.isEmpty) return undefined;
+    const { clock, maxHeldWaitMs } = this.#ports;
+    const waitMs = onlyProviderWaitMs(this.#state, wanted, clock.now());
+    return waitMs !== undefined && waitMs > maxHeldWaitMs ? waitMs : undefined;
   }
 
   /** Appends the facts that wait, and everything that follows from them. */

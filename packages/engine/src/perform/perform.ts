@@ -1,6 +1,7 @@
 import type { Fact } from "../domain/state/fact.ts";
 import { fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
+import { restMs } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { answerQuestion } from "./answer-question.ts";
@@ -33,12 +34,11 @@ export function perform(
 }
 
 async function* waitToRetry(
-  { call, scope, delayMs }: Extract<Effect, { kind: "wait_to_retry" }>,
+  effect: Extract<Effect, { kind: "wait_to_retry" }>,
   { clock }: RunPorts,
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
-  // The wait began with the failure, perhaps under another owner.
-  const waitedMs = Math.max(0, clock.now() - (call.failedAtMs ?? clock.now()));
-  await clock.sleep(Math.max(0, delayMs - waitedMs), signal);
-  yield [fact(scope, { case: "modelRetryDue", value: { attempt: call.attempt } })];
+  await clock.sleep(restMs(effect, clock.now()), signal);
+  const value = { attempt: effect.call.attempt };
+  yield [fact(effect.scope, { case: "modelRetryDue", value })];
 }

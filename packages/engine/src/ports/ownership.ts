@@ -18,11 +18,11 @@ export function awaitedSequence({ message, attempt }: DispatchDelivery): number 
 /**
  * How an owner released its run, with the state at that point. `ended`: the run has ended. `parked`: the run waits for a
  * fact from outside. `lost`: another worker has claimed the run. `released`: the run can continue, and this worker stops.
+ * `delayed`: the run only waits for its providers, for at least `delayMs`.
  */
-export interface RunRelease {
-  readonly kind: "ended" | "parked" | "lost" | "released";
-  readonly state: RunState;
-}
+export type RunRelease =
+  | { readonly kind: "ended" | "parked" | "lost" | "released"; readonly state: RunState }
+  | { readonly kind: "delayed"; readonly state: RunState; readonly delayMs: number };
 
 /** When a worker stops driving its runs. */
 export interface StopSignals {

@@ -42,6 +42,11 @@ export interface RunPorts {
   standstillMs(): number;
   /** The name of this worker, unique for the lifetime of its process. */
   readonly worker: string;
+  /**
+   * How long a run that only waits for its providers stays with its worker, in milliseconds. A run that waits for longer
+   * goes back to the queue for that time: it costs no worker, and any worker continues it.
+   */
+  readonly maxHeldWaitMs: number;
   /** The interval at which an owner extends its dispatch message, in milliseconds. */
   readonly heartbeatMs: number;
   readonly logger: Logger;

@@ -125,6 +125,7 @@ export class WorkerBench {
       ownerFate: async () => this.ownerFate,
       worker,
       heartbeatMs: 60_000,
+      maxHeldWaitMs: Infinity,
       logger: createLogger("test", "silent"),
     };
   }
