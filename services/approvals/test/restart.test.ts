@@ -122,11 +122,26 @@ async function expired(index: number): Promise<void> {
   }
 }
 
-/** Returns the number of batches that the feed delivered to approvals, over all its processes. */
-async function deliveredBatches(): Promise<number> {
+interface FeedInfo {
+  readonly delivered: { readonly consumer_seq: number };
+  readonly num_pending: number;
+  readonly num_ack_pending: number;
+}
+
+/** Returns what the feed delivered to approvals, over all its processes. */
+async function feedInfo(): Promise<FeedInfo> {
   const answer = await nats.connection.request("$JS.API.CONSUMER.INFO.RUNS.approvals-inbox");
-  const { delivered } = answer.json<{ readonly delivered: { readonly consumer_seq: number } }>();
-  return delivered.consumer_seq;
+  return answer.json<FeedInfo>();
+}
+
+async function deliveredBatches(): Promise<number> {
+  return (await feedInfo()).delivered.consumer_seq;
+}
+
+/** Returns the number of batches that approvals has not acknowledged, delivered or not. */
+async function unacknowledgedBatches(): Promise<number> {
+  const { num_pending, num_ack_pending } = await feedInfo();
+  return num_pending + num_ack_pending;
 }
 
 // Requirement: HITL-6
@@ -139,6 +154,8 @@ test("with many pending approvals, a restart resumes from the inbox, loses none,
     await using first = await start();
     await Promise.all(waitOn.map((index) => park(index, Date.now() + 86_400_000)));
     await first.hasFiled(waitOn.length);
+    // It reads existing logs when it starts, and may have filed an approval before the feed delivers it.
+    await expect.poll(unacknowledgedBatches, { timeout: 30_000 }).toBe(0);
   }
   await Promise.all(expiring.map((index) => park(index, longAgoMs)));
   const before = await deliveredBatches();
@@ -151,7 +168,7 @@ test("with many pending approvals, a restart resumes from the inbox, loses none,
   }
   expect(await second.listed(ApprovalState.TIMED_OUT)).toEqual(closed);
   expect(await second.listed(ApprovalState.PENDING)).toEqual(waitOn.map(approvalOf));
-  // Redelivers the unacknowledged batches and delivers the expiries, but not all pending approvals again.
+  // Delivers the expiries, but not all pending approvals again.
   expect((await deliveredBatches()) - before).toBeLessThan(waiting / 2);
   const [decided] = await second.listed(ApprovalState.PENDING);
   const approvalId = decided ?? "";
