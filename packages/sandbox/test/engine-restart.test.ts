@@ -8,6 +8,7 @@ import { sweepSessions } from "../src/lifecycle/sweep-sessions.ts";
 import { limitsOf } from "./support/contract/sandbox-bench.ts";
 import { testEngine } from "./support/docker-engine.ts";
 import { OwnEngine, whyNoOwnEngine } from "./support/own-engine.ts";
+import { newMark } from "./support/new-mark.ts";
 import { processesWith } from "./support/processes-with.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
@@ -27,7 +28,7 @@ test.skipIf(why !== undefined)(
     const driver = new DockerDriver({ ...options, address: own.address });
     await using warm = new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 });
     const box = warm.sandboxFor(folder.path);
-    const mark = "86396.75";
+    const mark = newMark();
     const argv = ["/bin/sh", "-c", `echo ready; exec sleep ${mark}`];
     let reason = "";
     for await (const event of box.exec({ argv, limits: limitsOf() }, signal)) {

@@ -3,6 +3,7 @@ import { sandboxIdentity } from "../src/host/identity.ts";
 import { UnsafeLocalDriver } from "../src/unsafe-local/driver.ts";
 import { sandboxBench } from "./support/contract/sandbox-bench.ts";
 import { commandsContract } from "./support/contract/sandbox-contract.ts";
+import { newMark } from "./support/new-mark.ts";
 import { processesWith } from "./support/processes-with.ts";
 
 const identity = sandboxIdentity(64_017);
@@ -14,8 +15,8 @@ test("an unsafe-local sandbox does not claim to isolate", async () => {
 });
 
 test.each([
-  ["once", "86397.25", "os.kill(agent, signal.SIGSTOP); time.sleep(600)"],
-  ["again and again", "86397.75", "while True: os.kill(agent, signal.SIGSTOP)"],
+  ["once", newMark(), "os.kill(agent, signal.SIGSTOP); time.sleep(600)"],
+  ["again and again", newMark(), "while True: os.kill(agent, signal.SIGSTOP)"],
 ])("a call that stops its agent %s ends at its time limit", async (_, mark, stopping) => {
   await using bench = await sandboxBench({ driver, identity, bounds: unbounded, hidden: [] });
   const code = `import os, signal, time\nagent = os.getppid()\n${stopping}`;

@@ -10,6 +10,7 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
 import { testEngine } from "@reeve/sandbox/test/support/docker-engine";
+import { newMark } from "@reeve/sandbox/test/support/new-mark";
 import { processesWith } from "@reeve/sandbox/test/support/processes-with";
 import { startToolhostProcess } from "./support/toolhost-process.ts";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
@@ -57,7 +58,7 @@ describe.each([
       const settings = { natsUrl: server.url, folder, sandbox };
       const first = await startToolhostProcess(settings, resources);
       const { pid = 0 } = first;
-      const mark = `86398.${sandbox.length}25`;
+      const mark = newMark();
       const script = `echo kept > file; (setsid sh -c 'trap "" TERM HUP; sleep ${mark}' &); echo ready; sleep ${mark}`;
       const command = ["sh", "-c", script];
       const network = ["example.org:443"];
@@ -72,7 +73,7 @@ describe.each([
       await startToolhostProcess(settings, resources);
       await vi.waitFor(() => expect(groupsOf(pid)).toEqual([]), 20_000);
       await vi.waitFor(async () => expect(await containersOf(pid)).toEqual([]), 20_000);
-      expect(mountsBelow(folder)).toEqual([]);
+      await expect.poll(() => mountsBelow(folder)).toEqual([]);
       const read = requestOf({ name: "read_file", args: { path: "file" }, callId: "run_1-3-0" });
       await requests.publish(read, signal);
       const result = resultOf(await factsUntilEnd(journal, keyOf(read), signal));

@@ -1,6 +1,7 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import { ownerName } from "@reeve/sandbox/host/owner";
 import { collect } from "@reeve/sandbox/files/collect";
+import { newMark } from "@reeve/sandbox/test/support/new-mark";
 import { processesWith } from "@reeve/sandbox/test/support/processes-with";
 import type { Attack, Category, Verdict } from "../support/attack.ts";
 import { harmed, stopped } from "../support/attack.ts";
@@ -18,8 +19,6 @@ interface Survival {
   readonly reason: string;
 }
 
-let marks = 0;
-
 /** Creates an attack that leaves processes behind. They must have started, and must be gone when the call has ended. */
 function survival({ id, attempt, code, limits = {}, reason }: Survival): Attack {
   return {
@@ -28,7 +27,7 @@ function survival({ id, attempt, code, limits = {}, reason }: Survival): Attack 
     promise: "when the end is reported, nothing is left",
     control: { where: "within", why: "the processes are visible on the host while the call runs" },
     run: async (bench) => {
-      const mark = `86390.${process.pid}${marks++}`;
+      const mark = newMark();
       const argv = ["python3", "-I", "-c", code.replaceAll("MARK", mark)];
       const command = { argv, limits: limitsOf(limits) };
       let seen = 0;
@@ -135,7 +134,7 @@ time.sleep(60)`,
 };
 
 async function openAndClose(bench: AttackBench): Promise<Verdict> {
-  const mark = `86391.${process.pid}${marks++}`;
+  const mark = newMark();
   const own = async () =>
     (await bench.driver.list(bench.signal)).filter(({ sessionId }) =>
       sessionId.includes(ownerName() ?? ""),

@@ -2,10 +2,10 @@ import { globSync, readFileSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { HostWorkspaceStorage } from "@reeve/sandbox/storage/host-workspace-storage";
 import { MemoryHosts } from "@reeve/toolhost/test/support/memory-workspaces";
 import { keyOf } from "@reeve/toolhost/test/support/toolhost";
+import { newMark } from "@reeve/sandbox/test/support/new-mark";
 import { processesWith } from "@reeve/sandbox/test/support/processes-with";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import type { Category, Verdict } from "../support/attack.ts";
@@ -123,7 +123,7 @@ async function hostileNames(bench: AttackBench): Promise<Verdict> {
 
 async function toolhostDeath(bench: AttackBench): Promise<Verdict> {
   const host = await bench.toolhost();
-  const mark = `86392.${process.pid}${bench.name.length}`;
+  const mark = newMark();
   const code = `
 import os, signal, subprocess, time
 if os.fork() == 0:

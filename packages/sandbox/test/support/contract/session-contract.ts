@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { ownerName } from "../../../src/host/owner.ts";
 import { WarmSandboxes } from "../../../src/lifecycle/warm-sandboxes.ts";
 import { collect } from "../../../src/files/collect.ts";
+import { newMark } from "../new-mark.ts";
 import { processesWith } from "../processes-with.ts";
 import type { SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
@@ -62,7 +63,7 @@ export function sessionContract(bench: () => SandboxBench): void {
 
     test("leaves nothing behind, no matter when its command is ended", async () => {
       const { box, driver } = bench();
-      const mark = "86399.5";
+      const mark = newMark();
       const endedAfter = async (turns: number) => {
         const stop = new AbortController();
         const command = { argv: ["sleep", mark], limits: limitsOf() };
