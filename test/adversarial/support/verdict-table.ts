@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { categories } from "../attacks/all-attacks.ts";
@@ -87,13 +86,13 @@ export function markdownOf(found: Found): string {
   return sections.join("\n");
 }
 
-/** Writes the table to docs/security.md if `REEVE_WRITE_SECURITY` is set. Otherwise a test compares the page. */
-export async function writeTable(found: Found): Promise<void> {
+/** Writes the verdicts into docs/security.md if `REEVE_WRITE_SECURITY` is set. Otherwise a test compares the page. */
+export function writeTable(found: Found): void {
   if (process.env["REEVE_WRITE_SECURITY"] === undefined) return;
-  const text = await readFile(page, "utf8");
+  const text = readFileSync(page, "utf8");
   const [head, rest = ""] = text.split(begin);
   const [, tail = ""] = rest.split(end);
-  await writeFile(page, `${head}${begin}\n\n${markdownOf(found)}\n${end}${tail}`);
+  writeFileSync(page, `${head}${begin}\n\n${markdownOf(found)}\n${end}${tail}`);
 }
 
 function row(cells: readonly string[]): string {

@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -35,9 +36,10 @@ export function because(reason: string | undefined): string {
   return reason === undefined ? "" : ` (skipped: ${reason})`;
 }
 
-/** Builds the images of this checkout if they are outdated. Returns their names. */
+/** Builds the images of this checkout if they are outdated. Returns their names. One process builds at a time. */
 export async function upToDateImages(): Promise<typeof imageNames> {
-  await promisify(execFile)(process.execPath, [join(root, "scripts/images.ts")]);
+  const lock = join(tmpdir(), "reeve-images.lock");
+  await promisify(execFile)("flock", [lock, process.execPath, join(root, "scripts/images.ts")]);
   return imageNames;
 }
 

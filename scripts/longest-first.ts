@@ -1,0 +1,29 @@
+import type { TestSpecification } from "vitest/node";
+import { BaseSequencer } from "vitest/node";
+
+/** Test files that take a minute or more. Started last, one of them would run alone. */
+const longest = [
+  "test/integration/nats-cluster.test.ts",
+  "test/adversarial/bubblewrap.test.ts",
+  "test/integration/services.test.ts",
+  "test/adversarial/docker.test.ts",
+  "test/integration/compose.test.ts",
+  "test/clients/clients.test.ts",
+  "test/system/protocol.test.ts",
+  "test/system/rolling-restart.test.ts",
+  "packages/jetstream/test/replicated-contracts.test.ts",
+];
+
+/** Runs the longest test files first, and the others in the order of vitest. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line no-array-sort -- not the method of an array
+    const sorted: readonly TestSpecification[] = await super.sort(files);
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const rank = longest.findIndex((path) => moduleId.endsWith(`/${path}`));
+  return rank === -1 ? longest.length : rank;
+}
