@@ -85,6 +85,7 @@ describe.skipIf(skipReason !== "")(`grep${skipReason}`, () => {
     await workspace.prepare("rm long");
   });
 
+  // Requirement: KIT-2
   test("skips files that are too large or not readable, and reports them", async () => {
     await workspace.prepare("mkdir big; truncate -s 10000001 big/a; echo x > big/b; chmod 0 big/b");
     expect(await workspace.found(grepFiles, { pattern: "x", path: "big" })).toEqual([

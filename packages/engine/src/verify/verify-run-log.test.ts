@@ -91,10 +91,38 @@ describe.each(files)("the log of %s", (file) => {
     );
   });
 
-  test("is refused with any batch dropped", async () => {
+  test("is refused with a byte of each batch flipped, with each batch dropped, and with each pair swapped", async () => {
     const log = await stored(events, [3, 1, 4]);
-    for (const index of log.batches.keys()) {
+    for (const [index, { payload, digest }] of log.batches.entries()) {
+      for (const at of [0, payload.length >> 1, payload.length - 1, payload.length]) {
+        expect(problemsOf(log, withFlippedBit(log.batches, index, at, 0))).not.toEqual([]);
+      }
+      expect(digest).not.toBe("");
       expect(problemsOf(log, log.batches.toSpliced(index, 1))).not.toEqual([]);
+      const [one, two] = log.batches.slice(index, index + 2);
+      if (one === undefined || two === undefined) continue;
+      expect(problemsOf(log, log.batches.with(index, two).with(index + 1, one))).not.toEqual([]);
+    }
+  });
+
+  test("is refused with any header of a batch altered", async () => {
+    const log = await stored(events, [3, 1, 4]);
+    for (const [index, batch] of log.batches.entries()) {
+      const altered: readonly Partial<StoredRunBatch>[] = [
+        { firstSequence: batch.firstSequence + 1 },
+        { lastSequence: batch.lastSequence + 1 },
+        { kinds: batch.kinds.slice(1) },
+        { digest: "0".repeat(64) },
+        // The first batches may be those of a version without digests.
+        ...(index > 0 ? [{ digest: "" }, { revision: 0n }] : []),
+      ];
+      for (const headers of altered) {
+        const batches = log.batches.with(index, { ...batch, ...headers });
+        expect({ headers, problems: problemsOf(log, batches) }).not.toEqual({
+          headers,
+          problems: [],
+        });
+      }
     }
   });
 

@@ -23,11 +23,18 @@ async function called(name: keyof typeof tools, timeout?: number) {
   return { timeoutMs, stderr: structured?.["stderr"] };
 }
 
+// Requirement: KIT-1, KIT-3
+test.each(["run_command", "execute_code"] as const)(
+  "%s has a time limit of 30 s by default",
+  async (name) => {
+    expect(await called(name)).toEqual({ timeoutMs: 30_000, stderr: "" });
+  },
+);
+
 // Requirement: KIT-3
 test.each(["run_command", "execute_code"] as const)(
   "a model may shorten the time limit of %s but not extend it, and reads that it was not extended",
   async (name) => {
-    expect(await called(name)).toEqual({ timeoutMs: 30_000, stderr: "" });
     expect(await called(name, 5)).toEqual({ timeoutMs: 5_000, stderr: "" });
     expect(await called(name, 600)).toEqual({
       timeoutMs: 30_000,
