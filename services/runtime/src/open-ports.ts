@@ -2,6 +2,7 @@ import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { MemorySchema } from "@reeve/contracts/memory";
 import type { Dispatch } from "@reeve/contracts/run";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
@@ -13,6 +14,7 @@ import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
+import { circuitProvider } from "@reeve/models/registry/circuit-provider";
 import { meteredProvider } from "@reeve/models/registry/metered-provider";
 import type { Providers } from "@reeve/models/registry/provider-registry";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
@@ -47,10 +49,7 @@ export async function openPorts(
   const catalogs = () => ({ tools: mergeCatalogs(hosts()), models: providers.catalog });
   const count = runMetrics(catalogs);
   const byName = new Map(
-    [...providers.byName].map(([name, provider]) => [
-      name,
-      tracedProvider(meteredProvider(provider)),
-    ]),
+    [...providers.byName].map(([name, provider]) => [name, observedProvider(provider)]),
   );
   return {
     log: withAppendObserver(await openRunLog(nats), (events) => {
@@ -76,6 +75,12 @@ export async function openPorts(
     maxHeldWaitMs,
     logger,
   };
+}
+
+/** A script is never down: it fails where it says so. */
+function observedProvider(provider: ModelProvider): ModelProvider {
+  const observed = tracedProvider(meteredProvider(provider));
+  return provider.descriptor.scripted ? observed : circuitProvider(observed, steadyClock);
 }
 
 /** Returns a function that opens the queue of a pool of toolhosts on first use. */
