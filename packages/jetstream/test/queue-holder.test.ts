@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
+import type { NatsConnection } from "@nats-io/transport-node";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openTable } from "../src/table/nats.ts";
 import { HolderProcess } from "./support/holder-process.ts";
@@ -21,6 +23,27 @@ beforeEach(() => {
 
 function start(name: string): Promise<HolderProcess> {
   return bench.connect().then((nats) => HolderProcess.start(nats, `${name}-${count}`));
+}
+
+/** Returns a connection that loses the first release of a message, as a consumer without a leader does. */
+function losingFirstRelease(nats: Nats) {
+  let lost = 0;
+  const request: NatsConnection["request"] = (subject, ...args) => {
+    if (!subject.startsWith("$JS.ACK.") || lost > 0) {
+      return nats.connection.request(subject, ...args);
+    }
+    lost++;
+    return Promise.reject(new Error("the request was lost"));
+  };
+  const connection = new Proxy(nats.connection, {
+    get: (target, name) => {
+      if (name === "request") return request;
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === "function" ? (member.bind(target) as unknown) : member;
+    },
+  });
+  const dispose = () => nats[Symbol.asyncDispose]();
+  return { nats: { ...nats, connection, [Symbol.asyncDispose]: dispose }, lost: () => lost };
 }
 
 describe("a message whose taker was killed", () => {
@@ -72,6 +95,23 @@ describe("a message whose taker was killed", () => {
     await expect
       .poll(async () => (await table.get(first.name, signal))?.record, { timeout: 20_000 })
       .toMatchObject({ crashed: true, held: [] });
+    await second.holder[Symbol.asyncDispose]();
+  });
+
+  test("goes to another taker although the store did not get its first release", async () => {
+    const losing = losingFirstRelease(await bench.connect());
+    const [first, second] = [
+      await start("first"),
+      await HolderProcess.start(losing.nats, `second-${count}`),
+    ];
+    const sequence = await first.publish("run_1");
+    await first.take();
+    await first.isKnownToHold(sequence);
+    await first.kill();
+    const again = await second.take();
+    expect(again).toMatchObject({ sequence, attempt: 2 });
+    expect(losing.lost()).toBe(1);
+    again.acknowledge();
     await second.holder[Symbol.asyncDispose]();
   });
 

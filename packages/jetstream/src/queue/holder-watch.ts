@@ -116,7 +116,7 @@ export class HolderWatch {
     const groups = record.held.map((group) => this.#without(group));
     const messages = groups.reduce((sum, { sequences }) => sum + sequences.length, 0);
     log.info({ holder: key, messages }, "a holder of messages is dead; releasing its messages");
-    await releaseMessages(this.#connection, this.#manager, groups);
+    await releaseMessages(this.#connection, this.#manager, groups, signal);
     const released = await table.update(key, { ...row, held: [] }, marked.revision, signal);
     if (released !== undefined) this.#rows.set(key, released);
   }
