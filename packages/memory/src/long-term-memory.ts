@@ -5,6 +5,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Memory } from "@reeve/contracts/memory";
 import { MemorySchema } from "@reeve/contracts/memory";
+import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";
 import type { Row, Table } from "@reeve/jetstream/table/port";
 import { latestFirst, rankMemories, updatedAtMs } from "./rank-memories.ts";
@@ -44,6 +45,8 @@ export class LongTermMemory {
   readonly #table: Table<Memory>;
   readonly #now: () => number;
   readonly #maxMemories: number;
+  /** A list reads all memories of an owner: many at once would keep the store from answering anybody. */
+  readonly #lists = new KeyedSemaphore({ permits: 16, permitsPerKey: 1, maxWaitingPerKey: 1_000 });
 
   /** Keeps at most `maxMemories` memories of each owner. */
   constructor(table: Table<Memory>, now: () => number, maxMemories = 1_000) {
@@ -166,7 +169,10 @@ export class LongTermMemory {
 
   async #rows(owner: MemoryOwner, signal: AbortSignal): Promise<readonly Row<Memory>[]> {
     if (isUnnamed(owner)) return [];
-    return await this.#table.list(`${owner.tenant}.${userToken(owner)}`, signal);
+    const prefix = `${owner.tenant}.${userToken(owner)}`;
+    using permit = await this.#lists.acquire(prefix, signal);
+    if (permit === undefined) throw tooManyRequests();
+    return await this.#table.list(prefix, signal);
   }
 }
 
@@ -192,6 +198,14 @@ function memoryFull(maxMemories: number): Failure {
     "exhausted",
     ErrorReason.STORAGE_FULL,
     `the user already has ${maxMemories} memories, the maximum, and none is deleted automatically; delete some first`,
+  );
+}
+
+function tooManyRequests(): Failure {
+  return new Failure(
+    "unavailable",
+    ErrorReason.UNAVAILABLE,
+    "the user has too many concurrent requests for memories; try again in a few seconds",
   );
 }
 
