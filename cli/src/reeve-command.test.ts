@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { reeveCommand } from "./reeve-command.ts";
 
 test.each([
-  ["the default server, from npm", {}, { npm_command: "exec" }, "npx reeve"],
+  ["the default server, from npm", {}, { npm_command: "exec" }, "npx @reeve/cli"],
   ["the default server, from an installed program", {}, {}, "reeve"],
   ["the default data folder", { dataDir: join(process.cwd(), ".reeve") }, {}, "reeve"],
   ["another server", { url: "http://127.0.0.1:5000" }, {}, "reeve --url http://127.0.0.1:5000"],

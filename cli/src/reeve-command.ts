@@ -11,7 +11,7 @@ export function reeveCommand(
   { url, dataDir }: Pick<ServerOptions, "url" | "dataDir">,
   environment: NodeJS.ProcessEnv,
 ): string {
-  const words = environment["npm_command"] === undefined ? ["reeve"] : ["npx", "reeve"];
+  const words = environment["npm_command"] === undefined ? ["reeve"] : ["npx", "@reeve/cli"];
   if (url !== undefined) words.push("--url", quoted(url));
   const folder = dataDir === undefined ? defaultDataDir : shortest(dataDir);
   if (folder !== defaultDataDir) words.push("--data-dir", quoted(folder));
@@ -24,6 +24,7 @@ function shortest(path: string): string {
   return inside === "" ? "." : inside.startsWith("..") ? path : inside;
 }
 
-function quoted(word: string): string {
+/** Returns a word as a shell reads it unchanged. */
+export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

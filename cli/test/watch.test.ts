@@ -111,7 +111,7 @@ test("prints on Ctrl-C how to continue", async () => {
   await reeve.until("word1");
   reeve.child.kill("SIGINT");
   expect(await reeve.code).toBe(130);
-  expect(reeve.stderr()).toMatch(/reeve --url http:\S+ watch run_1 --after 3\n/);
+  expect(reeve.stderr()).toMatch(/(?:reeve|@reeve\/cli) --url http:\S+ watch run_1 --after 3\n/);
 });
 
 test("exits silently when its reader is gone", async () => {

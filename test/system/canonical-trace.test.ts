@@ -9,7 +9,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
-import { startEmbedded } from "reeve/embedded";
+import { startEmbedded } from "@reeve/cli/embedded";
 import { Deployment } from "./support/deployment.ts";
 import { canonicalFamilies, canonicalTrace, traceOf } from "./support/traces.ts";
 

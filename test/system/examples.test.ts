@@ -6,7 +6,7 @@ import { RunStatus } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import { openConnection } from "@reeve/client";
-import { startEmbedded } from "reeve/embedded";
+import { startEmbedded } from "@reeve/cli/embedded";
 
 const examples = join(import.meta.dirname, "../../examples");
 

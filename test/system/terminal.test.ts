@@ -24,7 +24,9 @@ function typed(command: string, environment: Readonly<Record<string, string>> = 
 
 /** Returns the printed command that contains `verb`. */
 function printed(said: string, verb: string): string {
-  const line = said.split("\n").find((each) => / npx reeve /.test(each) && each.includes(verb));
+  const line = said
+    .split("\n")
+    .find((each) => each.includes(" npx @reeve/cli ") && each.includes(verb));
   if (line === undefined) throw new Error(`no command with ${verb} was printed:\n${said}`);
   return line.trim();
 }

@@ -100,7 +100,7 @@ async function play(mode: DecisionMode, answers: readonly string[] = []) {
   await using server = await serve(routes, { host: "127.0.0.1", port: 0, services, log }, signal);
   using reeve = connect({ address: server.url });
   const options = { agentFile, csvFile, reportPath, mode };
-  const code = await playDemo({ terminal, signal, reeve: "npx reeve" }, reeve, options);
+  const code = await playDemo({ terminal, signal, reeve: "npx @reeve/cli" }, reeve, options);
   return { code, stdout: terminal.stdout, started, reportPath };
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@reeve/platform/config";
 import { readConfig } from "@reeve/platform/config";
-import { provisionConfig } from "reeve/provision-config";
+import { provisionConfig } from "@reeve/cli/provision-config";
 import { approvalsConfig } from "@reeve/approvals/config";
 import { gatewayConfig } from "@reeve/gateway/config";
 import { runtimeConfig } from "@reeve/runtime/config";

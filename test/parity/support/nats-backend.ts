@@ -6,7 +6,7 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { openConnection } from "@reeve/client";
-import { startEmbedded } from "reeve/embedded";
+import { startEmbedded } from "@reeve/cli/embedded";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
