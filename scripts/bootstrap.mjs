@@ -11,7 +11,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { findNode } from "./bootstrap/node.mjs";
 import { ensurePackages } from "./bootstrap/packages.mjs";
-import { ensurePrograms, serverFolders } from "./bootstrap/programs.mjs";
+import { ensurePrograms, serverFolders } from "../cli/src/embedded/programs.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -28,11 +28,12 @@ const commands = {
   gen: ["scripts/generate.ts"],
   requirements: ["scripts/requirements.ts"],
   "sdk:gen": ["scripts/generate-sdks.ts"],
+  release: ["scripts/release.ts"],
   "test:unit": ["node_modules/vitest/vitest.mjs", "run", "--project", "unit"],
   "test:system": ["node_modules/vitest/vitest.mjs", "run", "--project", "!unit"],
 };
 /** Commands that start no servers or sandboxes, and so need nothing but Node and the npm packages. */
-const packagesOnly = new Set(["check", "gen", "requirements", "sdk:gen", "test:unit"]);
+const packagesOnly = new Set(["check", "gen", "release", "requirements", "sdk:gen", "test:unit"]);
 /** Commands that the user runs in their own folder. */
 const userCommands = new Set(["demo", "start"]);
 const compileCache = join(root, "node_modules/.cache/node");

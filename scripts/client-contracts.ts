@@ -9,6 +9,7 @@ import type {
   FileDescriptorSet,
 } from "@bufbuild/protobuf/wkt";
 import { FileDescriptorSetSchema, FileOptionsSchema } from "@bufbuild/protobuf/wkt";
+import { writeProtoDependencies } from "./write-proto-dependencies.ts";
 
 /** Files that only our own servers use: validation rules, and the envelopes of the bus. */
 const serverOnly: ReadonlySet<string> = new Set([
@@ -34,6 +35,7 @@ export function clientContracts({ comments }: { readonly comments: boolean }): U
 function readContracts(): FileDescriptorSet {
   const folder = mkdtempSync(join(tmpdir(), "reeve-sdk-"));
   try {
+    writeProtoDependencies();
     const path = join(folder, "contracts.binpb");
     const args = ["--path", "proto/reeve", "--as-file-descriptor-set", "-o", path];
     execFileSync("buf", ["build", ...args], { stdio: "inherit" });

@@ -1,23 +1,16 @@
 /** Generates the TypeScript of the contracts: `npm run gen`. With `--check` it changes nothing, and fails if it is out of date. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { printProto } from "./print-proto.ts";
+import { writeProtoDependencies } from "./write-proto-dependencies.ts";
 
 const generated = "packages/contracts/gen";
 
 writeProtoDependencies();
 if (process.argv.includes("--check")) compareWithGenerated();
 else execFileSync("buf", ["generate", "--clean"], { stdio: "inherit" });
-
-/** Writes the proto files that our contracts import. No npm package ships them, and buf would download them otherwise. */
-function writeProtoDependencies(): void {
-  mkdirSync("proto/.deps/buf/validate", { recursive: true });
-  writeFileSync("proto/.deps/buf/validate/validate.proto", printProto(file_buf_validate_validate));
-}
 
 function compareWithGenerated(): void {
   const fresh = mkdtempSync(join(tmpdir(), "reeve-gen-"));

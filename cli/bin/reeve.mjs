@@ -2,8 +2,9 @@
 // Works on any Node. The command line itself needs Node 24 or later, which runs TypeScript.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { constants } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -12,10 +13,11 @@ if (major >= 24) await import("../src/main.ts");
 else runWithPinnedNode();
 
 function runWithPinnedNode() {
-  const root = fileURLToPath(new URL("../..", import.meta.url));
-  const node = join(root, `node_modules/node-linux-${process.arch}/bin/node`);
-  if (!existsSync(node)) {
-    console.error(`reeve needs Node 24 or later, and this is ${process.version}; run: npm ci`);
+  const node = pinnedNode();
+  if (node === undefined) {
+    console.error(
+      `reeve needs Node 24 or later, and this is ${process.version}; install Node 24, or reinstall with optional packages`,
+    );
     process.exit(3);
   }
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
@@ -26,4 +28,15 @@ function runWithPinnedNode() {
     if (!process.stdin.isTTY) child.kill("SIGINT");
   });
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
+
+/** Returns the program of the package with Node, which is optional because it exists for Linux only. */
+function pinnedNode() {
+  try {
+    const manifest = `node-linux-${process.arch}/package.json`;
+    const path = join(dirname(createRequire(import.meta.url).resolve(manifest)), "bin/node");
+    return existsSync(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -4,6 +4,7 @@ import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { filesCommand } from "./commands/files.ts";
+import { initCommand } from "./commands/init.ts";
 import { memoriesCommand } from "./commands/memories.ts";
 import { provisionCommand } from "./commands/provision.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
@@ -31,6 +32,7 @@ export function createProgram(context: Context): Command {
   const commands = [
     upCommand(context),
     demoCommand(context),
+    initCommand(context),
     ...runCommands(context),
     verifyCommand(context),
     threadsCommand(context),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import { untilAborted } from "../abort.ts";
@@ -12,6 +13,8 @@ import type { Terminal } from "../terminal.ts";
 import { parsePort } from "./parse-option.ts";
 
 const defaultListen = "127.0.0.1:4680";
+/** The example of the hints. It exists in a clone; elsewhere `init` writes it. */
+const example = "examples/csv-report";
 
 /** Runs NATS and all services on this machine. */
 export function upCommand(context: Context): Command {
@@ -61,8 +64,9 @@ function greeting(
     `  sandbox  ${capabilities.isolation ?? "none: tools that execute code are off"}`,
     "",
     "In another terminal:",
-    `  ${reeve} agents apply -f examples/csv-report/agent.yaml`,
-    `  ${reeve} run csv-report "Summarize data.csv" --file examples/csv-report/sales.csv=data.csv --watch`,
+    ...(existsSync(`${example}/agent.yaml`) ? [] : [`  ${reeve} init ${example}`]),
+    `  ${reeve} agents apply -f ${example}/agent.yaml`,
+    `  ${reeve} run csv-report "Summarize data.csv" --file ${example}/sales.csv=data.csv --watch`,
     "",
     "Press Ctrl-C to stop.",
     "",

@@ -1,6 +1,8 @@
+import process from "node:process";
 import { Failure } from "@reeve/platform/failure";
 import { findProgram } from "@reeve/platform/nats/nats-server";
 import { MissingError } from "../exit-code.ts";
+import { howToInstall } from "./programs.mjs";
 import type { Embedded, EmbeddedOptions } from "./start-embedded.ts";
 
 /**
@@ -13,9 +15,7 @@ export async function startOnThisMachine(
   signal: AbortSignal,
 ): Promise<Embedded> {
   if (findProgram("nats-server") === undefined) {
-    throw new MissingError(
-      "nats-server is not installed; install your distribution's package nats-server, or run: npm start",
-    );
+    throw new MissingError(howToInstall(options.settings) ?? "missing: nats-server");
   }
   const { startEmbedded } = await import("./start-embedded.ts");
   try {
@@ -32,8 +32,7 @@ export async function startOnThisMachine(
 export function assertSandbox({ capabilities }: Embedded): void {
   if (capabilities.isolation !== undefined) return;
   const reason =
-    findProgram("bwrap") === undefined
-      ? "bubblewrap is not installed; install your distribution's package bubblewrap, or run: npm start"
-      : "no sandbox driver works on this machine; the log says which ones were tried and what to change";
+    (findProgram("bwrap") === undefined ? howToInstall(process.env) : undefined) ??
+    "no sandbox driver works on this machine; the log says which ones were tried and what to change";
   throw new MissingError(`cannot isolate code: ${reason}`);
 }

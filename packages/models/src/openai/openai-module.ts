@@ -28,7 +28,10 @@ export const openaiModule = providerModule({
     const apiKey = given.OPENAI_API_KEY;
     return apiKey === undefined
       ? undefined
-      : { provider: providerFor(apiKey, given), defaultModel: given.OPENAI_MODEL ?? defaultModel };
+      : {
+          provider: openaiProvider(apiKey, given),
+          defaultModel: given.OPENAI_MODEL ?? defaultModel,
+        };
   },
 });
 
@@ -36,7 +39,7 @@ export const openaiModule = providerModule({
  * Returns the provider for the API in the settings. By default, OpenAI itself is called over the Responses API, because its
  * newer models accept tools only there, and compatible servers over chat completions, because few support anything else.
  */
-function providerFor(apiKey: string, settings: Settings): ModelProvider {
+export function openaiProvider(apiKey: string, settings: Settings): ModelProvider {
   const { OPENAI_BASE_URL: baseUrl, OPENAI_REASONING_SUMMARY: reasoningSummary } = settings;
   const options = { apiKey, baseUrl, streamIdleMs: settings.REEVE_MODEL_IDLE_MS };
   const defaultApi = baseUrl === undefined ? "responses" : "chat";

@@ -29,16 +29,28 @@ const managers = {
 export async function ensurePrograms(environment) {
   const missing = missingPrograms(environment);
   if (missing.length === 0) return undefined;
-  const manager = Object.keys(managers).find((name) => find(name, environment) !== undefined);
-  const names = missing.map(({ name }) => name).join(", ");
-  const packages = missing.map((program) => program.package);
-  const instructions = renderInstructions(manager, packages, names);
-  const elevate = manager === "apt-get" ? await elevation(environment) : undefined;
+  const instructions = howToInstall(environment);
+  const elevate = managerOf(environment) === "apt-get" ? await elevation(environment) : undefined;
   if (elevate === undefined) return instructions;
+  const packages = missing.map((program) => program.package);
+  const names = missing.map(({ name }) => name).join(", ");
   console.error(`installing ${packages.join(", ")} (missing: ${names}) …`);
   const installed = await installWithApt(elevate, packages, environment);
   if (!installed || missingPrograms(environment).length > 0) return instructions;
   return undefined;
+}
+
+/** Returns a message with the missing programs and the command that installs them, or undefined if none is missing. */
+export function howToInstall(environment) {
+  const missing = missingPrograms(environment);
+  if (missing.length === 0) return undefined;
+  const names = missing.map(({ name }) => name).join(", ");
+  const packages = missing.map((program) => program.package);
+  return renderInstructions(managerOf(environment), packages, names);
+}
+
+function managerOf(environment) {
+  return Object.keys(managers).find((name) => find(name, environment) !== undefined);
 }
 
 function missingPrograms(environment) {

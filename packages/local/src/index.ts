@@ -1,0 +1,15 @@
+/** Runs agents in this process: the same loop, events, and ends as in a deployment, without a server. */
+export type { AgentSpec } from "@reeve/contracts/agent";
+export { ApprovalState } from "@reeve/contracts/approval";
+export type { Run, RunEvent } from "@reeve/contracts/run";
+export { RunStatus } from "@reeve/contracts/run";
+export type { Tool } from "@reeve/calls/ports/tool";
+export type { ModelProvider } from "@reeve/engine/ports/model-provider";
+export { Failure } from "@reeve/platform/failure";
+export type { Decide, LocalDecision } from "./decide-approvals.ts";
+export type { ProviderOptions } from "./providers.ts";
+export { anthropic, openai } from "./providers.ts";
+export type { LocalRun, RunAgentOptions } from "./run-agent.ts";
+export { runAgent } from "./run-agent.ts";
+export type { ToolOptions } from "./tool.ts";
+export { tool } from "./tool.ts";

@@ -1,0 +1,61 @@
+/**
+ * Packs every package of a release into `dist/release`: `npm run release`. With `--publish` it then publishes them, with the
+ * credentials of the registries' own clients. Refuses packages whose versions differ, and a version without an entry in
+ * CHANGELOG.md.
+ */
+import { execFileSync } from "node:child_process";
+import { copyFileSync, globSync, mkdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { packNpm, npmPackages } from "./release/pack-npm.ts";
+import { releaseVersion } from "./release/release-version.ts";
+import type { Step } from "./release/sdk-steps.ts";
+import { sdkSteps } from "./release/sdk-steps.ts";
+
+const root = join(import.meta.dirname, "..");
+const output = join(root, "dist/release");
+
+const { values, positionals } = parseArgs({
+  options: { publish: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const version = releaseVersion(root);
+const known = [...npmPackages, ...sdkSteps.map(({ name }) => name)];
+const chosen = positionals.length === 0 ? known : positionals;
+const unknown = chosen.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  console.error(`no such package: ${unknown.join(", ")}; choose from: ${known.join(", ")}`);
+  process.exit(2);
+}
+
+rmSync(output, { recursive: true, force: true });
+mkdirSync(output, { recursive: true });
+const publications: (() => void)[] = [];
+for (const name of npmPackages.filter((each) => chosen.includes(each))) {
+  const archive = packNpm(root, name, output);
+  console.log(`packed ${archive}`);
+  publications.push(() => run(["npm", "publish", "--access", "public", archive], root));
+}
+for (const step of sdkSteps.filter(({ name }) => chosen.includes(name))) {
+  for (const archive of packed(step)) console.log(`packed ${archive}`);
+  for (const command of step.publish(version)) {
+    publications.push(() => run(command, join(root, step.folder)));
+  }
+}
+if (values.publish) for (const publish of publications) publish();
+else console.log(`version ${version}; nothing is published without --publish`);
+
+/** Runs the pack commands of a step, and collects its archives. */
+function packed({ folder, pack, archives }: Step): readonly string[] {
+  for (const command of pack) run(command, join(root, folder));
+  return globSync([...archives], { cwd: join(root, folder) }).map((path) => {
+    const to = join(output, basename(path));
+    copyFileSync(join(root, folder, path), to);
+    return to;
+  });
+}
+
+function run([program = "", ...args]: readonly string[], cwd: string): void {
+  execFileSync(program, args, { cwd, stdio: ["ignore", "inherit", "inherit"] });
+}

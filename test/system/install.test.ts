@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { packNpm } from "../../scripts/release/pack-npm.ts";
+import { inheritedEnv } from "../support/inherited-env.ts";
+import { chunk, done } from "../support/model-answers.ts";
+import { startModelServer } from "../support/model-server.ts";
+import type { OnTerminal } from "./support/on-terminal.ts";
+import { onTerminal } from "./support/on-terminal.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** An empty project of a user, outside of the repository. */
+const project = mkdtempSync(join(tmpdir(), "reeve-install-"));
+const environment = {
+  ...inheritedEnv,
+  HOME: process.env["HOME"] ?? project,
+  npm_config_audit: "false",
+  npm_config_fund: "false",
+};
+
+beforeAll(async () => {
+  const archives = ["@reeve/cli", "@reeve/local"].map((name) => packNpm(root, name, project));
+  // The optional packages are the Node for machines with an older one.
+  const flags = ["--omit=optional", "--prefer-offline", "--silent"];
+  await inProject(["npm", "install", ...flags, ...archives]);
+}, 300_000);
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+async function inProject(
+  [program = "", ...args]: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const options = { cwd: project, env: { ...environment, ...env }, timeout: 240_000 };
+  const { stdout } = await promisify(execFile)(program, args, options);
+  return stdout;
+}
+
+function onScreen(command: string): OnTerminal {
+  return onTerminal(command, { cwd: project, environment });
+}
+
+describe("the packed command line, installed into an empty project", () => {
+  test("plays the demo", async () => {
+    const said = await inProject(["npx", "@reeve/cli", "demo", "--yes"]);
+    expect(said).toContain("✓ completed");
+    expect(readFileSync(join(project, "report.md"), "utf8")).toContain("120 rows");
+  });
+
+  test("starts a server, and each command that it prints works in another terminal", async () => {
+    using up = onScreen("REEVE_LISTEN=127.0.0.1:0 npx @reeve/cli up");
+    const said = await up.until(/Press Ctrl-C to stop/);
+    const printed = said.split("\n").filter((line) => line.startsWith("  npx @reeve/cli "));
+    expect(printed).toHaveLength(3);
+    for (const command of printed.slice(0, -1)) {
+      using running = onScreen(command.trim());
+      expect({ code: await running.code, said: running.said() }).toMatchObject({ code: 0 });
+    }
+    using run = onScreen(printed.at(-1)?.trim() ?? "");
+    const waiting = await run.until(/is waiting for approval[^]* reject /);
+    const approve = waiting.split("\n").find((line) => line.includes(" approve run_"));
+    using approved = onScreen(approve?.trim() ?? "");
+    expect({ code: await approved.code, said: approved.said() }).toMatchObject({ code: 0 });
+    expect({ code: await run.code, said: run.said() }).toMatchObject({ code: 0 });
+    up.type("\x03");
+    // npx ends with 130 after Ctrl-C, whatever its command returns.
+    expect([0, 130]).toContain(await up.code);
+  });
+});
+
+test("the packed library runs the program of its README", async () => {
+  const readme = readFileSync(join(root, "packages/local/README.md"), "utf8");
+  const [, program = ""] = /```js\n([^`]*(?:`[^`\n]*`[^`]*)*)```/.exec(readme) ?? [];
+  writeFileSync(join(project, "program.mjs"), program);
+  await using model = await startModelServer();
+  const call = { name: "stock", arguments: '{"article":"chair"}' };
+  const calls = [{ index: 0, id: "1", type: "function", function: call }];
+  model.program({ body: [chunk({ tool_calls: calls }), chunk({}, "tool_calls"), done] });
+  const said = await inProject([process.execPath, "program.mjs"], {
+    OPENAI_API_KEY: "key",
+    OPENAI_BASE_URL: model.url,
+    OPENAI_MODEL: "text:20",
+  });
+  expect(said).toMatch(/\ncompleted\n$/);
+  expect(model.requests).toHaveLength(2);
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("pieces");
+});
