@@ -36,6 +36,11 @@ afterAll(async () => {
 
 /** Runs the recipe of docs/clients.md that uses `program` exactly as written, except for the server's address and the run id. */
 async function followed(program: string): Promise<readonly unknown[]> {
+  return jsonValues(await outputOf(program));
+}
+
+/** Returns what the recipe prints. */
+async function outputOf(program: string): Promise<string> {
   const recipe = [...page.matchAll(/```sh\n([^`]*)```/g)]
     .map(([, script = ""]) => script)
     .find((script) => new RegExp(`^${program} `, "m").test(script));
@@ -50,7 +55,7 @@ async function followed(program: string): Promise<readonly unknown[]> {
   };
   const args = ["-euo", "pipefail", "-c", script];
   const { stdout } = await promisify(execFile)("bash", args, { cwd: folder, env, timeout: 60_000 });
-  return jsonValues(stdout);
+  return stdout;
 }
 
 /** Parses a sequence of JSON values with or without whitespace between them. */
@@ -71,6 +76,21 @@ describe("the recipe in docs/clients.md", () => {
   test("with curl starts a run once for repeated requests, and reads it", async () => {
     const [read] = await followed("curl -sf");
     expect(read).toMatchObject({ run: { runId, agentId: "csv-report" } });
+  });
+
+  test("without a protocol starts a run, reads it, and streams its events in both formats", async () => {
+    const said = await outputOf("curl -sfN");
+    expect(said).toContain(`"agentId":"csv-report"`);
+    const [events = "", lines = ""] = said.split(/event: end\ndata: .*RUN_STATUS_COMPLETED.*\n\n/);
+    const sequences = [...events.matchAll(/^id: (\d+):\S+$/gm)].map(([, id]) => Number(id));
+    expect(sequences.length).toBeGreaterThan(5);
+    const messages = jsonValues(lines) as readonly {
+      readonly events?: readonly { readonly sequence: number }[];
+      readonly endStatus?: string;
+    }[];
+    expect(messages.at(-1)?.endStatus).toBe("RUN_STATUS_COMPLETED");
+    const resumed = messages.flatMap(({ events: some = [] }) => some.map((each) => each.sequence));
+    expect(Math.min(...resumed)).toBeGreaterThan(12);
   });
 
   const why = grpcurl.kind === "missing" ? ` (skipped: ${grpcurl.reason})` : "";

@@ -35,6 +35,7 @@ import { compareRun } from "./projections/compare-run.ts";
 import { compareThread } from "./projections/compare-thread.ts";
 import { indexRuns, runsOfLogs } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
+import { plainRoutes } from "./rpc/plain-routes.ts";
 import { gatewayServices } from "./services.ts";
 
 const dayMs = 86_400_000;
@@ -68,6 +69,7 @@ export async function startGateway(
         ...config.REEVE_LISTEN,
         log,
         services: services.map(({ service }) => service),
+        plainRoutes,
         authenticate: authenticate(tokensOf(config, log, starting)),
         listener,
         limits: limitsOf(config),

@@ -1,10 +1,12 @@
 import { constants } from "node:http2";
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { ConnectRouter, ConnectRouterOptions, HandlerContext } from "@connectrpc/connect";
 import { Code, ConnectError, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import type {
   Compression,
   UniversalHandler,
   UniversalServerRequest,
+  UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { Logger } from "../telemetry/logger.ts";
@@ -16,6 +18,10 @@ import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-handler
 import { explained } from "./explain-refusal.ts";
 import { Failure } from "../failure.ts";
 import { answerCors } from "./http/cors.ts";
+import { messageBody } from "./plain/message-body.ts";
+import type { PlainMatch, PlainRequest, PlainRoute } from "./plain/plain-route.ts";
+import { matchPlainRoute } from "./plain/plain-route.ts";
+import { plainStream } from "./plain/plain-stream.ts";
 import type { Authenticate } from "./principal.ts";
 import { isOpenService, ownerOf } from "./principal.ts";
 import type { ServerLimits } from "./server-limits.ts";
@@ -29,6 +35,8 @@ export interface RpcHandlerOptions extends ConnectRouterOptions {
   readonly authenticate: Authenticate | undefined;
   readonly limits: ServerLimits;
   readonly held: HeldBytes;
+  /** Further addresses of the methods, for clients without a library. Default: none. */
+  readonly plainRoutes?: readonly PlainRoute[] | undefined;
 }
 
 /**
@@ -37,7 +45,7 @@ export interface RpcHandlerOptions extends ConnectRouterOptions {
  */
 export function rpcHandler(
   routes: (router: ConnectRouter) => void,
-  { authenticate, limits, held, ...options }: RpcHandlerOptions,
+  { authenticate, limits, held, plainRoutes = [], ...options }: RpcHandlerOptions,
   fallback: HttpHandler,
   log: Logger,
 ): HttpHandler {
@@ -50,14 +58,17 @@ export function rpcHandler(
   routes(router);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
-    const [path = ""] = (request.url ?? "").split("?", 1);
+    const plain = matchPlainRoute(plainRoutes, plainRequestOf(request));
+    const [path = ""] = (plain?.path ?? request.url ?? "").split("?", 1);
     const handler = handlers.get(path);
     if (handler === undefined) return fallback(request, response);
     // Only for what needs a credential: the rest is for the operator, not for web pages.
     if (!isOpenService(handler.service) && answerCors(request, response)) return;
-    const universal = universalRequest(handler, { request, response, limits, held });
+    const exchange = { request, response, limits, held, message: plain?.message };
+    const universal = universalRequest(handler, exchange);
     readingStrictly(handler.method, () => handler(universal))
       .then((answer) => explained(answer, request, handler))
+      .then((answer) => plainAnswer(answer, request, plain))
       .then((answer) => universalResponseToNodeResponse(answer, response))
       .catch((error: unknown) => {
         const { code } = ConnectError.from(error);
@@ -86,14 +97,32 @@ function gate(authenticate: Authenticate | undefined, context: HandlerContext): 
   }
 }
 
+function plainRequestOf({ method = "", url = "", headers }: HttpRequest): PlainRequest {
+  const id = headers["last-event-id"];
+  return { verb: method, url, lastEventId: Array.isArray(id) ? id[0] : id };
+}
+
+async function plainAnswer(
+  answer: UniversalServerResponse,
+  request: HttpRequest,
+  plain: PlainMatch | undefined,
+): Promise<UniversalServerResponse> {
+  const events = plain?.route.events;
+  if (events === undefined) return answer;
+  const isResumed = plainRequestOf(request).lastEventId !== undefined;
+  return await plainStream(answer, { events, accept: request.headers.accept, isResumed });
+}
+
 interface Exchange extends Pick<RpcHandlerOptions, "limits" | "held"> {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
+  /** The request message, if it is not the body. */
+  readonly message: JsonObject | undefined;
 }
 
 function universalRequest(
   { method }: UniversalHandler,
-  { request, response, limits, held }: Exchange,
+  { request, response, limits, held, message }: Exchange,
 ): UniversalServerRequest {
   const contextValues = createContextValues();
   const closed = new AbortController();
@@ -103,16 +132,19 @@ function universalRequest(
     closed.abort(new ConnectError("the client closed the connection", Code.Canceled));
   });
   const isStream = requestStreamKinds.has(method.methodKind);
-  const { header, chunks } = requestBody(headersOf(request), {
-    request,
-    schema: method.input,
-    isStream,
-    limits,
-    held: bytes,
-  });
+  const { header, chunks } =
+    message === undefined
+      ? requestBody(headersOf(request), {
+          request,
+          schema: method.input,
+          isStream,
+          limits,
+          held: bytes,
+        })
+      : messageBody(headersOf(request), method, message);
   return {
     httpVersion: request.httpVersion,
-    method: request.method ?? "",
+    method: message === undefined ? (request.method ?? "") : "POST",
     // The authority is of no interest, and may be missing or malformed.
     url: new URL(request.url ?? "", "http://reeve.invalid").toString(),
     header,

@@ -12,6 +12,7 @@ import { HeldBytes } from "./body/held-bytes.ts";
 import { readDeep } from "./body/request-body.ts";
 import { OpenRequests } from "./http/open-requests.ts";
 import { plainHttp } from "./http/plain-http.ts";
+import type { PlainRoute } from "./plain/plain-route.ts";
 import { serveReflection } from "./reflection.ts";
 import type { Authenticate } from "./principal.ts";
 import { rpcHandler } from "./rpc-handler.ts";
@@ -32,6 +33,8 @@ export interface ServeOptions extends ListenAddress {
   readonly starting?: boolean;
   /** The services of this server, for health and reflection. */
   readonly services: readonly DescService[];
+  /** Further addresses of the methods, for clients without a library. Default: none. */
+  readonly plainRoutes?: readonly PlainRoute[];
   /** Default: every caller is accepted, and requests have no principal. */
   readonly authenticate?: Authenticate;
   /** Whether the server can do its work now. Default: always. */
@@ -84,6 +87,7 @@ export async function serve(
     },
     {
       ...received,
+      plainRoutes: options.plainRoutes,
       // Before the interceptors: requests without a credential leave no span.
       authenticate: options.authenticate,
       interceptors: [traceServerRequests(), mapErrors(log, draining), validateRequests()],

@@ -21,4 +21,4 @@ export function answerCors(request: HttpRequest, response: HttpResponse): boolea
 }
 
 const exposed = cors.exposedHeaders.join(", ");
-const allowed = [...cors.allowedHeaders, "Authorization"].join(", ");
+const allowed = [...cors.allowedHeaders, "Authorization", "Last-Event-ID"].join(", ");
