@@ -5,6 +5,7 @@ import { startApprovals } from "@reeve/approvals/serve";
 import { startGateway } from "@reeve/gateway/serve";
 import type { Environment } from "@reeve/platform/config";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { startTracing } from "@reeve/platform/telemetry/start-tracing";
@@ -67,7 +68,8 @@ export async function startEmbedded(
     internalToken: randomBytes(24).toString("hex"),
   });
   starting.use(await startTracing("reeve", configs.runtime, log));
-  const ports = (service: string) => ({ nats, log: log.child({ service }) });
+  // Not a child of `log`, which would have two fields `service`.
+  const ports = (service: string) => ({ nats, log: createLogger(service, log.level) });
   // The gateway starts last, so that tools and models are announced before the first request.
   starting.use(
     await startToolhost(configs.toolhost, { ...ports("toolhost"), environment: settings }, signal),

@@ -1,6 +1,8 @@
+import process from "node:process";
 import type { Logger as PinoLogger } from "pino";
 import { trace } from "@opentelemetry/api";
-import { destination, pino } from "pino";
+import { destination, pino, stdTimeFunctions } from "pino";
+import { readableLine } from "./log-line.ts";
 
 /** A structured logger: one line per event, with a constant message and fields. */
 export type Logger = PinoLogger;
@@ -25,12 +27,34 @@ function spanIds(): Record<string, string> {
 }
 
 /**
- * Creates a logger that writes JSON to stderr; stdout is left to the program. `level` is one of pino's, or `silent`. A line
- * that is logged inside a span has the span's ids.
+ * Creates a logger that writes to stderr; stdout is left to the program. A line is JSON with the name of its level and the
+ * time in ISO 8601, or text for a person where stderr is a terminal. `level` is one of pino's, or `silent`. A line that is
+ * logged inside a span has the span's ids.
  */
-export function createLogger(service: string, level: string): Logger {
+export function createLogger(
+  service: string,
+  level: string,
+  stream: LogStream = openStream(),
+): Logger {
   return pino(
-    { level, base: { service }, mixin: spanIds, redact: { paths: secrets, censor: "[secret]" } },
-    destination({ fd: 2, sync: true }),
+    {
+      level,
+      base: { service },
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      mixin: spanIds,
+      redact: { paths: secrets, censor: "[secret]" },
+    },
+    stream,
   );
+}
+
+/** Where lines are written, one per call. */
+interface LogStream {
+  write(line: string): void;
+}
+
+function openStream(): LogStream {
+  const stderr = destination({ fd: 2, sync: true });
+  return process.stderr.isTTY ? { write: (line) => stderr.write(readableLine(line)) } : stderr;
 }
