@@ -7,6 +7,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Identity } from "@reeve/sandbox/host/identity";
 import { describeProblem } from "./describe-problem.ts";
+import { installerHint } from "./installer-hint.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { CallNotSent, McpConnection } from "./mcp-connection.ts";
 import { openTransport } from "./open-transport.ts";
@@ -95,7 +96,8 @@ export class McpServer implements AsyncDisposable {
       const delayMs = backoff.next();
       if (!signal.aborted) {
         // The output of a program is for its operator. The model only reads that the server is unavailable.
-        const fields = { err: cause, output: this.#lastOutput(), delayMs };
+        const hint = installerHint(this.config);
+        const fields = { err: cause, output: this.#lastOutput(), delayMs, ...(hint && { hint }) };
         this.#ports.log.warn(fields, "MCP server not connected; trying again");
       }
       await sleep(delayMs, signal).catch(() => undefined);
