@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
@@ -27,10 +28,13 @@ export interface Terminal {
   ask(question: string, signal: AbortSignal): Promise<string>;
 }
 
-/** Returns the terminal of this process. If the reader of its output exits, as `head` does, the process exits silently. */
+/**
+ * Returns the terminal of this process. If the reader of its output exits, as `head` does, the process exits silently; if the
+ * output cannot be written, it exits with the reason.
+ */
 export function processTerminal(): Terminal {
-  process.stdout.on("error", exitOnBrokenPipe);
-  process.stderr.on("error", exitOnBrokenPipe);
+  process.stdout.on("error", exitOnFailedWrite);
+  process.stderr.on("error", exitOnFailedWrite);
   return {
     out: (given) => void process.stdout.write(given),
     outBytes: (bytes) => void process.stdout.write(bytes),
@@ -53,7 +57,12 @@ export function processTerminal(): Terminal {
   };
 }
 
-function exitOnBrokenPipe(error: NodeJS.ErrnoException): void {
+/** Exits with code 1, except if the reader has exited. */
+function exitOnFailedWrite(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") process.exit(0);
-  throw error;
+  try {
+    writeSync(2, `error: the output cannot be written: ${error.message}\n`);
+  } finally {
+    process.exit(1);
+  }
 }

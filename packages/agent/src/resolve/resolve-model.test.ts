@@ -94,3 +94,9 @@ describe("a model is rejected", () => {
     expect(() => resolve("openai:gpt-4o", different)).toThrow(ambiguous);
   });
 });
+
+test("without the model `default`, the refusal names the settings that supply it", () => {
+  expect(() => resolve("default", catalogOf([]))).toThrow(
+    /^there is no model "default"; set OPENAI_API_KEY, .*REEVE_MODELS$/,
+  );
+});

@@ -45,6 +45,12 @@ export function resolveModel(
 
 function referenced(reference: string, { models }: ModelCatalog): ModelSpec {
   const separator = reference.indexOf(":");
+  if (reference === "default") {
+    throw unresolved(
+      "MODEL_NOT_FOUND",
+      'there is no model "default"; set OPENAI_API_KEY, ANTHROPIC_API_KEY, or REEVE_SCRIPTS of the runtime, or register one with this id in the file of REEVE_MODELS',
+    );
+  }
   if (separator <= 0 || separator === reference.length - 1) {
     throw unresolved(
       "MODEL_NOT_FOUND",
