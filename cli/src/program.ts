@@ -9,6 +9,7 @@ import { memoriesCommand } from "./commands/memories.ts";
 import { provisionCommand } from "./commands/provision.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { runCommands } from "./commands/runs.ts";
+import { sendCommand } from "./commands/send.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { upCommand } from "./commands/up.ts";
@@ -34,6 +35,7 @@ export function createProgram(context: Context): Command {
     demoCommand(context),
     initCommand(context),
     ...runCommands(context),
+    sendCommand(context),
     verifyCommand(context),
     threadsCommand(context),
     memoriesCommand(context),

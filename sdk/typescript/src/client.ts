@@ -104,6 +104,18 @@ export class Client implements Disposable {
     }, options);
   }
 
+  /**
+   * Sends a message to a run that has not ended, once however often the request is repeated. A run that has ended throws
+   * `RUN_ENDED`.
+   */
+  async sendMessage(runId: string, text: string, options: CallOptions = {}): Promise<void> {
+    const messageId = randomUUID();
+    await this.#requests.repeatable(
+      ({ runs }, call) => runs.sendMessage({ runId, text, messageId }, call),
+      options,
+    );
+  }
+
   /** Cancels a run. Cancelling a cancelled run changes nothing; a run that ended otherwise throws `RUN_ENDED`. */
   async cancel(runId: string, reason = "", options: CallOptions = {}): Promise<Run> {
     const { run } = await this.#requests.repeatable(

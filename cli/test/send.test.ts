@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { MemoryTerminal } from "./support/memory-terminal.ts";
+import { serveRuns } from "./support/small-server.ts";
+import { runCli } from "../src/run-cli.ts";
+
+test.each([
+  ["its text", "in May", "in May"],
+  ["standard input", "-", "from a pipe"],
+])("send gives a run a message of %s", async (_, text, sent) => {
+  const { signal } = new AbortController();
+  const messages: object[] = [];
+  const sendMessage = ({ runId, text: given }: { runId: string; text: string }) => {
+    messages.push({ runId, text: given });
+    return {};
+  };
+  await using server = await serveRuns({ sendMessage }, 0, signal);
+  const terminal = new MemoryTerminal({ input: "from a pipe" });
+  const args = ["--url", server.url, "send", "run_1", text];
+  expect(await runCli(args, { terminal, environment: {}, signal })).toBe(0);
+  expect(messages).toEqual([{ runId: "run_1", text: sent }]);
+  expect(terminal.stdout).toBe("sent to run_1\n");
+});
