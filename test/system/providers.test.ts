@@ -1,9 +1,11 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { RunEventKind } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ModelServer } from "../support/model-server.ts";
 import { startModelServer } from "../support/model-server.ts";
 import { Deployment } from "./support/deployment.ts";
-import { watchToEnd } from "./support/watching.ts";
+import { eventOf, watchToEnd } from "./support/watching.ts";
 
 let models: ModelServer;
 let deployment: Deployment;
@@ -93,4 +95,35 @@ test("a conversation that continues with another provider keeps its messages and
     { role: "assistant", content: [{ type: "text", text: "Done." }] },
     { role: "user", content: [{ text: "what did I say?" }] },
   ]);
+});
+
+// Requirement: DUR-3
+test("a run that waits for its provider shows why, and survives the death of its runtime", async () => {
+  const limited = { error: { message: "slow down", code: "rate_limit_exceeded" } };
+  const headers = { "content-type": "application/json", "retry-after": "6" };
+  models.program(
+    { status: 429, headers, body: [JSON.stringify(limited)] },
+    responses(message("At last.")),
+  );
+  const { run } = await deployment.reeve.runs.startRun({ agentId: "first", input: "wait" });
+  const runId = run?.runId ?? "";
+  const watched = watchToEnd(deployment, runId);
+  await eventOf(deployment, runId, "modelCallFailed");
+  await deployment.kill("runtime");
+  const waiting = await deployment.reeve.runs.getRun({ runId });
+  expect(waiting.run?.modelWait).toMatchObject({
+    provider: "openai",
+    reason: "rate_limited",
+    attempt: 1,
+    message: "openai answered 429: slow down",
+  });
+  await deployment.start("runtime");
+  const events = await watched;
+  expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
+  const timeOf = (kind: RunEventKind) => {
+    const { time } = events.find(({ event }) => event.case === kind) ?? {};
+    return time === undefined ? 0 : timestampMs(time);
+  };
+  expect(timeOf("modelRetryDue") - timeOf("modelCallFailed")).toBeGreaterThanOrEqual(6_000);
+  expect(events.filter(({ event }) => event.case === "runClaimed").length).toBeGreaterThan(1);
 });
