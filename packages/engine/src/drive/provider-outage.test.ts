@@ -11,6 +11,7 @@ import { ModelFailure } from "../ports/model-provider.ts";
 const never = new AbortController().signal;
 const runs = 100;
 const callMs = 10_000;
+const stepMs = 5_000;
 const outage = { fromMs: 60_000, toMs: 660_000 };
 /** Turns of the event loop without a call of a model, after which only the clock can continue the runs. */
 const quietTurns = 10;
@@ -33,11 +34,11 @@ class Outage {
     }
   }
 
-  /** Advances the time by a second whenever nothing else can happen. */
+  /** Advances the time by a step whenever nothing else can happen. */
   async advanceTo(timeMs: number): Promise<void> {
     while (this.clock.now() < timeMs && this.unfinished > 0) {
       await this.#untilQuiet();
-      await this.clock.advance(1_000);
+      await this.clock.advance(stepMs);
     }
     await this.#untilQuiet();
   }
