@@ -106,6 +106,10 @@ describe("an external fact", () => {
     await appendExternal({ log, dispatch }, key, submitOnce("m2"), signal);
     await appendExternal({ log, dispatch }, key, submitOnce("m3"), signal);
     expect(dispatch.length).toBe(1);
+    const { tail: woken } = await log.read(key, emptyTail, signal);
+    await appendEvents(log, key, woken, eventsAfter(woken.sequence, claimed, parked), signal);
+    await appendExternal({ log, dispatch }, key, submitOnce("m4"), signal);
+    expect(dispatch.length).toBe(2);
   });
 
   test("wakes the run when it is repeated after its dispatch was lost", async () => {

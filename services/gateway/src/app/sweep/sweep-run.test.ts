@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { appendFacts, memoryPorts } from "../../../test/support/memory-ports.ts";
+import type { SweepPorts } from "./sweep-run.ts";
+import { emptySweepRecord, sweepRun } from "./sweep-run.ts";
+
+const never = new AbortController().signal;
+const run = "run_swept";
+const key = { tenant: "acme", run };
+
+test("a run whose owner parks it while it is swept is not dispatched", async () => {
+  const { log, dispatch } = memoryPorts();
+  const claim = { worker: "w", epoch: 1, dispatchSequence: 7n };
+  const created = { case: "runCreated", value: {} } as const;
+  await appendFacts(log, run, created, { case: "runClaimed", value: claim });
+  const ports: SweepPorts = {
+    log,
+    dispatch: {
+      // An owner acknowledges its message after it has parked the run.
+      holds: async () => {
+        await appendFacts(log, run, { case: "runParked", value: {} });
+        return false;
+      },
+      publish: (...args) => dispatch.publish(...args),
+    },
+  };
+  const record = await sweepRun(ports, key, emptySweepRecord, never);
+  expect(record.isDispatched).toBe(false);
+  expect(dispatch.length).toBe(0);
+});
