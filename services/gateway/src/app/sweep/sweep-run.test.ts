@@ -27,3 +27,17 @@ test("a run whose owner parks it while it is swept is not dispatched", async () 
   expect(record.isDispatched).toBe(false);
   expect(dispatch.length).toBe(0);
 });
+
+// Requirement: DUR-3
+test("a run is dispatched again each time its dispatch disappears from the queue", async () => {
+  const { log, dispatch } = memoryPorts();
+  await appendFacts(log, run, { case: "runCreated", value: {} });
+  let record = emptySweepRecord;
+  for (let round = 1; round <= 8; round++) {
+    record = await sweepRun({ log, dispatch }, key, record, never);
+    expect(dispatch.length).toBe(1);
+    const taking = dispatch.take(1, never)[Symbol.asyncIterator]();
+    const lost = await taking.next();
+    if (lost.done !== true) lost.value.acknowledge();
+  }
+});

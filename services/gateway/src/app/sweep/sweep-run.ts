@@ -71,7 +71,8 @@ export async function sweepRun(
   const required = requiredDispatch(key.run, ownership);
   if (required === undefined) return record;
   const isRepeated = before.dispatched?.dedupeId === required.dedupeId;
-  const places = [required.heldBy, isRepeated ? before.dispatched?.sequence : undefined];
+  const published = isRepeated ? before.dispatched?.sequence : undefined;
+  const places = [required.heldBy, published];
   for (const place of places) {
     if (place !== undefined && (await ports.dispatch.holds(place, signal))) return record;
   }
@@ -84,7 +85,8 @@ export async function sweepRun(
   // outdated.
   const isNeeded = async () => (await ports.log.read(key, tail, signal)).events.length === 0;
   const { dedupeId } = required;
-  const sequence = await publishUntilHeld(ports.dispatch, message, { dedupeId, isNeeded }, signal);
+  const options = { dedupeId, gone: published, isNeeded };
+  const sequence = await publishUntilHeld(ports.dispatch, message, options, signal);
   if (sequence === undefined) return record;
   return { ...record, dispatched: { dedupeId, sequence }, isDispatched: true };
 }
