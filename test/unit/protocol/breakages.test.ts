@@ -11,6 +11,7 @@ import {
   asksNoHost,
   losesForwardedCalls,
   unswept,
+  unsweptWithEndingWorkers,
   unsweptWithStaleReads,
   leavesParkedRunsAsleep,
 } from "./breakages.ts";
@@ -120,13 +121,18 @@ describe("the exploration finds forwarding toolhosts that are broken on purpose"
   );
 });
 
-test.each([
-  ["a fresh run", fresh({})],
-  ["a decision after the park", parked({}, approving())],
+const decided = parked({}, approving());
+
+test.each<[string, Breakage, Scenario]>([
+  ["a stale read of a fresh run", unsweptWithStaleReads, fresh({})],
+  ["a stale read of a decision after the park", unsweptWithStaleReads, decided],
+  ["a worker that ends with a fresh run", unsweptWithEndingWorkers, fresh({ isSlow: true })],
+  ["a worker that ends with a decided run", unsweptWithEndingWorkers, decided],
+  ["a worker that ends with a call", unsweptWithEndingWorkers, fresh({ tool: "plain" })],
 ])(
-  "a stale read leaves no work for the sweep: %s",
-  async (_, scenario) => {
-    const setUp = () => scenario(unsweptWithStaleReads);
+  "%s leaves no work for the sweep",
+  async (_, breakage, scenario) => {
+    const setUp = () => scenario(breakage);
     const without = await explore(setUp, { faults: 0 });
     const { worlds, isAll } = await explore(setUp, { faults: 1 });
     expect(worlds).toBeGreaterThan(without.worlds);

@@ -78,6 +78,9 @@ export const unswept: Breakage = { isUnswept: true };
 /** No gateway sweeps runs, and stale reads are the only faults. */
 export const unsweptWithStaleReads: Breakage = { ...unswept, faults: /as of one append ago$/ };
 
+/** No gateway sweeps runs, and workers that are asked to end are the only faults. */
+export const unsweptWithEndingWorkers: Breakage = { ...unswept, faults: /is asked to end$/ };
+
 /** A worker that follows a call does not watch its request. */
 export const callsUnwatched: Breakage = {
   worker: (ports) => {

@@ -13,7 +13,6 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { sweepRun, emptySweepRecord } from "@reeve/gateway/app/sweep/sweep-run";
-import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import type { World } from "./explore.ts";
 import { ExecutionModel } from "./execution-model.ts";
@@ -27,6 +26,7 @@ import { Rules } from "./rules.ts";
 import type { Actor, Choice } from "./scheduler.ts";
 import { Scheduler } from "./scheduler.ts";
 import { playToolhost } from "./toolhost-player.ts";
+import { WorkerPlayer } from "./worker-player.ts";
 
 const logger = createLogger("test", "silent");
 /** Longer than any simulation. */
@@ -45,6 +45,7 @@ export class ProtocolWorld implements World {
   readonly #play: Play;
   readonly #breakage: Breakage;
   readonly #actors: Actor[] = [];
+  readonly #workers: WorkerPlayer[] = [];
   readonly #failures: string[] = [];
   #looked = emptySweepRecord;
   #hadFaults = false;
@@ -168,8 +169,7 @@ export class ProtocolWorld implements World {
     const actor = this.actor(name);
     const ports = this.#runPorts(actor);
     const broken = this.#breakage.worker?.(ports) ?? ports;
-    const stop = { now: never(), drain: never() };
-    void workRuns(this.dispatch.of(actor), broken, 4, stop).catch(() => undefined);
+    this.#workers.push(new WorkerPlayer(actor, this.dispatch.of(actor), broken));
   }
 
   host(name: string): void {
@@ -201,6 +201,7 @@ export class ProtocolWorld implements World {
       ...this.dispatch.choices(),
       ...this.calls.choices(),
       ...(this.#routing?.choices() ?? []),
+      ...this.#workers.flatMap((worker) => worker.choices(this.#mayDie(worker.actor))),
       ...deaths,
     ];
     const { faults } = this.#breakage;
@@ -212,8 +213,8 @@ export class ProtocolWorld implements World {
 
   async playOut(note: (what: string) => void): Promise<readonly string[]> {
     for (let round = 1; round <= rounds; round++) {
-      if (this.#lives("worker") === 0) this.work(`worker of round ${round}`);
-      if (this.#play.tool !== undefined && this.#lives("toolhost") === 0) {
+      if (!this.#workers.some(({ takesRuns }) => takesRuns)) this.work(`worker of round ${round}`);
+      if (this.#play.tool !== undefined && !this.#hasToolhost) {
         this.host(`toolhost of round ${round}`);
       }
       this.scheduler.waitsLeft = maxWaits;
@@ -243,8 +244,8 @@ export class ProtocolWorld implements World {
     return !this.#holds(actor) && this.scheduler.isIdle(actor);
   }
 
-  #lives(role: string): number {
-    return this.#actors.filter(({ name, isAlive }) => isAlive && name.startsWith(role)).length;
+  get #hasToolhost(): boolean {
+    return this.#actors.some(({ name, isAlive }) => isAlive && name.startsWith("toolhost"));
   }
 
   #remembered({ take, ...choice }: Choice): Choice {

@@ -23,8 +23,8 @@ interface Queued<Message> {
 }
 
 /**
- * A work queue with the semantics of JetStream: an acknowledgement gets no answer and counts no matter which actor sends
- * it, and a message whose holder is silent is delivered again, whether or not the holder is alive.
+ * A work queue: a message whose holder is silent is delivered again, whether or not the holder is alive. From then on, the
+ * earlier holder cannot return it (`Delivery`). Its acknowledgement counts, as it does in JetStream when it arrives late.
  */
 export class QueueModel<Message> {
   readonly #name: string;
@@ -174,7 +174,8 @@ export class QueueModel<Message> {
     const settle = () => {
       delivery.isSettled = true;
     };
-    const say = (what: string, happen: () => void) => {
+    const isHeld = () => !queued.isOffered && queued.deliveries.at(-1) === delivery;
+    const say = (what: string, happen: () => unknown) => {
       const label = `${what} ${this.#name} ${sequence}`;
       const happened = async () => {
         settle();
@@ -189,7 +190,7 @@ export class QueueModel<Message> {
       attempt: queued.deliveries.length,
       extend: () => undefined,
       acknowledge: () => say("acknowledges", () => this.#remove(sequence)),
-      returnToQueue: () => say("gives back", () => offer(queued)),
+      returnToQueue: () => say("gives back", () => isHeld() && offer(queued)),
       abandon: settle,
     };
   }
