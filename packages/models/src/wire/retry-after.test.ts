@@ -9,6 +9,8 @@ test.each([
   [{ "retry-after-ms": "120", "retry-after": "2" }, 120],
   [{ "retry-after": "Thu, 05 Nov 2026 10:00:30 GMT" }, 30_000],
   [{ "retry-after": "Thu, 05 Nov 2026 09:00:00 GMT" }, 0],
+  [{ "retry-after": "99999999999999" }, 31_536_000_000],
+  [{ "retry-after-ms": "9".repeat(40) }, 31_536_000_000],
   [{ "retry-after": "soon" }, undefined],
   [{ "retry-after": "-1" }, undefined],
   [{}, undefined],
