@@ -167,6 +167,25 @@ describe("a run whose provider does not answer", () => {
     expect(run.end).toBeUndefined();
   });
 
+  test("does not wait for a missing provider in a tight loop", () => {
+    const retry = { initialBackoff: { nanos: 1_000_000 }, maxBackoff: { nanos: 1_000_000 } };
+    const delays = outage(runWith({ retry }), 10_000, { reason: "not_configured" });
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test("begins its attempts and its time when the missing provider is there", () => {
+    const run = runWith({ retry: { maxRetries: 1, maxElapsed: { seconds: 60n } } });
+    outage(run, 7_200_000, { reason: "not_configured" });
+    expect(outage(run, 3_600_000, { reason: "rate_limited" })).toHaveLength(1);
+    expect(run.end).toBe("error");
+  });
+
+  test("repeats a broken answer after other failures", () => {
+    const run = runWith();
+    outage(run, 60_000);
+    expect(outage(run, 3_600_000, { reason: "malformed" })).toHaveLength(3);
+  });
+
   test("asks only four times for a readable answer, because each is paid for", () => {
     const run = runWith();
     expect(outage(run, 3_600_000, { reason: "malformed" })).toHaveLength(3);

@@ -16,6 +16,9 @@ export interface NewFailure {
 /** A provider that keeps sending broken answers is paid for each of them, and is not expected to recover. */
 const maxMalformedAttempts = 4;
 
+/** The attempts to find a missing provider have no limit, so they never follow each other faster, whatever the policy says. */
+const minMissingDelayMs = 1_000;
+
 /**
  * Returns the delay before the attempt after `call`, which fails at `nowMs`, by the retry policy of the run. Undefined: no
  * attempt follows. A delay that the provider asks for wins over a shorter one. The random part of the delay is the same
@@ -38,9 +41,9 @@ export function delayAfterFailure(
   const random = fractionOf(`${state.head.runId}:${call.sequence}`);
   const delayMs = jittered(times, { failures, requestedMs, random });
   // A provider that no worker has is a matter of the deployment: the run waits until it is there, or is cancelled.
-  if (reason === "not_configured") return delayMs;
-  if (failures > times.maxRetries) return undefined;
-  if (reason === "malformed" && failures >= maxMalformedAttempts) return undefined;
+  if (reason === "not_configured") return Math.max(delayMs, minMissingDelayMs);
+  if (call.providerFailures + 1 > times.maxRetries) return undefined;
+  if (reason === "malformed" && call.malformedAnswers + 1 >= maxMalformedAttempts) return undefined;
   const leftMs = times.maxElapsedMs - Math.max(0, nowMs - (call.firstFailedAtMs ?? nowMs));
   if (leftMs <= 0) return undefined;
   if (delayMs <= leftMs) return delayMs;

@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type {
   ContextChanged,
+  ModelCallFailed,
   ModelCallStarted,
   ModelTurn,
   RunEvent,
@@ -38,14 +39,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       };
     case "modelCallFailed": {
       const failure = event.value;
-      const failed = amendModelCall(frame, (call) => ({
-        ...call,
-        status: failure,
-        failedAtMs: msOf(envelope),
-        firstFailedAtMs: call.firstFailedAtMs ?? msOf(envelope),
-        failures: call.failures + 1,
-        reservedUsd: 0,
-      }));
+      const failed = amendModelCall(frame, (call) => failedCall(call, failure, msOf(envelope)));
       const isTooLarge =
         failure.reason === "context_overflow" &&
         frame.modelCall?.purpose === ModelCallPurpose.ANSWER;
@@ -135,14 +129,32 @@ function openStep(frame: Frame, step: number): Frame {
   };
 }
 
+function failedCall(call: ModelCall, failure: ModelCallFailed, failedAtMs: number): ModelCall {
+  // The provider did not fail that no worker has.
+  const isOfProvider = failure.reason !== "not_configured";
+  return {
+    ...call,
+    status: failure,
+    failedAtMs,
+    firstFailedAtMs: call.firstFailedAtMs ?? (isOfProvider ? failedAtMs : undefined),
+    failures: call.failures + 1,
+    providerFailures: call.providerFailures + (isOfProvider ? 1 : 0),
+    malformedAnswers: call.malformedAnswers + (failure.reason === "malformed" ? 1 : 0),
+    reservedUsd: 0,
+  };
+}
+
 function beginModelCall(frame: Frame, started: ModelCallStarted, envelope: RunEvent): Frame {
   // The planner has no step events: a model call after a complete turn begins its next step.
   const isNextOfPlanner = frame.id === plannerId && (frame.step === 0 || frame.hasTurn);
   const open = isNextOfPlanner ? openStep(frame, frame.step + 1) : frame;
+  const before = started.attempt === 1 ? undefined : frame.modelCall;
   const modelCall: ModelCall = {
     attempt: started.attempt,
-    failures: started.attempt === 1 ? 0 : (frame.modelCall?.failures ?? 0),
-    firstFailedAtMs: started.attempt === 1 ? undefined : frame.modelCall?.firstFailedAtMs,
+    failures: before?.failures ?? 0,
+    providerFailures: before?.providerFailures ?? 0,
+    malformedAnswers: before?.malformedAnswers ?? 0,
+    firstFailedAtMs: before?.firstFailedAtMs,
     startedAtMs: msOf(envelope),
     purpose: started.purpose,
     sequence: envelope.sequence,
