@@ -20,12 +20,20 @@ export class CatchUp {
 
   /** Returns whether everything was yielded with this entry. Takes each entry of the watch, in order. */
   async isDoneWith({ revision, delta }: Pick<KvEntry, "revision" | "delta">): Promise<boolean> {
-    const hasReachedEnd = revision >= this.#end;
-    if (!hasReachedEnd && delta !== 0) return false;
+    if (revision < this.#end) return await this.#hasLostEnd(revision, delta);
     // Neither the first end nor the count of the server decides. The watch skips a value that was replaced meanwhile, and the
     // server may count that value although it never sends it, and not yet count the one that replaced it. So compare with the
     // last revision again, until it has not changed.
     this.#end = await this.#lastRevision();
-    return revision >= this.#end || (hasReachedEnd && ++this.#checks === maxChecks);
+    return revision >= this.#end || ++this.#checks === maxChecks;
+  }
+
+  /**
+   * Whether the first end was removed, and nothing follows this entry. Never moves the end: writers that are faster than the
+   * answers of the leader would keep it ahead of every entry.
+   */
+  async #hasLostEnd(revision: number, delta: number | undefined): Promise<boolean> {
+    if (delta !== 0 || this.#checks > 0) return false;
+    return revision >= (await this.#lastRevision());
   }
 }

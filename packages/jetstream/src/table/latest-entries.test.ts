@@ -64,4 +64,10 @@ describe("the latest entries", () => {
     const stored = sent.map((_, at) => at + 1);
     expect((await read(sent, stored)).count).toBeLessThan(20);
   });
+
+  test("end although others write faster than the leader answers", async () => {
+    const sent = Array.from({ length: 100 }, (_, at) => entry("a", at + 1, 0));
+    const stored = sent.map((_, at) => 2 * at + 1);
+    expect((await read(sent, stored)).count).toBeLessThan(20);
+  });
 });
