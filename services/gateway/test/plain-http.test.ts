@@ -132,6 +132,23 @@ describe("plain HTTP", () => {
   });
 });
 
+test.each([
+  ["/v1/runs", "POST"],
+  ["/v1/runs/run_1/events", "GET"],
+])("web pages of other origins may request %s", async (path, method) => {
+  const answer = await fetch(`${bench.url}${path}`, {
+    method: "OPTIONS",
+    headers: {
+      origin: "https://other.example",
+      "access-control-request-method": method,
+      "access-control-request-headers": "authorization,last-event-id",
+    },
+  });
+  expect(answer.status).toBe(204);
+  expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+  expect(answer.headers.get("access-control-allow-headers")).toContain("Last-Event-ID");
+});
+
 describe("plain HTTP refuses", () => {
   test.each<[string, string, Readonly<Record<string, string>>, number, string]>([
     ["a request without a token", "/v1/runs/run_1/events", {}, 401, "UNAUTHENTICATED"],

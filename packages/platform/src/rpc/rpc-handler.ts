@@ -99,7 +99,9 @@ function gate(authenticate: Authenticate | undefined, context: HandlerContext): 
 
 function plainRequestOf({ method = "", url = "", headers }: HttpRequest): PlainRequest {
   const id = headers["last-event-id"];
-  return { verb: method, url, lastEventId: Array.isArray(id) ? id[0] : id };
+  // A preflight request is for the address of the request that follows.
+  const next = method === "OPTIONS" ? headers["access-control-request-method"] : undefined;
+  return { verb: next ?? method, url, lastEventId: Array.isArray(id) ? id[0] : id };
 }
 
 async function plainAnswer(
