@@ -31,6 +31,9 @@ async function called(call: ToolOptions["call"], args: object): Promise<unknown>
   return result;
 }
 
+/** A value that a program in JavaScript may return. */
+const returned = (value: unknown) => value as string;
+
 test.each<[string, ToolOptions["call"], object, { content: unknown; isError: boolean }]>([
   [
     "text",
@@ -44,6 +47,15 @@ test.each<[string, ToolOptions["call"], object, { content: unknown; isError: boo
     { article: "chair" },
     { content: '{"pieces":12}', isError: false },
   ],
+  [
+    "an object with a property that is undefined",
+    () => returned({ pieces: 12, color: undefined }),
+    { article: "chair" },
+    { content: '{"pieces":12}', isError: false },
+  ],
+  ["a number", () => returned(12), { article: "chair" }, { content: "12", isError: false }],
+  ["a list", () => returned([1, 2]), { article: "chair" }, { content: "[1,2]", isError: false }],
+  ["nothing", () => returned(undefined), { article: "chair" }, { content: "", isError: false }],
   [
     "an error",
     () => {

@@ -13,8 +13,8 @@ export interface ToolOptions {
   /** Whether a call may be executed again. Default: false. */
   readonly idempotent?: boolean;
   /**
-   * Executes one call, whose arguments match the schema. Models read the text, an object as JSON, or the message of an error
-   * that it throws. `signal` aborts when the call is no longer needed.
+   * Executes one call, whose arguments match the schema. Models read the text, any other value as JSON, or the message of an
+   * error that it throws. `signal` aborts when the call is no longer needed.
    */
   call(args: JsonObject, signal: AbortSignal): Promise<string | JsonObject> | string | JsonObject;
 }
@@ -32,13 +32,27 @@ export function tool({ name, description, inputSchema, idempotent, call }: ToolO
     }),
     async call({ args }, signal) {
       try {
-        const result = await call(args, signal);
-        if (typeof result === "string") return { content: result, isError: false };
-        return { content: JSON.stringify(result), structured: result, isError: false };
+        return resultOf(await call(args, signal));
       } catch (error) {
         signal.throwIfAborted();
         return { content: error instanceof Error ? error.message : String(error), isError: true };
       }
     },
   };
+}
+
+/** Converts what a call returns. Programs in JavaScript may return any value, or none, and no type is checked for them. */
+function resultOf(value: unknown): Awaited<ReturnType<Tool["call"]>> {
+  if (typeof value === "string") return { content: value, isError: false };
+  // Undefined for undefined and functions.
+  const content = (JSON.stringify(value) as string | undefined) ?? "";
+  // Contains only what JSON can express, such as no property that is undefined.
+  const structured: unknown = content === "" ? undefined : JSON.parse(content);
+  return isObject(structured)
+    ? { content, structured, isError: false }
+    : { content, isError: false };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
