@@ -6,6 +6,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Memory } from "@reeve/contracts/memory";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
+import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { Failure } from "@reeve/platform/failure";
 import type { Row, Table } from "@reeve/jetstream/table/port";
 import { latestFirst, rankMemories, updatedAtMs } from "./rank-memories.ts";
@@ -40,6 +41,11 @@ export interface MemorySearch {
   readonly latest: readonly Memory[];
 }
 
+export interface MemoryLimits {
+  readonly maxMemories?: number;
+  readonly maxWaitMs?: number;
+}
+
 /** The long-term memories of users. Each owner sees only their own. */
 export class LongTermMemory {
   readonly #table: Table<Memory>;
@@ -48,11 +54,18 @@ export class LongTermMemory {
   /** A list reads all memories of an owner: many at once would keep the store from answering anybody. */
   readonly #lists = new KeyedSemaphore({ permits: 16, permitsPerKey: 1, maxWaitingPerKey: 1_000 });
 
-  /** Keeps at most `maxMemories` memories of each owner. */
-  constructor(table: Table<Memory>, now: () => number, maxMemories = 1_000) {
+  readonly #maxWaitMs: number;
+
+  /** Keeps at most `maxMemories` memories of each owner. A request waits at most `maxWaitMs` for those before it. */
+  constructor(
+    table: Table<Memory>,
+    now: () => number,
+    { maxMemories = 1_000, maxWaitMs = 30_000 }: MemoryLimits = {},
+  ) {
     this.#table = table;
     this.#now = now;
     this.#maxMemories = maxMemories;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /**
@@ -170,9 +183,17 @@ export class LongTermMemory {
   async #rows(owner: MemoryOwner, signal: AbortSignal): Promise<readonly Row<Memory>[]> {
     if (isUnnamed(owner)) return [];
     const prefix = `${owner.tenant}.${userToken(owner)}`;
-    using permit = await this.#lists.acquire(prefix, signal);
-    if (permit === undefined) throw tooManyRequests();
+    using _ = await this.#turn(prefix, signal);
     return await this.#table.list(prefix, signal);
+  }
+
+  /** Waits for the lists before this one. While the store does not answer, each of them takes many seconds to fail. */
+  async #turn(prefix: string, signal: AbortSignal): Promise<Disposable> {
+    const options = { timeoutMs: this.#maxWaitMs, reason: tooManyRequests };
+    using waiting = new IdleTimeout(options, signal);
+    const permit = await this.#lists.acquire(prefix, waiting.signal);
+    if (permit === undefined) throw tooManyRequests();
+    return permit;
   }
 }
 

@@ -118,7 +118,7 @@ export function memoryContract(where: string, table: () => Table<Memory>): void 
 
     test("accepts only the first memories up to the maximum, however many callers store at once", async () => {
       const ann = freshOwner();
-      const small = new LongTermMemory(table(), () => clock.now, 12);
+      const small = new LongTermMemory(table(), () => clock.now, { maxMemories: 12 });
       const storeIn = (text: string) => small.remember(ann, text, personal, never);
       for (let index = 0; index < 9; index++) await storeIn(`fact ${index}`);
       const racing = Array.from({ length: 9 }, (_, index) => storeIn(`late ${index}`));
