@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { RunStatus } from "@reeve/contracts/run";
 import { parseScript } from "@reeve/models/scripted/script";
 import { scriptedProvider } from "@reeve/models/scripted/scripted-provider";
@@ -12,10 +13,14 @@ const inputSchema = {
 };
 
 /** Runs an agent that calls the tool with `args`, and returns the result that its model reads. */
-async function called(call: ToolOptions["call"], args: object): Promise<unknown> {
+async function called(
+  call: ToolOptions["call"],
+  args: object,
+  schema: JsonObject = inputSchema,
+): Promise<unknown> {
   const turns = [{ tool_calls: [{ name: "stock", arguments: args }] }, { text: "Done." }];
   const providers = [scriptedProvider([parseScript(JSON.stringify({ turns }), "s.yaml")])];
-  const stock = tool({ name: "stock", description: "Counts articles.", inputSchema, call });
+  const stock = tool({ name: "stock", description: "Counts articles.", inputSchema: schema, call });
   const run = runAgent({ id: "a", name: "a", model: "scripted:s" }, "go", {
     providers,
     tools: [stock],
@@ -72,6 +77,11 @@ test.each<[string, ToolOptions["call"], object, { content: unknown; isError: boo
   ],
 ])("a model reads %s of a tool of this process", async (_, call, args, result) => {
   expect(await called(call, args)).toEqual(result);
+});
+
+test("a schema may have properties that are undefined", async () => {
+  const schema = { ...inputSchema, description: undefined } as object as JsonObject;
+  expect(await called(() => "12", { article: "chair" }, schema)).toMatchObject({ content: "12" });
 });
 
 test.each([

@@ -19,13 +19,17 @@ export interface ToolOptions {
   call(args: JsonObject, signal: AbortSignal): Promise<string | JsonObject> | string | JsonObject;
 }
 
-/** Creates a tool that runs in this process. It has the class `network`, which every agent has. */
+/**
+ * Creates a tool that runs in this process. It has the class `network`, which every agent has. Throws a TypeError if JSON cannot
+ * express the schema.
+ */
 export function tool({ name, description, inputSchema, idempotent, call }: ToolOptions): Tool {
   return {
     descriptor: create(ToolDescriptorSchema, {
       name,
       description,
-      inputSchema,
+      // Without properties that are undefined: JSON cannot express them.
+      inputSchema: JSON.parse(JSON.stringify(inputSchema)) as JsonObject,
       idempotent: idempotent ?? false,
       permissionClass: PermissionClass.NETWORK,
       source: "provider:local",
