@@ -44,8 +44,9 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     cacheWriteInputTokens: api.format === "anthropic.messages" ? 10 : 0,
   };
   const bytesOf = (name: string) => fixture(api, name);
-  const open = (options: Pick<ProviderOptions, "idleTimeoutMs"> = {}): ModelProvider =>
-    api.open(server.url, { apiKey: key, ...options });
+  const open = (
+    options: Pick<ProviderOptions, "idleTimeoutMs" | "streamIdleMs"> = {},
+  ): ModelProvider => api.open(server.url, { apiKey: key, ...options });
 
   async function answerTo(response: ProgrammedResponse, provider = open()): Promise<Answer> {
     server.program(response);
@@ -207,8 +208,9 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
       { body: [never] },
       { body: [bytes.subarray(0, placeOf(bytes, "Zürich")), never] },
     ];
+    const provider = open({ idleTimeoutMs: 50, streamIdleMs: 50 });
     for (const response of silent) {
-      expect(await failureOf(answerTo(response, open({ idleTimeoutMs: 50 })))).toMatchObject({
+      expect(await failureOf(answerTo(response, provider))).toMatchObject({
         reason: "unavailable",
         retryable: true,
         message: expect.stringContaining("no byte came for 0.05 seconds"),
