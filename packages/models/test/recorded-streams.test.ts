@@ -165,6 +165,17 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     }
   });
 
+  test("that is cut tells whether it had begun, with nothing but a tool call, too", async () => {
+    const bytes = bytesOf("tool-call");
+    const begun = bytes.indexOf("\n\n", placeOf(bytes, "get_weather")) + 2;
+    for (const end of ["cut", "whole"] as const) {
+      const ofCall = await failureOf(answerTo({ body: [bytes.subarray(0, begun)], end }));
+      expect(ofCall).toMatchObject({ reason: "unavailable", answerBegan: true });
+      const ofNothing = await failureOf(answerTo({ body: [bytes.subarray(0, 0)], end }));
+      expect(ofNothing).toMatchObject({ reason: "unavailable", answerBegan: false });
+    }
+  });
+
   test("that is cut after its end is complete", async () => {
     const bytes = bytesOf("text");
     // The Responses API reports the end with its last event, the others before it.

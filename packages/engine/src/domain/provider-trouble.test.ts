@@ -66,6 +66,16 @@ describe("a run whose provider does not answer", () => {
     expect(run.all("modelCallFailed")).toHaveLength(2);
   });
 
+  test("pays for attempts that had begun with a tool call, which shows nothing", () => {
+    const run = runWith({ budgets: { maxLlmCalls: 2 } });
+    for (let more = 5; run.end === undefined && more > 0; more--) {
+      run.fails("unavailable", { ...passing, answerBegan: true });
+      if (run.end === undefined) run.retries();
+    }
+    expect(run.clientTrace).toContain("error:budget_exceeded");
+    expect(run.all("modelCallFailed")).toHaveLength(2);
+  });
+
   test("does not count the time of an attempt that fails, however long it takes", () => {
     const run = runWith();
     const before = workedMs(run.state.worked, run.nowMs);

@@ -115,6 +115,29 @@ describe("a run that waits long for its provider", () => {
   });
 });
 
+test("the log says whether the answer of a failed call had begun", async () => {
+  const model = countingModel(0);
+  const failures = [
+    new ModelFailure("unavailable", "refused", { retryAfterMs: 1 }),
+    new ModelFailure("unavailable", "cut", { retryAfterMs: 1, answerBegan: true }),
+  ];
+  const bench = new WorkerBench({
+    ...model,
+    async *stream(request, signal) {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      yield* model.stream(request, signal);
+    },
+  });
+  await bench.create();
+  await bench.drive("w1", 1);
+  const events = await bench.events();
+  const failed = events.flatMap(({ event }) =>
+    event.case === "modelCallFailed" ? [event.value.answerBegan] : [],
+  );
+  expect(failed).toEqual([false, true]);
+});
+
 test("a run that waits for a few seconds stays with its worker", async () => {
   const run = new DelayedRun(asking(2_000));
   await run.bench.create();

@@ -28,6 +28,7 @@ export async function* callModel(
   const frame = frameOf(state, frameId);
   const isSummary = call.purpose === ModelCallPurpose.SUMMARY;
   const provider = modelOf(state, frame)?.provider ?? "";
+  let answerBegan = false;
   try {
     const request = modelRequest(state, frame, call);
     const called = providerOf(request.model.provider, ports);
@@ -49,6 +50,7 @@ export async function* callModel(
         );
         return;
       }
+      answerBegan = true;
       if (part.kind === "text") answer += part.text;
       // A summary is not streamed: only the next prompt contains it.
       if (isSummary) continue;
@@ -62,7 +64,10 @@ export async function* callModel(
     yield [
       fact(scope, {
         case: "modelCallFailed",
-        value: failureOf(error, { delayMs, call, provider }),
+        value: {
+          ...failureOf(error, { delayMs, call, provider }),
+          answerBegan: answerBegan || error.answerBegan,
+        },
       }),
     ];
   }

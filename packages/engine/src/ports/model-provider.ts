@@ -44,6 +44,8 @@ export interface ModelFailureOptions extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;
   /** Default: follows from the reason. */
   readonly retryable?: boolean | undefined;
+  /** Default: false. */
+  readonly answerBegan?: boolean | undefined;
 }
 
 /** Thrown when a model gives no answer. Says why, and whether a retry may help. */
@@ -54,12 +56,15 @@ export class ModelFailure extends Error {
   readonly retryAfterMs: number | undefined;
   /** Whether a retry of the same request may succeed. */
   readonly retryable: boolean;
+  /** Whether the provider had begun to answer, also if that yielded no part, as with a tool call. */
+  readonly answerBegan: boolean;
 
   constructor(reason: ModelFailureReason, message: string, options: ModelFailureOptions = {}) {
     super(message, options);
     this.reason = reason;
     this.retryAfterMs = options.retryAfterMs;
     this.retryable = options.retryable ?? temporary.has(reason);
+    this.answerBegan = options.answerBegan ?? false;
   }
 }
 

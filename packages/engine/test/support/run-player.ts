@@ -168,6 +168,7 @@ export class PlayedRun {
       retryable = false,
       id = this.#defaultFrame,
       retryAfterMs = undefined as number | undefined,
+      answerBegan = false,
     } = {},
   ): this {
     const frame = this.frame(id);
@@ -179,6 +180,7 @@ export class PlayedRun {
       reason,
       message,
       retryable,
+      answerBegan,
       ...(this.state.head.prepared?.retry && call && { attempt: call.attempt }),
       ...(this.state.head.prepared?.retry &&
         delayMs !== undefined && { retryDelay: durationFromMs(delayMs) }),

@@ -60,6 +60,10 @@ export class MessageAssembly implements AnswerAssembly {
     }
   }
 
+  get hasBegun(): boolean {
+    return this.#blocks.size > 0;
+  }
+
   get isComplete(): boolean {
     return this.#stopReason !== "";
   }

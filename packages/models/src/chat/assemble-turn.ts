@@ -17,6 +17,7 @@ export class TurnAssembly implements AnswerAssembly {
   #finishReason = "";
   #usage: ModelUsage | undefined;
   #model = "";
+  #hasBegun = false;
 
   add(chunk: unknown): AnswerDelta {
     if (!isFields(chunk)) throw malformed("it is not an object");
@@ -33,7 +34,14 @@ export class TurnAssembly implements AnswerAssembly {
     if (!isFields(delta)) throw malformed("a delta is not an object");
     mergeDelta(this.#message, delta, assembledSeparately);
     this.#toolCalls.add(delta["tool_calls"]);
-    return { text: textOf(delta["content"]), reasoning: reasoningOf(delta) };
+    const added = { text: textOf(delta["content"]), reasoning: reasoningOf(delta) };
+    const hasCalls = Array.isArray(delta["tool_calls"]) && delta["tool_calls"].length > 0;
+    this.#hasBegun ||= hasCalls || added.text !== "" || added.reasoning !== "";
+    return added;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   get isComplete(): boolean {

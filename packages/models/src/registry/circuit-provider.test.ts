@@ -127,3 +127,10 @@ test("a refusal shows that the provider answers", async () => {
   }
   expect(guarded.reached).toBe(20);
 });
+
+test("a call that breaks off within a tool call shows that the provider answers", async () => {
+  const guarded = new Guarded();
+  guarded.fails = new ModelFailure("unavailable", "cut", { answerBegan: true });
+  await guarded.calls(20);
+  expect(guarded.reached).toBe(20);
+});

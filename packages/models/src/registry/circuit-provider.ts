@@ -34,7 +34,7 @@ export function circuitProvider(
         }
       } catch (error) {
         if (!signal.aborted && error instanceof ModelFailure) {
-          if (error.reason === "unavailable") call.unanswered();
+          if (error.reason === "unavailable" && !error.answerBegan) call.unanswered();
           else call.answered();
         }
         throw error;

@@ -60,6 +60,10 @@ export class ResponseAssembly implements AnswerAssembly {
     }
   }
 
+  get hasBegun(): boolean {
+    return this.#items.size > 0 || this.#hasText;
+  }
+
   get isComplete(): boolean {
     return this.#last !== undefined;
   }

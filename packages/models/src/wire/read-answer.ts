@@ -17,6 +17,8 @@ export const emptyDelta: AnswerDelta = { text: "", reasoning: "" };
 export interface AnswerAssembly {
   /** Adds the next event. Throws a ModelFailure with the reason `malformed` if it is not of this format. */
   add(event: unknown): AnswerDelta;
+  /** Whether the provider has begun to answer: with text, reasoning, or a tool call. */
+  readonly hasBegun: boolean;
   /** Whether the provider has reported the end of the answer. */
   readonly isComplete: boolean;
   /** Whether no further event follows. */
@@ -50,9 +52,33 @@ export async function* readAnswer(
   } catch (error) {
     signal.throwIfAborted();
     // A complete answer stays complete when its connection breaks.
-    if (!turn.isComplete || error instanceof ModelFailure) throw error;
+    if (!turn.isComplete || error instanceof ModelFailure) throw afterBegin(error, turn, failures);
   }
-  yield { kind: "turn", turn: turn.finish(upstreamName) };
+  yield { kind: "turn", turn: finished(turn, upstreamName, failures) };
+}
+
+function finished(
+  turn: AnswerAssembly,
+  upstreamName: string,
+  failures: ProviderFailures,
+): ModelTurn {
+  try {
+    return turn.finish(upstreamName);
+  } catch (error) {
+    throw afterBegin(error, turn, failures);
+  }
+}
+
+/** Returns the failure for an exception, which tells whether the answer had begun. */
+function afterBegin(
+  exception: unknown,
+  { hasBegun }: AnswerAssembly,
+  failures: ProviderFailures,
+): unknown {
+  const error = failures.ofException(exception);
+  if (!(error instanceof ModelFailure) || !hasBegun) return error;
+  const { reason, message, retryable, retryAfterMs, cause } = error;
+  return new ModelFailure(reason, message, { retryable, retryAfterMs, cause, answerBegan: true });
 }
 
 function assemble(

@@ -667,6 +667,10 @@ pub struct ModelCallFailed {
     /// Name of the model's provider. Empty in logs of versions that did not record it.
     #[prost(string, tag = "7")]
     pub provider: ::prost::alloc::string::String,
+    /// Whether the provider had begun to answer, which it may bill: with text, reasoning, or a tool
+    /// call. False in logs of versions that did not record it.
+    #[prost(bool, tag = "8")]
+    pub answer_began: bool,
 }
 /// A message was sent to the run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -1,4 +1,4 @@
-import type { RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
+import type { ModelCallFailed, RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import { applyToFrame } from "./apply-to-frame.ts";
 import { initialUnits } from "./conversation.ts";
@@ -23,7 +23,7 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
     case "runClaimed":
       return abandoned(state, envelope);
     case "modelCallFailed":
-      return failed(state, envelope);
+      return failed(state, envelope, event.value);
     case "approval": {
       // The service that records a decision does not know the frame of the call.
       const callId = event.value.approval?.call?.callId;
@@ -133,17 +133,16 @@ function abandoned(state: RunState, envelope: RunEvent): RunState {
   return { ...state, frames: new Map(frames), lostUsd: state.lostUsd + lostUsd };
 }
 
-/** Charges the reservation of a failed call that had streamed: the provider may bill it, and never reports its usage. */
-function failed(state: RunState, envelope: RunEvent): RunState {
+/** Charges the reservation of a failed call that had begun: the provider may bill it, and never reports its usage. */
+function failed(state: RunState, envelope: RunEvent, failure: ModelCallFailed): RunState {
   const call = frameOf(state, envelope)?.modelCall;
-  const hasStreamed = call?.streamedFrom !== undefined;
-  const lost = hasStreamed ? call.reservedUsd : 0;
-  const { event } = envelope;
-  const isRepeated = event.case === "modelCallFailed" && event.value.retryDelay !== undefined;
+  const hasBegun = failure.answerBegan || call?.streamedFrom !== undefined;
+  const lost = hasBegun ? (call?.reservedUsd ?? 0) : 0;
+  const isRepeated = failure.retryDelay !== undefined;
   return {
     ...toOne(state, envelope),
     lostUsd: state.lostUsd + lost,
-    unansweredCalls: state.unansweredCalls + (isRepeated && !hasStreamed ? 1 : 0),
+    unansweredCalls: state.unansweredCalls + (isRepeated && !hasBegun ? 1 : 0),
   };
 }
 

@@ -25,7 +25,7 @@ export interface RunState {
   readonly worked: WorkedTime;
   /**
    * US dollars reserved for model calls whose usage will never be known: those that were lost with their owner, or failed
-   * after they had streamed.
+   * after the answer had begun.
    */
   readonly lostUsd: number;
   /** Model calls that failed before any part of an answer came, and that are repeated: the limit does not count them. */

@@ -3466,7 +3466,10 @@ type ModelCallFailed struct {
 	// versions that did not record it.
 	Attempt uint32 `protobuf:"varint,6,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// Name of the model's provider. Empty in logs of versions that did not record it.
-	Provider      string `protobuf:"bytes,7,opt,name=provider,proto3" json:"provider,omitempty"`
+	Provider string `protobuf:"bytes,7,opt,name=provider,proto3" json:"provider,omitempty"`
+	// Whether the provider had begun to answer, which it may bill: with text, reasoning, or a tool
+	// call. False in logs of versions that did not record it.
+	AnswerBegan   bool `protobuf:"varint,8,opt,name=answer_began,json=answerBegan,proto3" json:"answer_began,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3548,6 +3551,13 @@ func (x *ModelCallFailed) GetProvider() string {
 		return x.Provider
 	}
 	return ""
+}
+
+func (x *ModelCallFailed) GetAnswerBegan() bool {
+	if x != nil {
+		return x.AnswerBegan
+	}
+	return false
 }
 
 // A message was sent to the run.
@@ -4027,7 +4037,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\bcall_ids\x18\x04 \x03(\tR\acallIds\x12\x16\n" +
 	"\x06format\x18\x05 \x01(\tR\x06format\x12\x1a\n" +
 	"\badvisory\x18\x06 \x01(\tR\badvisory\x12%\n" +
-	"\x0econtext_tokens\x18\a \x01(\rR\rcontextTokens\"\x8f\x02\n" +
+	"\x0econtext_tokens\x18\a \x01(\rR\rcontextTokens\"\xb2\x02\n" +
 	"\x0fModelCallFailed\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1c\n" +
@@ -4037,7 +4047,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\vretry_delay\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"retryDelay\x12\x18\n" +
 	"\aattempt\x18\x06 \x01(\rR\aattempt\x12\x1a\n" +
-	"\bprovider\x18\a \x01(\tR\bprovider\"\x88\x01\n" +
+	"\bprovider\x18\a \x01(\tR\bprovider\x12!\n" +
+	"\fanswer_began\x18\b \x01(\bR\vanswerBegan\"\x88\x01\n" +
 	"\x10MessageSubmitted\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x122\n" +

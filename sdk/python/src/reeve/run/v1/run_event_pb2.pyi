@@ -587,7 +587,7 @@ class ModelTurn(_message.Message):
     def __init__(self, message_json: _Optional[bytes] = ..., provider_call_ids: _Optional[_Iterable[str]] = ..., finish_reason: _Optional[str] = ..., call_ids: _Optional[_Iterable[str]] = ..., format: _Optional[str] = ..., advisory: _Optional[str] = ..., context_tokens: _Optional[int] = ...) -> None: ...
 
 class ModelCallFailed(_message.Message):
-    __slots__ = ("reason", "message", "retryable", "retry_after", "retry_delay", "attempt", "provider")
+    __slots__ = ("reason", "message", "retryable", "retry_after", "retry_delay", "attempt", "provider", "answer_began")
     REASON_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     RETRYABLE_FIELD_NUMBER: _ClassVar[int]
@@ -595,6 +595,7 @@ class ModelCallFailed(_message.Message):
     RETRY_DELAY_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_BEGAN_FIELD_NUMBER: _ClassVar[int]
     reason: str
     message: str
     retryable: bool
@@ -602,7 +603,8 @@ class ModelCallFailed(_message.Message):
     retry_delay: _duration_pb2.Duration
     attempt: int
     provider: str
-    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., retry_delay: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., attempt: _Optional[int] = ..., provider: _Optional[str] = ...) -> None: ...
+    answer_began: bool
+    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., retry_delay: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., attempt: _Optional[int] = ..., provider: _Optional[str] = ..., answer_began: _Optional[bool] = ...) -> None: ...
 
 class MessageSubmitted(_message.Message):
     __slots__ = ("message_id", "message", "submitted_by")
