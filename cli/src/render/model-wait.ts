@@ -17,6 +17,7 @@ function causeOf({ provider, reason }: ModelCallFailed): string {
     case "rate_limited":
       return `rate limited by ${name}`;
     case "unavailable":
+    case "paused":
       return `${name} does not answer`;
     case "not_configured":
       return `provider ${name} is missing`;

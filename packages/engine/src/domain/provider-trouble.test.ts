@@ -177,6 +177,16 @@ describe("a run whose provider does not answer", () => {
     expect(run.end).toBeUndefined();
   });
 
+  test("spends no attempt while its provider is left alone, but its time", () => {
+    const run = runWith({ retry: { maxRetries: 1, maxElapsed: { seconds: 600n } } });
+    outage(run, 300_000, { reason: "paused" });
+    expect(run.end).toBeUndefined();
+    expect(outage(run, 3_600_000)).toHaveLength(1);
+    const other = runWith({ retry: { maxRetries: 1, maxElapsed: { seconds: 600n } } });
+    outage(other, 3_600_000, { reason: "paused" });
+    expect(other.end).toBe("error");
+  });
+
   test("does not wait for a missing provider in a tight loop", () => {
     const retry = { initialBackoff: { nanos: 1_000_000 }, maxBackoff: { nanos: 1_000_000 } };
     const delays = outage(runWith({ retry }), 10_000, { reason: "not_configured" });

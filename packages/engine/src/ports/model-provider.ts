@@ -33,6 +33,8 @@ export type ModelPart =
 export type ModelFailureReason =
   | "rate_limited"
   | "unavailable"
+  /** The worker leaves the provider alone, and has not called it. */
+  | "paused"
   | "not_configured"
   | "context_overflow"
   | "refused"
@@ -72,6 +74,7 @@ export class ModelFailure extends Error {
 const temporary: ReadonlySet<ModelFailureReason> = new Set([
   "rate_limited",
   "unavailable",
+  "paused",
   "not_configured",
   "malformed",
 ]);

@@ -79,7 +79,7 @@ test("a provider that left five calls in a row unanswered is called by nobody fo
   expect(guarded.reached).toBe(5);
   await guarded.clock.advance(1_000);
   const refused = await guarded.call();
-  expect(refused).toMatchObject({ reason: "unavailable", retryable: true, retryAfterMs: 4_000 });
+  expect(refused).toMatchObject({ reason: "paused", retryable: true, retryAfterMs: 4_000 });
   expect(guarded.reached).toBe(5);
 });
 

@@ -107,6 +107,6 @@ class Circuit {
 
   #leftAlone(retryAfterMs: number): ModelFailure {
     const message = `${this.#name} left ${this.#unanswered} calls of this worker in a row without an answer; it is tried again soon`;
-    return new ModelFailure("unavailable", message, { retryAfterMs });
+    return new ModelFailure("paused", message, { retryAfterMs });
   }
 }

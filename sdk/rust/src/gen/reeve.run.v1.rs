@@ -643,8 +643,9 @@ pub struct ModelTurn {
 /// A model call ended without an answer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ModelCallFailed {
-    /// Constant that identifies the failure: `rate_limited`, `unavailable`, `not_configured`,
-    /// `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`.
+    /// Constant that identifies the failure: `rate_limited`, `unavailable`, `paused`, `not_configured`,
+    /// `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`. `paused`: the
+    /// provider answered no call of the worker lately, and was not called.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
     /// Message of the provider.

@@ -42,7 +42,8 @@ export function delayAfterFailure(
   const delayMs = jittered(times, { failures, requestedMs, random });
   // A provider that no worker has is a matter of the deployment: the run waits until it is there, or is cancelled.
   if (reason === "not_configured") return Math.max(delayMs, minMissingDelayMs);
-  if (call.providerFailures + 1 > times.maxRetries) return undefined;
+  // A provider that is left alone was not called, which is no attempt.
+  if (reason !== "paused" && call.providerFailures + 1 > times.maxRetries) return undefined;
   if (reason === "malformed" && call.malformedAnswers + 1 >= maxMalformedAttempts) return undefined;
   const leftMs = times.maxElapsedMs - Math.max(0, nowMs - (call.firstFailedAtMs ?? nowMs));
   if (leftMs <= 0) return undefined;

@@ -130,15 +130,16 @@ function openStep(frame: Frame, step: number): Frame {
 }
 
 function failedCall(call: ModelCall, failure: ModelCallFailed, failedAtMs: number): ModelCall {
-  // The provider did not fail that no worker has.
-  const isOfProvider = failure.reason !== "not_configured";
+  // Neither a provider that no worker has nor one that is left alone was called.
+  const wasCalled = failure.reason !== "not_configured" && failure.reason !== "paused";
+  const isOfOutage = failure.reason !== "not_configured";
   return {
     ...call,
     status: failure,
     failedAtMs,
-    firstFailedAtMs: call.firstFailedAtMs ?? (isOfProvider ? failedAtMs : undefined),
+    firstFailedAtMs: call.firstFailedAtMs ?? (isOfOutage ? failedAtMs : undefined),
     failures: call.failures + 1,
-    providerFailures: call.providerFailures + (isOfProvider ? 1 : 0),
+    providerFailures: call.providerFailures + (wasCalled ? 1 : 0),
     malformedAnswers: call.malformedAnswers + (failure.reason === "malformed" ? 1 : 0),
     reservedUsd: 0,
   };

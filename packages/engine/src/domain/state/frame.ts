@@ -134,7 +134,7 @@ export interface ModelCall {
   readonly attempt: number;
   /** Attempts that the provider failed; attempts that were lost with their owner do not count. */
   readonly failures: number;
-  /** Those of them that the retry policy counts: the worker had the provider. */
+  /** Those of them that the retry policy counts: the provider was called. */
   readonly providerFailures: number;
   /** Those of them with a broken answer. */
   readonly malformedAnswers: number;
@@ -145,7 +145,7 @@ export interface ModelCall {
   readonly status: "in_progress" | "due" | ModelCallFailed;
   /** When it failed, in milliseconds since the epoch; undefined: it has not. */
   readonly failedAtMs?: number;
-  /** When the first of `providerFailures` happened, in milliseconds since the epoch. Undefined: there is none. */
+  /** When the first failure of a provider that a worker has happened, in milliseconds since the epoch. Undefined: none has. */
   readonly firstFailedAtMs: number | undefined;
   /** When this attempt started, in milliseconds since the epoch. */
   readonly startedAtMs: number;

@@ -1628,8 +1628,9 @@ export const ModelTurnSchema: GenMessage<ModelTurn> = /*@__PURE__*/
  */
 export type ModelCallFailed = Message<"reeve.run.v1.ModelCallFailed"> & {
   /**
-   * Constant that identifies the failure: `rate_limited`, `unavailable`, `not_configured`,
-   * `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`.
+   * Constant that identifies the failure: `rate_limited`, `unavailable`, `paused`, `not_configured`,
+   * `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`. `paused`: the
+   * provider answered no call of the worker lately, and was not called.
    *
    * @generated from field: string reason = 1;
    */

@@ -3450,8 +3450,9 @@ func (x *ModelTurn) GetContextTokens() uint32 {
 // A model call ended without an answer.
 type ModelCallFailed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Constant that identifies the failure: `rate_limited`, `unavailable`, `not_configured`,
-	// `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`.
+	// Constant that identifies the failure: `rate_limited`, `unavailable`, `paused`, `not_configured`,
+	// `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`. `paused`: the
+	// provider answered no call of the worker lately, and was not called.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Message of the provider.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
