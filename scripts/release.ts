@@ -3,14 +3,13 @@
  * credentials of the registries' own clients. Refuses packages whose versions differ, and a version without an entry in
  * CHANGELOG.md.
  */
-import { execFileSync } from "node:child_process";
-import { copyFileSync, globSync, mkdirSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { packNpm, npmPackages } from "./release/pack-npm.ts";
+import { packStep, run } from "./release/pack-step.ts";
 import { releaseVersion } from "./release/release-version.ts";
-import type { Step } from "./release/sdk-steps.ts";
 import { sdkSteps } from "./release/sdk-steps.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -38,24 +37,10 @@ for (const name of npmPackages.filter((each) => chosen.includes(each))) {
   publications.push(() => run(["npm", "publish", "--access", "public", archive], root));
 }
 for (const step of sdkSteps.filter(({ name }) => chosen.includes(name))) {
-  for (const archive of packed(step)) console.log(`packed ${archive}`);
+  for (const archive of packStep(root, step, output)) console.log(`packed ${archive}`);
   for (const command of step.publish(version)) {
     publications.push(() => run(command, join(root, step.folder)));
   }
 }
 if (values.publish) for (const publish of publications) publish();
 else console.log(`version ${version}; nothing is published without --publish`);
-
-/** Runs the pack commands of a step, and collects its archives. */
-function packed({ folder, pack, archives }: Step): readonly string[] {
-  for (const command of pack) run(command, join(root, folder));
-  return globSync([...archives], { cwd: join(root, folder) }).map((path) => {
-    const to = join(output, basename(path));
-    copyFileSync(join(root, folder, path), to);
-    return to;
-  });
-}
-
-function run([program = "", ...args]: readonly string[], cwd: string): void {
-  execFileSync(program, args, { cwd, stdio: ["ignore", "inherit", "inherit"] });
-}
