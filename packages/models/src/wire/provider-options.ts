@@ -5,9 +5,10 @@ export interface ProviderOptions {
   readonly baseUrl?: string | undefined;
   /** How long a connection may be idle until the first byte of an answer. Default: 5 minutes. */
   readonly idleTimeoutMs?: number | undefined;
-  /** How long a connection may be idle within an answer. Default: a minute. */
+  /** How long a connection may be idle within an answer. Default: 5 minutes. */
   readonly streamIdleMs?: number | undefined;
 }
 
 export const defaultIdleTimeoutMs = 300_000;
-export const defaultStreamIdleMs = 60_000;
+/** A model that reasons without showing it may send nothing for minutes after its first event. */
+export const defaultStreamIdleMs = 300_000;
