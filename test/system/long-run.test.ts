@@ -31,12 +31,14 @@ test("a long run can be watched after its end from any sequence, at any gateway"
   const runId = run?.runId ?? "";
   const events = await watchToEnd(deployment, runId);
   expectCompleted(events);
-  expect(events.length).toBeGreaterThan(1_000);
+  // A slow machine stores several words in one event.
+  expect(events.length).toBeGreaterThan(100);
   const all = events.map(({ sequence }) => sequence);
+  const middle = Math.floor(all.length / 2);
   for (const gateway of [reeve, second]) {
     const got = await gateway.runs.getRun({ runId });
     expect(got.run?.status).toBe(RunStatus.COMPLETED);
-    for (const after of [0, 1, 1_000, all.length - 12]) {
+    for (const after of [0, 1, middle, all.length - 12]) {
       const again: number[] = [];
       const asked = { runId, afterSequence: after, selection: everything };
       for await (const batch of gateway.runs.watchRun(asked)) {
