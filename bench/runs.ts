@@ -68,6 +68,11 @@ export async function run(
   return { runId, firstTextMs, events: seen };
 }
 
+/** Resolves when a run has ended. */
+export async function ended({ reeve }: Driven, runId: string, signal: AbortSignal): Promise<void> {
+  for await (const { events } of reeve.runs.watchRun({ runId }, { signal })) void events;
+}
+
 /** Starts an agent's first runs. Resolves when all of them wait for an approval. They are neither watched nor listed. */
 export async function waits(
   { reeve }: Driven,

@@ -14,11 +14,14 @@ import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { Cluster } from "../cluster.ts";
 import type { Benchmark, Figure } from "../figure.ts";
 import { rateOf, timesOf } from "../measure.ts";
-import { createAgent, run } from "../runs.ts";
+import { createTakeoverAgents, killOnce } from "../kill-worker.ts";
+import { createAgent, ended, run } from "../runs.ts";
+import type { Taken } from "../takeovers.ts";
 
 const finished = Number(process.env["REEVE_BENCH_RUNS"] ?? 1_000_000);
 const waiting = finished / 10;
 const listings = 200;
+const kills = 6;
 const tenant = "bench";
 const agents = 20;
 /** How long the gateway runs without requests while its event loop is watched: a few rounds of the sweeper. */
@@ -30,8 +33,9 @@ export const manyRuns: Benchmark = {
   name: "many-runs",
   maxMs: 1_500_000,
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
-    await using cluster = await Cluster.start(1, signal);
+    await using cluster = await Cluster.start(2, signal);
     await createAgent(cluster, { id: "talker", model: "openai:text:20" }, signal);
+    await createTakeoverAgents(cluster, signal);
     yield* whileServing(cluster, "few runs", signal);
     await park(cluster, signal);
     await cluster.kill("gateway");
@@ -41,6 +45,7 @@ export const manyRuns: Benchmark = {
     yield await longestBlock(cluster, `while the index of ${counts} is built`, signal);
     yield* whileServing(cluster, counts, signal);
     yield await longestBlock(cluster, `during lists of ${counts}`, signal);
+    yield* takeovers(cluster, counts, signal);
     await setTimeout(restMs, undefined, { signal });
     yield await longestBlock(cluster, `during 30 s of sweeps of ${waiting} waiting runs`, signal);
     yield* memory(cluster, counts, signal);
@@ -62,6 +67,13 @@ async function* whileServing(
     unit,
     values: await timesOf(50, () => run(cluster, "talker", signal)),
   };
+  const runIds: string[] = [];
+  const startRun = async () => {
+    const { run: started } = await runs.startRun({ agentId: "talker", input: "go" }, { signal });
+    runIds.push(started?.runId ?? "");
+  };
+  yield { name: name("a run started"), unit, values: await timesOf(50, startRun) };
+  for (const runId of runIds) await ended(cluster, runId, signal);
   let pageToken = "";
   const next = async () => {
     ({ nextPageToken: pageToken } = await runs.listRuns({ pageSize: 100, pageToken }, { signal }));
@@ -107,6 +119,14 @@ async function* starts(cluster: Cluster, name: string, signal: AbortSignal): Asy
     if (listed) break;
   }
   yield { name, unit, values: [performance.now() - startedAt] };
+}
+
+/** Kills workers, and measures until their runs have their next event. */
+async function* takeovers(cluster: Cluster, counts: string, signal: AbortSignal) {
+  const taken: Taken[] = [];
+  for (let kill = 0; kill < kills; kill++) taken.push(...(await killOnce(cluster, signal)));
+  const values = taken.map(({ nextEventMs }) => nextEventMs);
+  yield { name: `worker killed, to the next event, ${counts}`, unit, values };
 }
 
 async function longestBlock(cluster: Cluster, when: string, signal: AbortSignal): Promise<Figure> {
