@@ -2,13 +2,15 @@
  * Injects faults into the processes of a cluster while they execute runs, and reports the violations:
  *
  *     npm run chaos -- --seed 1 --runs 100          one seed
- *     npm run chaos -- --minutes 30 --seed 1        one seed after another for 30 minutes
+ *     npm run chaos -- --seed 1 --seeds 5           five seeds, one after another
+ *     npm run chaos -- --seed 1 --minutes 30        one seed after another for 30 minutes
  *     npm run chaos -- --all                        seeds 7001 to 7010, 100 runs each
- *     npm run cluster -- --seed 1 --runs 100        over three NATS servers, with faults of servers and routes
+ *     npm run cluster -- --all                      over three NATS servers, with faults of servers and routes
  *
  * `--only "kill -9,nats kill"` selects faults by name. `--parallel-faults N` and `--parallel-runs N` bound what happens at
  * the same time. `--quiet` prints one line for each seed, `--own-disks` gives each toolhost its own disk, `--json FILE` writes
- * the reports, and `--logs FOLDER` stores the services' logs. The exit code is 1 if a guarantee was violated.
+ * the reports, and `--logs FOLDER` stores the services' logs. Prints the results of all seeds as Markdown. The exit code is 1 if
+ * a guarantee was violated, or a seed could not be completed.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +20,7 @@ import { natsProgram, whyNoReplicas } from "../support/nats-program.ts";
 import { clusterChaos } from "../cluster/support/cluster-chaos.ts";
 import { chaos } from "./support/chaos.ts";
 import type { ChaosReport } from "./support/report.ts";
-import { faultTable, lineOf } from "./support/report.ts";
+import { faultTable, lineOf, seedTable } from "./support/report.ts";
 
 const { values } = parseArgs({
   options: {
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     runs: { type: "string", default: "100" },
     "parallel-runs": { type: "string", default: "14" },
     "parallel-faults": { type: "string", default: "3" },
+    seeds: { type: "string", default: "1" },
     minutes: { type: "string" },
     all: { type: "boolean", default: false },
     quiet: { type: "boolean", default: false },
@@ -45,7 +48,22 @@ if (reason !== "") {
 const inject = values.cluster ? clusterChaos : chaos;
 const listed = Array.from({ length: 10 }, (_, index) => 7_001 + index);
 const reports: ChaosReport[] = [];
+const failed: number[] = [];
 for (const seed of seeds()) {
+  try {
+    reports.push(await reportOf(seed));
+  } catch (error) {
+    // The other seeds are independent of it.
+    failed.push(seed);
+    process.stdout.write(`seed ${seed} was not completed: ${String(error)}\n`);
+  }
+  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(reports, null, 2));
+}
+process.stdout.write(`\n${seedTable(reports)}\n\n${faultTable(reports)}\n`);
+const areKept = reports.every(({ violations }) => violations.length === 0);
+process.exit(areKept && failed.length === 0 ? 0 : 1);
+
+async function reportOf(seed: number): Promise<ChaosReport> {
   const report = await inject({
     seed,
     runs: Number(values.runs),
@@ -58,18 +76,15 @@ for (const seed of seeds()) {
       if (!values.quiet) process.stderr.write(`${line}\n`);
     },
   });
-  reports.push(report);
   process.stdout.write(`${lineOf(report)}\n`);
   for (const line of report.violations) process.stdout.write(`  ${line}\n`);
-  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(reports, null, 2));
+  return report;
 }
-process.stdout.write(`\n${faultTable(reports)}\n`);
-process.exit(reports.every(({ violations }) => violations.length === 0) ? 0 : 1);
 
 function* seeds(): Iterable<number> {
   if (values.all) return yield* listed;
   const until = performance.now() + Number(values.minutes ?? 0) * 60_000;
-  let seed = Number(values.seed);
-  do yield seed++;
-  while (performance.now() < until);
+  const first = Number(values.seed);
+  const end = first + Number(values.seeds);
+  for (let seed = first; seed < end || performance.now() < until; seed++) yield seed;
 }

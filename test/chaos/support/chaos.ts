@@ -22,6 +22,7 @@ import type { ChaosReport } from "./report.ts";
 import type { RunPlan } from "./run-plan.ts";
 import { planOf } from "./run-plan.ts";
 import { lostDispatch, settled } from "./settled.ts";
+import { takeoverPauses } from "./takeover-pauses.ts";
 import { playPlans, workerAgent } from "./worker-agent.ts";
 
 export interface ChaosOptions {
@@ -176,6 +177,7 @@ function figuresOf(evidence: readonly RunEvidence[]) {
     effects: sum(({ marks }) => [...marks.values()].filter(({ times }) => times > 0).length),
     unknownOutcomes: sum(({ stored }) => unknownOutcomes(stored)),
     takeovers: count("runClaimed") - evidence.filter(({ stored }) => hasClaim(stored)).length,
+    takeoverMs: evidence.flatMap(({ stored }) => takeoverPauses(stored)),
     interruptions: sum(({ seen }) => seen.interruptions),
     longestPauseMs: Math.round(Math.max(0, ...pauses)),
   };

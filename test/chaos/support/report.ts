@@ -15,6 +15,8 @@ export interface ChaosReport {
   readonly falseAlarms: number;
   /** Claims of runs beyond the first. */
   readonly takeovers: number;
+  /** The times of claims that followed no park, from the last event before each; see `takeoverPauses`. */
+  readonly takeoverMs: readonly number[];
   /** How often clients' streams broke or clients left them. */
   readonly interruptions: number;
   readonly longestPauseMs: number;
@@ -34,6 +36,57 @@ export function lineOf(report: ChaosReport): string {
     `${unknownOutcomes} unknown outcomes (${report.falseAlarms} false alarms), ${report.interruptions} broken streams, ` +
     `longest pause ${(report.longestPauseMs / 1_000).toFixed(1)} s, ${report.violations.length} violations`
   );
+}
+
+/** Returns the results of each seed, and of all, as a Markdown table. */
+export function seedTable(reports: readonly ChaosReport[]): string {
+  const counts = "seed completed cancelled seconds faults takeovers";
+  const calls = ["calls", "effects", "outcomes unknown (false alarms)", "longest pause"];
+  const columns = [...counts.split(" "), "takeover p50", "p95", ...calls, "guarantees broken"];
+  const sum = (figure: (report: ChaosReport) => number) =>
+    reports.reduce((total, report) => total + figure(report), 0);
+  const all = {
+    completed: sum(({ completed }) => completed),
+    cancelled: sum(({ cancelled }) => cancelled),
+    seconds: sum(({ seconds }) => seconds),
+    faultCount: sum(({ faultCount }) => faultCount),
+    takeovers: sum(({ takeovers }) => takeovers),
+    takeoverMs: reports.flatMap(({ takeoverMs }) => takeoverMs),
+    calls: sum(({ calls }) => calls),
+    effects: sum(({ effects }) => effects),
+    unknownOutcomes: sum(({ unknownOutcomes }) => unknownOutcomes),
+    falseAlarms: sum(({ falseAlarms }) => falseAlarms),
+    longestPauseMs: Math.max(0, ...reports.map(({ longestPauseMs }) => longestPauseMs)),
+    violations: reports.flatMap(({ violations }) => violations),
+  };
+  return [
+    line(columns),
+    line(["---", ...columns.slice(1).map(() => "---:")]),
+    ...reports.map((report) => line([String(report.seed), ...cellsOf(report)])),
+    line(["**all**", ...cellsOf(all)]),
+  ].join("\n");
+}
+
+function cellsOf(
+  report: Omit<ChaosReport, "seed" | "runs" | "events" | "interruptions" | "faults">,
+) {
+  const { completed, cancelled, seconds, faultCount, takeovers, takeoverMs } = report;
+  return [
+    ...[completed, cancelled, seconds, faultCount, takeovers].map(String),
+    ...[0.5, 0.95].map((share) => secondsOf(quantile(takeoverMs, share))),
+    ...[report.calls, report.effects].map(String),
+    `${report.unknownOutcomes} (${report.falseAlarms})`,
+    secondsOf(report.longestPauseMs),
+    String(report.violations.length),
+  ];
+}
+
+function secondsOf(ms: number | undefined): string {
+  return ms === undefined ? "" : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+function quantile(values: readonly number[], share: number): number | undefined {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 }
 
 /** Returns the number of faults over all seeds as a Markdown table. */

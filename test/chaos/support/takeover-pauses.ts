@@ -1,0 +1,22 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { RunEvent } from "@reeve/contracts/run";
+
+/**
+ * Returns the time of each takeover of a run, in milliseconds: from the last event of the previous owner to the claim of the next
+ * one. An owner that waits for a model or a tool writes nothing, so this is the upper bound of the time without an owner. A claim
+ * after a park is no takeover.
+ */
+export function takeoverPauses(stored: readonly RunEvent[]): readonly number[] {
+  const pauses: number[] = [];
+  let isOwned = false;
+  for (const [index, { event, time }] of stored.entries()) {
+    if (event.case === "runParked") isOwned = false;
+    if (event.case !== "runClaimed") continue;
+    const before = stored[index - 1]?.time;
+    if (isOwned && time !== undefined && before !== undefined) {
+      pauses.push(timestampMs(time) - timestampMs(before));
+    }
+    isOwned = true;
+  }
+  return pauses;
+}
