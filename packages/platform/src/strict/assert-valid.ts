@@ -1,4 +1,5 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import type { Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { createValidator } from "@bufbuild/protovalidate";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -36,6 +37,11 @@ export function ruleViolations(schema: DescMessage, message: Message): readonly 
   const result = validator.validate(schema, message);
   if (result.kind === "error") throw result.error;
   return result.kind === "valid" ? [] : result.violations.map(violationOf);
+}
+
+/** Compiles the rules of a contract, as its first validation would do otherwise. Throws if a rule does not compile. */
+export function compileRules(schema: DescMessage): void {
+  ruleViolations(schema, create(schema));
 }
 
 /** Returns the Failure of a request with violations. */
