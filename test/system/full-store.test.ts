@@ -6,6 +6,7 @@ import { startApprovals } from "@reeve/approvals/serve";
 import { AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { MemoryService } from "@reeve/contracts/memory";
 import { RunEventSchema, RunService, RunStatus } from "@reeve/contracts/run";
 import { gatewayConfig } from "@reeve/gateway/config";
 import { startGateway } from "@reeve/gateway/serve";
@@ -73,6 +74,7 @@ async function open() {
     agents: createClient(AgentService, transport),
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),
+    memories: createClient(MemoryService, transport),
     runLog: await openRunLog(nats),
     reserved: async () => (await streams("RESERVE")).state?.messages ?? 0,
   };
@@ -116,7 +118,7 @@ async function waiting(): Promise<{ readonly runId: string; readonly approvalId:
 }
 
 test("a full store accepts nothing new, but decisions, cancellations, and deletions, which make room again", async () => {
-  const { runs, agents, approvals, artifacts } = clients;
+  const { runs, agents, approvals, artifacts, memories } = clients;
   // The store keeps room before it is full.
   await expect.poll(clients.reserved, { timeout: 20_000 }).toBe(32);
   const [decided, cancelled] = [await waiting(), await start()];
@@ -133,11 +135,19 @@ test("a full store accepts nothing new, but decisions, cancellations, and deleti
   expect(refusal).toMatchObject({ kind: "exhausted" });
   expect(refusal.message).toContain("reeve delete RUN");
   const content = new Uint8Array(1_000);
-  expect(await reasonOf(artifacts.createArtifact({ header: { name: "a" }, content }))).toBe(
-    "STORAGE_FULL",
-  );
+  async function* upload() {
+    yield { part: { case: "header", value: { name: "a" } } } as const;
+    yield { part: { case: "chunk", value: content } } as const;
+  }
   const spec = { id: "new", name: "new", model: "known" };
-  expect(await reasonOf(agents.createAgent({ spec }))).toBe("STORAGE_FULL");
+  const refused = [
+    artifacts.createArtifact({ header: { name: "a" }, content }),
+    artifacts.uploadArtifact(upload()),
+    agents.createAgent({ spec }),
+    agents.updateAgent({ spec: { ...spec, id: "spare" } }),
+    memories.createMemory({ text: "a fact" }),
+  ];
+  expect(await Promise.all(refused.map(reasonOf))).toEqual(refused.map(() => "STORAGE_FULL"));
 
   const { approval } = await approvals.decideApproval({
     approvalId: decided.approvalId,

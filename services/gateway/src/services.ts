@@ -57,7 +57,7 @@ export async function gatewayServices(
     registered(RunService, runService(ports, watchContext)),
     registered(AgentService, agentService(ports)),
     registered(ArtifactService, artifactService(ports)),
-    registered(MemoryService, memoryService(ports.memory)),
+    registered(MemoryService, memoryService(ports)),
     registered(ThreadService, threadService(ports)),
     registered(ToolService, toolService(ports)),
     registered(WorkspaceService, workspaceService(files)),

@@ -3,6 +3,7 @@ import type { JetStreamManager } from "@nats-io/jetstream";
 import { DiscardPolicy, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "@reeve/platform/async/clock";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -11,7 +12,7 @@ import { callStore } from "../streams/call-store.ts";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import type { ApiError } from "../streams/errors.ts";
 import { isNotFound, isStoreFull, storeFailure } from "../streams/errors.ts";
-import { reserveState, reserveStream } from "./reserve-state.ts";
+import { reserveFreed, reserveState, reserveStream } from "./reserve-state.ts";
 
 /** Interval between looks at the reserve. */
 const checkMs = 5_000;
@@ -59,34 +60,78 @@ export async function openReserve({
 }
 
 /**
- * Keeps the reserve of the store filled, until `signal` aborts. While it cannot be filled, `reserveState` says that it is spent.
- * Several processes may do this, with the same size.
+ * Keeps the reserve of the store filled, until `signal` aborts. From the moment at which any process frees it until it is filled
+ * again, `reserveState` says that it is spent. Several processes may keep it, with the same size.
  */
 export async function keepReserve(
   { connection }: { readonly connection: NatsConnection },
   { bytes, clock, log }: ReserveOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const state = reserveState(connection);
+  const setSpent = (isSpent: boolean) => {
+    if (state.isSpent === isSpent) return;
+    state.isSpent = isSpent;
+    if (isSpent) log.warn("the store is full, and its reserve is in use; nothing new is accepted");
+    else log.info("the store has room again");
+  };
+  using _ = whenFreed(connection, () => {
+    state.timesFreed++;
+    setSpent(true);
+  });
   await openReserve({ connection });
   const manager = await openJetStreamManager(connection);
   const chunks = Math.ceil(bytes / chunkBytes);
-  const state = reserveState(connection);
   let failed: FailedFill | undefined;
   for (;;) {
-    const { state: stored } = await callStore(() => manager.streams.info(reserveStream));
-    const isComplete = stored.messages === chunks;
-    const isTried = !isComplete && (await mayFill(manager, failed, { bytes, clock }));
-    const isFilled = isComplete || (isTried && (await fill(connection, chunks)));
-    if (isTried && !isFilled) {
-      failed = { atMs: clock.now(), storedBytes: await storedBytes(manager) };
+    const { timesFreed } = state;
+    let isComplete = await isFilled(manager, chunks);
+    if (!isComplete && (await mayFill(manager, failed, { bytes, clock }))) {
+      // Another process may free the reserve while this one fills it.
+      isComplete = (await fill(connection, chunks)) && (await isFilled(manager, chunks));
+      if (!isComplete) failed = { atMs: clock.now(), storedBytes: await storedBytes(manager) };
     }
-    if (state.isSpent !== !isFilled) {
-      if (isFilled) log.info("the store has room again");
-      else log.warn("the store is full, and its reserve is in use; nothing new is accepted");
-    }
-    state.isSpent = !isFilled;
-    await clock.sleep(checkMs, signal);
+    setSpent(!isComplete || state.timesFreed !== timesFreed);
+    await untilNextLook(connection, clock, signal);
   }
+}
+
+/** Calls `listener` each time that a process announces that it frees the reserve, until disposed. */
+function whenFreed(connection: NatsConnection, listener: () => void): Disposable {
+  const subscription = connection.subscribe(reserveFreed, {
+    callback: (error) => {
+      if (error === null) listener();
+    },
+  });
+  return {
+    [Symbol.dispose]: () => {
+      if (!connection.isClosed()) subscription.unsubscribe();
+    },
+  };
+}
+
+/** Resolves after `checkMs`, and when the connection is open again: announcements that came meanwhile are lost. */
+async function untilNextLook(
+  connection: NatsConnection,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const removeListener = connectionStateOf(connection).onChange((isUp) => {
+    if (isUp) over.abort();
+  });
+  try {
+    await clock.sleep(checkMs, AbortSignal.any([signal, over.signal]));
+  } catch (error) {
+    if (signal.aborted) throw error;
+  } finally {
+    removeListener();
+  }
+}
+
+async function isFilled(manager: JetStreamManager, chunks: number): Promise<boolean> {
+  const { state } = await callStore(() => manager.streams.info(reserveStream));
+  return state.messages === chunks;
 }
 
 /** Whether an attempt to fill the reserve may succeed: an attempt in vain writes a lot to the disk. */

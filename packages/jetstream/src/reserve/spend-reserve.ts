@@ -4,7 +4,7 @@ import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { isStoreFull } from "../streams/errors.ts";
-import { reserveState, reserveStream } from "./reserve-state.ts";
+import { reserveFreed, reserveStream } from "./reserve-state.ts";
 
 const uses = counter({
   name: "reeve_store_reserve_uses_total",
@@ -51,15 +51,14 @@ export async function callWithReserve<Result>(
   return settled.result;
 }
 
-/** Removes the content of the reserve. Returns false if there is no reserve. */
+/** Announces that the reserve is freed, and removes its content. Returns false if there is no reserve. */
 async function freeReserve(connection: NatsConnection): Promise<boolean> {
   const purge = `$JS.API.STREAM.PURGE.${reserveStream}`;
+  // Before the room is there, so that the gateways refuse what would use it.
+  if (!connection.isClosed()) connection.publish(reserveFreed);
   const reply = await requestClientOf(connection).send(purge, {});
   if (reply === undefined) return false;
   const { success = false } = reply.json<{ readonly success?: boolean }>();
-  if (success) {
-    reserveState(connection).isSpent = true;
-    uses.inc();
-  }
+  if (success) uses.inc();
   return success;
 }

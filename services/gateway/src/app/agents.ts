@@ -14,8 +14,7 @@ import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
-type AgentPorts = Pick<GatewayPorts, "agents" | "offer">;
-type CreatePorts = AgentPorts & Pick<GatewayPorts, "assertRoom">;
+type AgentPorts = Pick<GatewayPorts, "agents" | "offer" | "assertRoom">;
 
 const { key: agentKey } = bucketOf(AgentSchema);
 
@@ -34,7 +33,7 @@ export interface SentSpec {
 
 /** Stores a new agent. Throws a Failure if its spec is invalid or its id is taken. */
 export async function createAgent(
-  { agents, offer, assertRoom }: CreatePorts,
+  { agents, offer, assertRoom }: AgentPorts,
   tenant: string,
   sent: SentSpec,
   signal: AbortSignal,
@@ -58,12 +57,13 @@ const maxAttempts = 20;
 
 /** Replaces an agent. Throws a Failure if its spec is invalid, or it is not at `revision` (0 matches any revision). */
 export async function updateAgent(
-  { agents, offer }: AgentPorts,
+  { agents, offer, assertRoom }: AgentPorts,
   tenant: string,
   sent: SentSpec,
   revision: number,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
+  assertRoom();
   const { spec, warnings } = validSpec(checkAgent(sent, { offer }));
   const key = agentKey({ tenant, agent: spec.id });
   for (let attempt = 1; ; attempt++) {

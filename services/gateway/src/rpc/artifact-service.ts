@@ -19,8 +19,14 @@ export function artifactService({
   return {
     uploadArtifact: async (requests, context) => {
       const { tenant } = principalOf(context);
-      assertRoom();
-      return { artifact: await uploadArtifact(artifacts, tenant, requests, context.signal) };
+      async function* whileThereIsRoom() {
+        for await (const request of requests) {
+          assertRoom();
+          yield request;
+        }
+      }
+      const sent = whileThereIsRoom();
+      return { artifact: await uploadArtifact(artifacts, tenant, sent, context.signal) };
     },
     createArtifact: async ({ header = create(ArtifactHeaderSchema), content }, context) => {
       const { tenant } = principalOf(context);

@@ -1,17 +1,22 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { MemoryService } from "@reeve/contracts/memory";
-import type { LongTermMemory, MemoryOwner } from "@reeve/memory/long-term-memory";
+import type { MemoryOwner } from "@reeve/memory/long-term-memory";
 import { Failure } from "@reeve/platform/failure";
 import { principalOf } from "@reeve/platform/rpc/principal";
+import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { listMemories } from "../app/list-memories.ts";
 
 const defaultLimit = 10;
 
 /** Returns the handlers of MemoryService. */
-export function memoryService(memory: LongTermMemory): ServiceImpl<typeof MemoryService> {
+export function memoryService({
+  memory,
+  assertRoom,
+}: Pick<GatewayPorts, "memory" | "assertRoom">): ServiceImpl<typeof MemoryService> {
   return {
     createMemory: async ({ text, requestId }, context) => {
+      assertRoom();
       const source = { runId: "", requestId };
       return { memory: await memory.remember(ownerOf(context), text, source, context.signal) };
     },
