@@ -1,4 +1,3 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { Capability } from "@reeve/agent/resolve/execution-backends";
 import { assertBackendSupports, offersSandbox } from "@reeve/agent/resolve/execution-backends";
@@ -14,10 +13,11 @@ import { assertValid, invalidRequest } from "@reeve/platform/strict/assert-valid
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import { readInit } from "@reeve/platform/strict/read-init";
 import { startViolations } from "@reeve/run/commands/start-violations";
+import type { AgentInit } from "./agent-init.ts";
 
 /** A run as a caller of `runAgent` describes it. */
 export interface GivenRun {
-  readonly spec: MessageInitShape<typeof AgentSpecSchema>;
+  readonly spec: AgentInit;
   readonly input: string;
   readonly executor: string;
   readonly created: object | undefined;

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { Run, RunCreatedSchema, RunEvent, StartRunRequestSchema } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema, SendMessageRequestSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
@@ -16,6 +15,7 @@ import type { RunHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { assertValid } from "@reeve/platform/strict/assert-valid";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
+import type { AgentInit } from "./agent-init.ts";
 import { checkRun } from "./check-run.ts";
 import type { Decide } from "./decide-approvals.ts";
 import { declineAll, decideApprovals } from "./decide-approvals.ts";
@@ -62,7 +62,7 @@ const tenant = "local";
  * a deployment, such as threads and long-term memory. The run does not survive the end of the process.
  */
 export function runAgent(
-  spec: MessageInitShape<typeof AgentSpecSchema>,
+  spec: AgentInit,
   input: string,
   { signal, decide, created, executor = "local", ...parts }: RunAgentOptions,
 ): LocalRun {

@@ -92,3 +92,22 @@ test.each([
     `${name}() has no key: set ${name.toUpperCase()}_API_KEY, or pass apiKey`,
   );
 });
+
+test("an agent names its tools in a plain list", async () => {
+  const turns = [{ tool_calls: [{ name: "stock", arguments: {} }] }, { text: "Done." }];
+  const providers = [scriptedProvider([parseScript(JSON.stringify({ turns }), "s.yaml")])];
+  const ofThisProcess = ["stock", "weather"].map((name) =>
+    tool({ name, description: "Looks up.", inputSchema: { type: "object" }, call: () => name }),
+  );
+  const agent = { id: "a", name: "a", model: "scripted:s", allowedTools: ["stock"] };
+  const run = runAgent(agent, "go", {
+    providers,
+    tools: ofThisProcess,
+    signal: new AbortController().signal,
+  });
+  const offered: (readonly string[])[] = [];
+  for await (const { event } of run.events()) {
+    if (event.case === "runPrepared") offered.push(event.value.tools.map(({ name }) => name));
+  }
+  expect(offered).toEqual([["retrieve_artifact", "stock"]]);
+});

@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
+import { create, toJson } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { RunEventSchema, StartRunRequestSchema, WatchRunRequestSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
@@ -32,6 +32,22 @@ test("an object that a message can be created from is kept", () => {
     },
   };
   expect(readInit(RunEventSchema, event)).toEqual({ init: event, violations: [] });
+});
+
+test("a plain list is accepted for a message that holds a list of JSON values", () => {
+  const { init, violations } = readInit(AgentSpecSchema, {
+    allowedTools: ["x"],
+    deepAgent: { commandBlacklist: [] },
+  });
+  expect(violations).toEqual([]);
+  expect(toJson(AgentSpecSchema, create(AgentSpecSchema, init))).toEqual({
+    allowedTools: ["x"],
+    deepAgent: { commandBlacklist: [] },
+  });
+  expect(reported({ allowedTools: [() => "x"] }, AgentSpecSchema)).toEqual([
+    "allowed_tools MISTYPED",
+  ]);
+  expect(reported({ allowedTools: "x" }, AgentSpecSchema)).toEqual(["allowed_tools MISTYPED"]);
 });
 
 test("a message is as good as the object that it was created from", () => {

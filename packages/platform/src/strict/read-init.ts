@@ -1,6 +1,8 @@
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
+import type { ListValue } from "@bufbuild/protobuf/wkt";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Violation } from "../failure.ts";
 import { shortened } from "../list-violations.ts";
 import { defaultOf, expectedOf } from "./expected-value.ts";
@@ -84,6 +86,9 @@ class InitReader {
   /** Reads a value of a field, or one of its items. */
   #one(field: DescField, value: unknown, path: string): unknown {
     const { message } = field;
+    if (message?.typeName === ListValueSchema.typeName && Array.isArray(value)) {
+      return listOf(value) ?? this.#mistyped(path, "a list of JSON values");
+    }
     // Any mapping is a Struct.
     if (message !== undefined && message.typeName !== "google.protobuf.Struct") {
       return isObject(value)
@@ -105,6 +110,16 @@ class InitReader {
 
   #report(field: string, reason: string, description: string): void {
     this.violations.push({ field: shortened(field, maxPath), description, reason });
+  }
+}
+
+/** Returns a plain list as the message that holds it. Undefined: JSON cannot express an item. */
+function listOf(items: readonly unknown[]): ListValue | undefined {
+  try {
+    // The reader refuses what is not JSON.
+    return fromJson(ListValueSchema, items as JsonValue);
+  } catch {
+    return undefined;
   }
 }
 
