@@ -9,6 +9,7 @@ import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store"
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
+import { abortable } from "@reeve/platform/async/abortable";
 import { abortLater } from "@reeve/platform/async/abort-later";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import { Background } from "@reeve/platform/async/background";
@@ -43,7 +44,10 @@ export interface ToolhostResources {
   readonly environment: Environment;
 }
 
-/** Executes tool calls until it is disposed. Disposing lets running calls finish for a while and gives back the rest. */
+/**
+ * Executes tool calls until it is disposed. Resolves when each source of tools was tried once; the tools of those that answered
+ * are offered before. Disposing lets running calls finish for a while and gives back the rest.
+ */
 export async function startToolhost(
   config: ToolhostConfig,
   { nats, log, environment }: ToolhostResources,
@@ -80,7 +84,7 @@ export async function startToolhost(
         codeRefusal: sandboxes.codeRefusal,
       })
     : [];
-  const toolbox = new HostToolbox(builtin, [() => external.tools]);
+  const toolbox = new HostToolbox(builtin, [() => external.tools], () => external.isTried);
   const { isolation, features } = sandboxes;
   const announced = { pool: name, host, isolation, ...(features && { sandbox: features }) };
   const catalog = () =>
@@ -89,7 +93,7 @@ export async function startToolhost(
     );
   const announcing = AbortSignal.any([signal, taking.signal]);
   const announcer = new Announcer(pool.catalogs, catalog, log, announcing);
-  await external.connect(sources);
+  const tried = external.connect(sources);
   const runs = await openRunLog(nats);
   const ports: Work["ports"] = {
     journal: await openCallJournal(nats),
@@ -112,6 +116,9 @@ export async function startToolhost(
   const work = { ports, slots, requests, pool, sandboxes, announcer, running };
   starting.use(startWork(work, signal));
   starting.defer(() => taking.abort(new DOMException("the toolhost ends", "AbortError")));
+  // Calls of other tools do not wait for a source that is slow to answer.
+  await abortable(tried, signal);
+  await announcer.announce();
   log.info({ host, pool: name, tools: toolbox.list().length, isolation }, "toolhost started");
   return starting.move();
 }

@@ -17,12 +17,14 @@ beforeEach(async () => {
 
 afterEach(() => bench[Symbol.asyncDispose]());
 
-/** The settings of a host with the MCP server `demo`. */
-async function withServer(): Promise<Readonly<Record<string, string>>> {
+/** The settings of a host with the MCP server `demo`, and others. */
+async function withServer(
+  others: Readonly<Record<string, object>> = {},
+): Promise<Readonly<Record<string, string>>> {
   const path = join(bench.folder, "mcp.json");
   const args = [join(import.meta.dirname, "support/progress-server.ts")];
   const demo = { command: process.execPath, args, sandbox: false };
-  await writeFile(path, JSON.stringify({ servers: { demo } }));
+  await writeFile(path, JSON.stringify({ servers: { demo, ...others } }));
   return { REEVE_MCP_CONFIG: path };
 }
 
@@ -66,6 +68,24 @@ test(
     expect(await bench.end(poor)).toBe(0);
     expect(await offered()).toEqual(last);
     expect(last).toContain("default/run_command");
+  },
+  patienceMs,
+);
+
+test(
+  "a server that does not answer delays no call of another tool",
+  async () => {
+    const silent = { command: "sleep", args: ["600"], sandbox: false };
+    const started = bench.start(await withServer({ silent })).then(() => "started");
+    const made = async () => {
+      const files = await bench.ask({ name: "list_files", args: {}, callId: "run_1-5-0" });
+      const search = { name: "mcp__demo__search", args: { q: "x" }, callId: "run_1-5-1" };
+      const outcomes = await bench.outcomes([files, await bench.ask(search)]);
+      return outcomes.map(({ isError }) => isError);
+    };
+    // A host has started when each of its servers was tried, at most 15 s for one.
+    expect(await Promise.race([started, made()])).toEqual([false, false]);
+    await started;
   },
   patienceMs,
 );

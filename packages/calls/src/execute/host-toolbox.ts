@@ -16,10 +16,16 @@ export type ToolSource = () => readonly Tool[];
 export class HostToolbox implements Toolbox {
   readonly #builtin: readonly Tool[];
   readonly #sources: readonly ToolSource[];
+  readonly isComplete: () => boolean;
 
-  constructor(builtin: readonly Tool[], sources: readonly ToolSource[]) {
+  constructor(
+    builtin: readonly Tool[],
+    sources: readonly ToolSource[],
+    isComplete: () => boolean = () => true,
+  ) {
     this.#builtin = builtin;
     this.#sources = sources;
+    this.isComplete = isComplete;
   }
 
   find(name: string): Tool | undefined {

@@ -78,4 +78,6 @@ export interface Attachment {
 export interface Toolbox {
   find(name: string): Tool | undefined;
   list(): readonly Tool[];
+  /** Whether each source of tools was tried. Until then, a tool that is not found may only be late. */
+  isComplete(): boolean;
 }

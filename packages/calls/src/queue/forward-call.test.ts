@@ -47,7 +47,7 @@ function forwarding({ loses = false } = {}) {
     },
     requests: queue,
   };
-  const toolbox = { list: () => [], find: () => undefined };
+  const toolbox = { list: () => [], find: () => undefined, isComplete: () => true };
   const ports: CallPorts & { readonly routing: Routing } = {
     ...portsWith(answers),
     toolbox,

@@ -17,7 +17,7 @@ interface Situation {
   readonly offering?: readonly string[];
   readonly deaf?: readonly string[];
   /** Whether this host has the tool, and whether it works on files. */
-  readonly tool?: "files" | "plain" | "none";
+  readonly tool?: "files" | "plain" | "none" | "late";
   readonly holder?: string;
   /** The storage of the files. Absent: there are none yet. */
   readonly place?: string;
@@ -53,7 +53,9 @@ async function routed(given: Situation) {
     },
   };
   const ports = portsWith(own);
-  const toolbox = tool === "none" ? { list: () => [], find: () => undefined } : ports.toolbox;
+  const isComplete = () => tool !== "late";
+  const none = { list: () => [], find: () => undefined, isComplete };
+  const toolbox = tool === "none" || tool === "late" ? none : ports.toolbox;
   const rest = { ...ports, toolbox, host: "me", routing };
   const route = await routeCall(request(), hops, rest, never);
   return { route, holder: await holders.holderOf(workspace, never) };
@@ -125,6 +127,12 @@ test("a call of a tool that this host lacks goes to the host with most free slot
   const { route } = await routed({ tool: "none", peers, offering });
   expect(route).toEqual({ kind: "there", host: "b" });
   expect((await routed({ tool: "none", peers })).route).toEqual(here);
+});
+
+test("a call of a tool whose source may not have answered yet waits for it", async () => {
+  expect((await routed({ tool: "late" })).route).toEqual({ kind: "later" });
+  const elsewhere = { tool: "late", peers: [{ host: "b" }], offering: ["b"] } as const;
+  expect((await routed(elsewhere)).route).toEqual({ kind: "there", host: "b" });
 });
 
 test("of several hosts that take the files of a gone one at once, one gets them", async () => {

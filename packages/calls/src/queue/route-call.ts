@@ -20,7 +20,7 @@ type Known = Pick<Routing, "pool" | "peers" | "holders">;
 
 /**
  * Decides where a call that has not started is executed: by a live host of the pool that holds its workspace; by one that has
- * its tool when this host does not; else here. Makes this host the holder of a workspace that has lost its holder.
+ * its tool when this host does not; else here, once this host knows all of its tools. Makes this host the holder of a workspace that has lost its holder.
  */
 export async function routeCall(
   request: ToolCallRequest,
@@ -33,7 +33,9 @@ export async function routeCall(
   const name = request.call?.name ?? "";
   const tool = toolbox.find(name);
   const peers = routing.peers.list().filter(({ pool }) => pool === routing.pool);
-  if (tool === undefined) return toOffering(name, peers, routing);
+  if (tool === undefined) {
+    return toOffering(name, peers, routing) ?? (toolbox.isComplete() ? here : { kind: "later" });
+  }
   if (peers.length === 0 || !needsWorkspace(tool.descriptor)) return here;
   return await toHolder(request, ports, signal);
 }
@@ -47,11 +49,11 @@ function toOffering(
   name: string,
   peers: readonly ToolhostPresence[],
   { peers: known }: Known,
-): Route {
+): Route | undefined {
   const [first, ...others] = peers.filter(
     ({ host, draining }) => !draining && known.offers(host, name),
   );
-  if (first === undefined) return here;
+  if (first === undefined) return undefined;
   const { host } = others.reduce(
     (best, peer) => (freeSlots(peer) > freeSlots(best) ? peer : best),
     first,

@@ -57,7 +57,11 @@ export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()
     isRunOver: async () => false,
     requests: { holds: async () => true },
     executions: whoseStateIs("lost"),
-    toolbox: { list: () => [tool], find: (name) => (name === "echo" ? tool : undefined) },
+    toolbox: {
+      list: () => [tool],
+      find: (name) => (name === "echo" ? tool : undefined),
+      isComplete: () => true,
+    },
     workspaces: { open: () => Promise.reject(new Error("no workspace here")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000_000 }),
     storeTimeoutMs: 10_000,

@@ -40,9 +40,15 @@ export class ExternalTools implements AsyncDisposable {
   readonly #ports: ExternalToolsPorts;
   readonly #resources = new AsyncDisposableStack();
   readonly #sources: (() => readonly Tool[])[] = [];
+  #isTried = false;
 
   constructor(ports: ExternalToolsPorts) {
     this.#ports = ports;
+  }
+
+  /** Whether each source was tried once. */
+  get isTried(): boolean {
+    return this.#isTried;
   }
 
   /** The tools that the sources offer now. */
@@ -50,7 +56,10 @@ export class ExternalTools implements AsyncDisposable {
     return this.#sources.flatMap((tools) => tools());
   }
 
-  /** Connects to the sources. Resolves when each was tried once; one that does not answer is tried again in the background. */
+  /**
+   * Connects to the sources. Each has its tools as soon as it answers; one that does not is tried again in the background.
+   * Resolves when each was tried once.
+   */
   async connect({ servers, providers }: ExternalSources): Promise<void> {
     const tried: Promise<void>[] = [];
     for (const [name, config] of servers) {
@@ -64,6 +73,7 @@ export class ExternalTools implements AsyncDisposable {
       tried.push(provider.tried);
     }
     await Promise.all(tried);
+    this.#isTried = true;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
