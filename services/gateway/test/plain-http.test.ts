@@ -177,6 +177,32 @@ describe("plain HTTP refuses", () => {
     });
   });
 
+  test.each([
+    ["/v1/runs", "GET", "POST"],
+    ["/v1/runs/run_1/events?a=b", "DELETE", "GET"],
+  ])("%s with the verb %s", async (path, method, allowed) => {
+    const answer = await fetch(`${bench.url}${path}`, { method, headers: acme });
+    expect({ status: answer.status, allow: answer.headers.get("allow") }).toEqual({
+      status: 405,
+      allow: allowed,
+    });
+    const message = `the method ${method} is not allowed; use ${allowed}`;
+    expect(await answer.json()).toMatchObject({ code: "invalid_argument", message });
+  });
+
+  test("to resume after events that the store does not have", async () => {
+    const runId = await started();
+    const [first] = await watched(await ended());
+    const answer = await request(`/v1/runs/${runId}/events`, {
+      ...acme,
+      "last-event-id": first?.id ?? "",
+    });
+    expect({ status: answer.status, text: await answer.text() }).toEqual({
+      status: 410,
+      text: expect.stringContaining("HISTORY_LOST"),
+    });
+  });
+
   test("a run of another tenant", async () => {
     const runId = await started();
     const globex = { authorization: `Bearer ${tokens.globex}` };

@@ -15,12 +15,12 @@ import type { HeldBytes } from "./body/held-bytes.ts";
 import { requestBody } from "./body/request-body.ts";
 import { connectErrorOf } from "./connect-failure.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-handler.ts";
-import { explained } from "./explain-refusal.ts";
+import { explained, refuseVerb } from "./explain-refusal.ts";
 import { Failure } from "../failure.ts";
 import { answerCors } from "./http/cors.ts";
 import { messageBody } from "./plain/message-body.ts";
 import type { PlainMatch, PlainRequest, PlainRoute } from "./plain/plain-route.ts";
-import { matchPlainRoute } from "./plain/plain-route.ts";
+import { matchPlainRoute, verbsOf } from "./plain/plain-route.ts";
 import { plainStream } from "./plain/plain-stream.ts";
 import type { Authenticate } from "./principal.ts";
 import { isOpenService, ownerOf } from "./principal.ts";
@@ -61,7 +61,12 @@ export function rpcHandler(
     const plain = matchPlainRoute(plainRoutes, plainRequestOf(request));
     const [path = ""] = (plain?.path ?? request.url ?? "").split("?", 1);
     const handler = handlers.get(path);
-    if (handler === undefined) return fallback(request, response);
+    if (handler === undefined) {
+      const verbs = verbsOf(plainRoutes, path);
+      return verbs.length === 0
+        ? fallback(request, response)
+        : refuseVerb(request, response, verbs);
+    }
     // Only for what needs a credential: the rest is for the operator, not for web pages.
     if (!isOpenService(handler.service) && answerCors(request, response)) return;
     const exchange = { request, response, limits, held, message: plain?.message };

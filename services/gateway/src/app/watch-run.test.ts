@@ -204,6 +204,18 @@ test("a resume token that WatchRun did not send, or sent for an earlier message,
   });
 });
 
+test("a client that has all events is answered at once, with the token that it sent", async () => {
+  const log = await stored(5);
+  const first = async (request: MessageInitShape<typeof WatchRunRequestSchema>) => {
+    const wanted = create(RequestSchema, { runId: key.run, ...request });
+    for await (const message of watchRun(portsOf(log), key.tenant, wanted, never)) return message;
+    throw new Error("the watch ended without a message");
+  };
+  const { resumeToken } = await first({});
+  const answer = await first({ afterSequence: 5, resumeToken });
+  expect(answer).toEqual({ events: [], throughSequence: 5, resumeToken });
+});
+
 test("a silent run sends heartbeats", async () => {
   const wanted = create(RequestSchema, { runId: key.run });
   const messages = watchRun(
@@ -261,6 +273,8 @@ test("a client that selects none of the events receives heartbeats with the curr
   const messages = watchRun({ ...portsOf(log), sleep }, key.tenant, wanted, never)[
     Symbol.asyncIterator
   ]();
+  // The first message says at once that the watch has begun.
+  await messages.next();
   const next = messages.next();
   await waiting;
   const { tail } = await log.read(key, emptyTail, never);

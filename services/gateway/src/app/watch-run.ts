@@ -63,6 +63,10 @@ export async function* watchRun(
     return;
   }
   const isSelected = eventSelection(selection);
+  // A client knows at once that it watches, and not only when the run does something.
+  if (ended === undefined && !read.missed.some(isSelected)) {
+    yield { events: [], throughSequence: afterSequence, resumeToken };
+  }
   let throughSequence = afterSequence;
   // Heartbeats depend on what the client receives, so events that it did not select must not count as messages.
   async function* selected(until: AbortSignal): AsyncIterable<WatchPart> {

@@ -60,6 +60,14 @@ export function matchPlainRoute(
   return undefined;
 }
 
+/** Returns the verbs with which the routes of a path are requested. None: there is no route with this path. */
+export function verbsOf(routes: readonly PlainRoute[], url: string): readonly string[] {
+  const [path = ""] = url.split("?", 1);
+  return routes
+    .filter((route) => parametersOf(route.path, path) !== undefined)
+    .map(({ verb }) => verb);
+}
+
 /** Returns the parameters of a path, or undefined if it has another form. */
 function parametersOf(pattern: string, path: string): JsonObject | undefined {
   const names = pattern.split("/");

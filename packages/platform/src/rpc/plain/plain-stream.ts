@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
 import type { EnvelopedMessage, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { transformSplitEnvelope } from "@connectrpc/connect/protocol";
 import {
@@ -34,7 +35,7 @@ export async function plainStream(
   const error = first === undefined ? undefined : errorOf(first);
   if (error !== undefined) {
     await envelopes.return?.();
-    return jsonAnswer(codeToHttpStatus(error.code), errorToJson(error, undefined));
+    return jsonAnswer(statusOf(error.code), errorToJson(error, undefined));
   }
   const isLines = /\bapplication\/(?:x-)?ndjson\b/.test(accept);
   if (!isLines && isResumed && first !== undefined && events.isOver(messageOf(first))) {
@@ -45,6 +46,11 @@ export async function plainStream(
   const type = isLines ? "application/x-ndjson" : "text/event-stream; charset=utf-8";
   const header = new Headers({ "content-type": type, "cache-control": "no-store" });
   return { status: 200, header, body: rendered(first, envelopes, render) };
+}
+
+/** The events that the client has are gone from the store. That is no error of the server, for which a client would retry. */
+function statusOf(code: Code): number {
+  return code === Code.DataLoss ? 410 : codeToHttpStatus(code);
 }
 
 type Render = (envelope: EnvelopedMessage) => string;
