@@ -16,6 +16,26 @@ const charactersOf = (alphabet: string) =>
     fc.string({ unit: fc.constantFrom(...Array.from(alphabet)), minLength: 500, maxLength: 2_000 }),
   );
 
+/** Letters that often follow each other in words, in words that no vocabulary has. */
+const syllables = fc
+  .array(
+    fc
+      .array(
+        fc
+          .tuple(fc.constantFrom(..."bcdfghklmnprstvwz"), fc.constantFrom(..."aeiouy"))
+          .map((pair) => pair.join("")),
+        { minLength: 1, maxLength: 6 },
+      )
+      .map((word) => word.join("")),
+    { minLength: 100, maxLength: 400 },
+  )
+  .map((words) => words.join(" "));
+
+/** Few letters, so that most of them repeat. */
+const repeatedLetters = fc
+  .tuple(fc.constantFrom(..."aeilnorst"), fc.constantFrom(..."aeilnorst"))
+  .chain(([first, second]) => charactersOf(first.repeat(6) + second + " "));
+
 const inRange = (from: number, to: number) =>
   fc.string({
     unit: fc.integer({ min: from, max: to }).map((code) => String.fromCodePoint(code)),
@@ -49,6 +69,9 @@ describe("the tokens of a text are not below the count of a tokenizer", () => {
   test.each([
     ["lower-case letters", charactersOf("abcdefghijklmnopqrstuvwxyz")],
     ["frequent letters and spaces", charactersOf("etaoinshr  ")],
+    ["syllables", syllables],
+    ["repeated letters", repeatedLetters],
+    ["letters between many spaces", charactersOf("etaoinshr       ")],
     ["base64", charactersOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")],
     ["hexadecimal digits", charactersOf("0123456789abcdef")],
     ["printable ASCII", inRange(0x20, 0x7e)],
@@ -63,7 +86,7 @@ describe("the tokens of a text are not below the count of a tokenizer", () => {
       fc.property(texts, (text) => {
         expect(tokensIn(text)).toBeGreaterThanOrEqual(counted(text));
       }),
-      { numRuns: 50 },
+      { numRuns: 200, endOnFailure: true },
     );
   });
 });

@@ -7,13 +7,14 @@ import { firstCharacters, lastCharacters } from "./truncate-characters.ts";
 export function tokensIn(text: string): number {
   let hundredths = 0;
   let letters = 0;
-  let previous = 0;
+  let spaces = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    const isLetter = kindOf(code) === "letter";
-    hundredths += isLetter && letters > 0 ? nextLetter(previous, code, letters) : start(code);
-    letters = isLetter ? letters + 1 : 0;
-    previous = code;
+    const kind = kindOf(code);
+    if (kind === "letter") hundredths += letter(text, index, letters);
+    else hundredths += kind === "space" && spaces === 1 ? secondSpace : start(code);
+    letters = kind === "letter" ? letters + 1 : 0;
+    spaces = kind === "space" ? spaces + 1 : 0;
   }
   return Math.ceil(hundredths / 100);
 }
@@ -60,7 +61,15 @@ function start(code: number): number {
   }
 }
 
-/** Returns the hundredths of a token that a letter adds to a word that has `letters` before it. */
+/** Returns the hundredths of a token that the letter at an index adds to a word that has `letters` before it. */
+function letter(text: string, index: number, letters: number): number {
+  const code = text.charCodeAt(index);
+  if (letters === 0) return start(code);
+  const previous = text.charCodeAt(index - 1);
+  const isThirdInRow = letters > 1 && code === previous && code === text.charCodeAt(index - 2);
+  return isThirdInRow ? rareFollower : nextLetter(previous, code, letters);
+}
+
 function nextLetter(previous: number, code: number, letters: number): number {
   const wasUpper = previous <= upperZ;
   const isUpper = code <= upperZ;
@@ -68,8 +77,8 @@ function nextLetter(previous: number, code: number, letters: number): number {
   if (wasUpper !== isUpper && !isCapitalized) return 100;
   if (wasUpper && isUpper) return 75;
   const followers = commonFollowers[(previous | lowerCaseBit) - lowerA] ?? "";
-  if (!followers.includes(String.fromCharCode(code))) return 80;
-  return letters < 7 ? 25 : 60;
+  if (!followers.includes(String.fromCharCode(code))) return rareFollower;
+  return letters < 7 ? 41 : 60;
 }
 
 type Kind =
@@ -97,6 +106,9 @@ function kindOf(code: number): Kind {
   return isEastAsian ? "east_asian" : "three_bytes";
 }
 
+/** A word follows one space within its first token. More spaces are a token before it. */
+const secondSpace = 100;
+const rareFollower = 80;
 const lowerCaseBit = 0x20;
 const lowerA = 0x61;
 const lowerZ = 0x7a;

@@ -24,7 +24,7 @@ function requestIn(run: PlayedRun) {
 }
 
 describe("what is reserved is what is asked for", () => {
-  const long = "word ".repeat(330);
+  const long = "word ".repeat(262);
 
   /** A run that is about to be summarized, under a cap that leaves what the answers have not used. */
   const compacted = (maxCostUsd: number) => {

@@ -18,14 +18,14 @@ const counted = (run: PlayedRun, tokens: number) =>
   run.turnIn("", [{ name: "search" }], { inputTokens: tokens - 5, outputTokens: 5 }).result(0, "");
 const { ANSWER, SUMMARY } = ModelCallPurpose;
 
-/** A text with the given number of words, which has about twice as many tokens at most. */
+/** A text with the given number of words, which is estimated at 2.3 times as many tokens. */
 const words = (count: number) => "word ".repeat(count);
 
 /** Plays rounds of a tool, each of which adds about 600 tokens to the conversation. */
 function rounds(run: PlayedRun, count: number): PlayedRun {
   for (let round = 0; round < count; round++) {
     const inputTokens = promptTokens(run.state, run.frame());
-    run.turnIn("", [{ name: "search" }], { inputTokens }).result(0, words(330));
+    run.turnIn("", [{ name: "search" }], { inputTokens }).result(0, words(262));
   }
   return run;
 }
