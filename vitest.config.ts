@@ -52,6 +52,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: unit,
+          setupFiles: ["test/support/seed-properties.ts"],
           testTimeout: 30_000,
           isolate: false,
           maxWorkers: "100%",

@@ -27,7 +27,10 @@ const { values: options, positionals: filters } = parseArgs({
   options: { nightly: { type: "boolean", default: false } },
   allowPositionals: true,
 });
-if (options.nightly) process.env["REEVE_NIGHTLY"] = "1";
+if (options.nightly) {
+  process.env["REEVE_NIGHTLY"] = "1";
+  process.env["REEVE_SEED"] ??= "random";
+}
 await ensureSandboxImage();
 const reporter = new TallyReporter();
 let failedSteps = (await run(["scripts/check.ts", "--no-tests"])) ? 0 : 1;
