@@ -119,6 +119,11 @@ export class Cluster implements AsyncDisposable {
     await this.startService(service, signal);
   }
 
+  /** The names of the processes, without NATS and the model. */
+  get names(): readonly string[] {
+    return [...this.#processes.keys()];
+  }
+
   /** CPU time and memory of each process, with NATS, without the model. */
   usage(): ReadonlyMap<string, Usage> {
     const pids = [...this.#processes].map(([name, { pid }]) => [name, pid] as const);

@@ -2,6 +2,7 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ApprovalState } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
@@ -31,7 +32,7 @@ const unit = "ms";
 /** Lists, starts, and the sweeper of a deployment that has seen a million runs, and in which a tenth as many wait for a person. */
 export const manyRuns: Benchmark = {
   name: "many-runs",
-  maxMs: 1_500_000,
+  maxMs: 3_600_000,
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
     await using cluster = await Cluster.start(2, signal);
     await createAgent(cluster, { id: "talker", model: "openai:text:20" }, signal);
@@ -42,12 +43,15 @@ export const manyRuns: Benchmark = {
     await writeFinished(cluster, signal);
     const counts = `${finished + waiting} runs`;
     yield* starts(cluster, "gateway, from its start to its first list, without an index", signal);
-    yield await longestBlock(cluster, `while the index of ${counts} is built`, signal);
+    yield await longestBlock(cluster, "gateway", `while the index of ${counts} is built`, signal);
+    await forgetBlocks(cluster, signal);
     yield* whileServing(cluster, counts, signal);
-    yield await longestBlock(cluster, `during lists of ${counts}`, signal);
+    yield* longestBlocks(cluster, `during lists of ${counts}`, signal);
     yield* takeovers(cluster, counts, signal);
+    // The new workers have loaded their modules.
+    await forgetBlocks(cluster, signal);
     await setTimeout(restMs, undefined, { signal });
-    yield await longestBlock(cluster, `during 30 s of sweeps of ${waiting} waiting runs`, signal);
+    yield* longestBlocks(cluster, `during 30 s of sweeps of ${waiting} waiting runs`, signal);
     yield* memory(cluster, counts, signal);
     await cluster.kill("gateway");
     yield* starts(cluster, "gateway killed, from its start to its first list", signal);
@@ -97,6 +101,8 @@ async function* whileServing(
       values: await timesOf(listings, list),
     };
   }
+  const inbox = () => cluster.reeve.approvals.listApprovals({ pageSize: 100 }, { signal });
+  yield { name: name("100 approvals listed"), unit, values: await timesOf(listings, inbox) };
   const { runId } = await run(cluster, "talker", signal);
   const get = () => runs.getRun({ runId }, { signal });
   yield { name: name("a run read"), unit, values: await timesOf(listings, get) };
@@ -129,21 +135,33 @@ async function* takeovers(cluster: Cluster, counts: string, signal: AbortSignal)
   yield { name: `worker killed, to the next event, ${counts}`, unit, values };
 }
 
-async function longestBlock(cluster: Cluster, when: string, signal: AbortSignal): Promise<Figure> {
-  const longest = await cluster.longestBlockMs("gateway", signal);
-  const aim = { median: 50 };
-  return {
-    name: `longest turn of the gateway's event loop ${when}`,
-    unit,
-    values: [longest],
-    aim,
-  };
+async function forgetBlocks(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  for (const name of cluster.names) await cluster.longestBlockMs(name, signal);
+}
+
+async function* longestBlocks(cluster: Cluster, when: string, signal: AbortSignal) {
+  for (const name of cluster.names) yield await longestBlock(cluster, name, when, signal);
+}
+
+async function longestBlock(
+  cluster: Cluster,
+  process: string,
+  when: string,
+  signal: AbortSignal,
+): Promise<Figure> {
+  const values = [await cluster.longestBlockMs(process, signal)];
+  const name = `${serviceOf(process)}, longest turn of its event loop ${when}`;
+  return { name, unit, values, aim: { median: 50 } };
+}
+
+function serviceOf(process: string): string {
+  return process.startsWith("runtime") ? "runtime" : process;
 }
 
 async function* memory(cluster: Cluster, counts: string, signal: AbortSignal) {
   const kept = await cluster.keptBytes(signal);
   for (const [name, { rssBytes }] of cluster.usage()) {
-    const service = name.startsWith("runtime") ? "runtime" : name;
+    const service = serviceOf(name);
     yield { name: `${service}, resident, ${counts}`, unit: "MiB", values: [mib(rssBytes)] };
     const heap = kept.get(name);
     if (heap !== undefined)
@@ -155,7 +173,7 @@ function mib(bytes: number): number {
   return bytes / 1024 ** 2;
 }
 
-/** Writes the logs of parked runs, and waits until the gateway has them in its index. */
+/** Writes the logs of runs that wait for an approval, until the gateway has all of them in its index, and approvals in its inbox. */
 async function park(cluster: Cluster, signal: AbortSignal): Promise<void> {
   await using nats = await connectNats(cluster.natsUrl, { name: "bench", log }, signal);
   const runLog = await openRunLog(nats);
@@ -170,16 +188,26 @@ async function park(cluster: Cluster, signal: AbortSignal): Promise<void> {
       { pageSize: 1, statuses: [RunStatus.WAITING] },
       { signal },
     );
-    if (runs[0]?.runId === idOf("w", waiting - 1)) return;
+    if (runs[0]?.runId === idOf("w", waiting - 1)) break;
     await setTimeout(1_000, undefined, { signal });
   }
+  const approvalId = approvalOf(idOf("w", waiting - 1));
+  const isInInbox = () =>
+    cluster.reeve.approvals.getApproval({ approvalId }, { signal }).then(
+      () => true,
+      () => false,
+    );
+  while (!(await isInInbox())) await setTimeout(1_000, undefined, { signal });
 }
 
 function parkedRun(runId: string, at: number): readonly RunEvent[] {
+  const [approvalId, agentId] = [approvalOf(runId), agentOf(at)];
+  const approval = { approvalId, runId, agentId, state: ApprovalState.PENDING };
   const facts: readonly ExternalFact[] = [
-    { case: "runCreated", value: { tenant, agentId: agentOf(at), input: preview } },
+    { case: "runCreated", value: { tenant, agentId, input: preview } },
     { case: "status", value: { status: RunStatus.WAITING } },
-    { case: "runParked", value: {} },
+    { case: "approval", value: { approval } },
+    { case: "runParked", value: { waitingFor: [approvalId] } },
   ];
   const time = timestampFromMs(Date.now());
   return facts.map((event, index) =>
@@ -226,4 +254,8 @@ function agentOf(at: number): string {
 
 function idOf(kind: string, at: number): string {
   return `run_${kind}${String(at).padStart(25, "0")}`;
+}
+
+function approvalOf(runId: string): string {
+  return `${runId}-2-0`;
 }
