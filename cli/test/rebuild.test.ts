@@ -1,10 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { RunEventSchema } from "@reeve/contracts/run";
+import { AgentSchema } from "@reeve/contracts/agent";
+import { bucketOf } from "@reeve/contracts/channel";
+import { RunEventSchema, RunSchema } from "@reeve/contracts/run";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { openTable } from "@reeve/jetstream/table/nats";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { createLogger } from "@reeve/platform/telemetry/logger";
@@ -25,16 +29,21 @@ async function rebuild(url: string, ...args: readonly string[]) {
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
 
-test("repairs the list of runs while the gateway runs, and prints how many logs it compared", async () => {
-  const storeDir = mkdtempSync(join(tmpdir(), "reeve-rebuild-"));
-  await using server = await startNatsServer({ storeDir, log }, never);
-  await using nats = await connectNats(server.url, { name: "test", log }, never);
+/** Writes the logs of two runs. */
+async function writeRuns(nats: Nats): Promise<void> {
   const runLog = await openRunLog(nats);
   const event = { case: "runCreated", value: { tenant: "acme" } } as const;
   for (const run of ["run_aaaaaaaa", "run_bbbbbbbb"]) {
     const created = create(RunEventSchema, { runId: run, sequence: 1, event });
     await runLog.append({ tenant: "acme", run }, emptyTail, [created], never);
   }
+}
+
+test("repairs the list of runs while the gateway runs, and prints how many logs it compared", async () => {
+  const storeDir = mkdtempSync(join(tmpdir(), "reeve-rebuild-"));
+  await using server = await startNatsServer({ storeDir, log }, never);
+  await using nats = await connectNats(server.url, { name: "test", log }, never);
+  await writeRuns(nats);
   const config = gatewayConfig.parse({ REEVE_LISTEN: "127.0.0.1:0" });
   await using _ = await startGateway(config, { nats, log }, never);
   const { code, stdout } = await rebuild(server.url, "runs");
@@ -45,6 +54,43 @@ test("repairs the list of runs while the gateway runs, and prints how many logs 
   const json = await rebuild(server.url, "threads", "--json");
   expect(JSON.parse(json.stdout)).toMatchObject({ name: "threads", fulfilledRequests: "1" });
   rmSync(storeDir, { recursive: true });
+});
+
+test("restores the list of a backup that lacks it, while everything else is in the backup", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-restore-"));
+  const backup = join(folder, "backup");
+  const agentKey = bucketOf(AgentSchema).key({ tenant: "acme", agent: "writer" });
+  const runKey = bucketOf(RunSchema).key({ tenant: "acme", run: "run_bbbbbbbb" });
+  {
+    const storeDir = join(folder, "store");
+    await using server = await startNatsServer({ storeDir, log }, never);
+    await using nats = await connectNats(server.url, { name: "test", log }, never);
+    await writeRuns(nats);
+    const agents = await openTable(nats, AgentSchema);
+    await agents.put(agentKey, create(AgentSchema, { spec: { id: "writer" } }), never);
+    await openTable(nats, RunSchema);
+  }
+  cpSync(join(folder, "store"), backup, { recursive: true });
+  rmSync(join(backup, "jetstream/$G/streams", `KV_${bucketOf(RunSchema).name}`), {
+    recursive: true,
+  });
+
+  await using server = await startNatsServer({ storeDir: backup, log }, never);
+  await using nats = await connectNats(server.url, { name: "test", log }, never);
+  const config = gatewayConfig.parse({ REEVE_LISTEN: "127.0.0.1:0" });
+  await using _ = await startGateway(config, { nats, log }, never);
+  const { code, stdout } = await rebuild(server.url, "runs");
+  expect({ code, stdout }).toMatchObject({
+    code: exitCodes.ok,
+    stdout: expect.stringMatching(/^runs: 2 logs compared/) as string,
+  });
+  expect(await (await openTable(nats, RunSchema)).get(runKey, never)).toMatchObject({
+    record: { runId: "run_bbbbbbbb" },
+  });
+  expect(await (await openTable(nats, AgentSchema)).get(agentKey, never)).toMatchObject({
+    record: { spec: { id: "writer" } },
+  });
+  rmSync(folder, { recursive: true });
 });
 
 test("refuses a projection that does not exist", async () => {
