@@ -20,7 +20,8 @@ type Known = Pick<Routing, "pool" | "peers" | "holders">;
 
 /**
  * Decides where a call that has not started is executed: by a live host of the pool that holds its workspace; by one that has
- * its tool when this host does not; else here, once this host knows all of its tools. Makes this host the holder of a workspace that has lost its holder.
+ * its tool when this host does not; else here, once this host knows all of its tools. Makes this host the holder of a
+ * workspace that has lost its holder.
  */
 export async function routeCall(
   request: ToolCallRequest,
