@@ -74,6 +74,9 @@ export async function watchRun(
   if (!json && lastSequence === after) {
     terminal.note(`run ${runId} has ended: ${statusName(watch.endStatus)}\n`);
   }
+  if (!json && watch.endStatus === RunStatus.ERROR) {
+    terminal.note(`to continue it where it failed, run: ${context.reeve} retry ${runId} --watch\n`);
+  }
   return watch.endStatus === RunStatus.COMPLETED ? exitCodes.ok : exitCodes.failed;
 }
 

@@ -6,6 +6,7 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { FileKind, WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { RunStatus } from "@reeve/contracts/run";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { openTable } from "@reeve/jetstream/table/nats";
 import type { Table } from "@reeve/jetstream/table/port";
@@ -18,8 +19,12 @@ import { watchToEnd } from "./support/watching.ts";
 const run = promisify(execFile);
 const signal = new AbortController().signal;
 
+const asked: Asked[] = [];
+
 /** Writes or reads a file as instructed, and answers with the result. */
-function play({ messages }: Asked): Played {
+function play(request: Asked): Played {
+  asked.push(request);
+  const { messages } = request;
   const last = messages.at(-1);
   const [verb, path = "", content = ""] = last?.text.split(" ") ?? [];
   if (last?.role !== "user" || verb === "hello") return { text: last?.text ?? "" };
@@ -40,6 +45,7 @@ beforeAll(async () => {
   });
   const model = "openai:played";
   await deployment.agent("clerk", { model });
+  await deployment.agent("brief", { model, maxRounds: 1 });
   await deployment.agent("sharer", { model, deepAgent: { workspaceScope: "thread" } });
   records = await openTable(deployment.nats, WorkspaceRecordSchema);
 });
@@ -95,6 +101,25 @@ test("files of an ended run leave the host and can still be read, listed, and wr
   expect(first.entries.map(({ path }) => path)).toEqual(["large"]);
   const rest = await files.listFiles({ runId, pageToken: first.nextPageToken });
   expect(rest).toMatchObject({ entries: [{ path: "notes" }], nextPageToken: "" });
+});
+
+test("a run that failed continues in another one, with its files and without repeating a call", async () => {
+  const { runs } = deployment.reeve;
+  const failed = await says("write a.txt hello", "brief", "retried");
+  const { run } = await runs.retryRun({ runId: failed.runId });
+  const runId = run?.runId ?? "";
+  expect((await runs.retryRun({ runId: failed.runId })).run?.runId).toBe(runId);
+  const events = await watchToEnd(deployment, runId);
+  expect(events.filter(({ event }) => event.case === "toolCall")).toEqual([]);
+  expect((await runs.getRun({ runId })).run).toMatchObject({
+    status: RunStatus.COMPLETED,
+    output: expect.stringContaining("a.txt") as string,
+    origin: { runId: failed.runId },
+  });
+  expect(await read(runId, "a.txt")).toBe("hello");
+  // Its thread has the input twice, and its model read it once.
+  expect(asked.at(-1)?.messages.filter(({ role }) => role === "user")).toHaveLength(1);
+  await expect(runs.retryRun({ runId })).rejects.toThrow(/has not failed: completed/);
 });
 
 async function codeOf(asked: Promise<unknown>): Promise<Code | undefined> {

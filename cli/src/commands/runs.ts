@@ -24,6 +24,7 @@ export function runCommands(context: Context): readonly Command[] {
     listCommand(context),
     watchCommand(context),
     cancelCommand(context),
+    retryCommand(context),
     deleteCommand(context),
     treeCommand(context),
   ];
@@ -156,6 +157,28 @@ function cancelCommand(context: Context): Command {
     withClient(context, command, async (reeve) => {
       await reeve.cancel(runId, reason, context);
       context.terminal.out(`${runId} cancelled\n`);
+    }),
+  );
+}
+
+function retryCommand(context: Context): Command {
+  const command = new Command("retry")
+    .description("Continue a run that failed in a new run, from its last good state.")
+    .argument("<run>", "id of the run that failed")
+    .option("--watch", "watch the new run until it ends")
+    .option("--json", "print the new run as JSON, or with --watch one event per line");
+  interface Options {
+    readonly watch?: true;
+    readonly json?: true;
+  }
+  return command.action((failed: string, { watch, json: asJson }: Options) =>
+    withClient(context, command, async (reeve) => {
+      const json = asJson === true;
+      const run = await reeve.retryRun(failed, context);
+      if (watch === true) {
+        return await watchRun(context, reeve, { runId: run.runId, after: 0, all: false, json });
+      }
+      context.terminal.out(json ? jsonLine(RunSchema, run) : `${run.runId}\n`);
     }),
   );
 }

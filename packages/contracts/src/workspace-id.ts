@@ -3,13 +3,14 @@ import type { RunCreated } from "../gen/reeve/run/v1/run_event_pb.ts";
 const threadPrefix = "thread-";
 
 /**
- * Returns the id of the workspace of a run: the run's own, or that of its thread if its agent shares files within the thread. The
- * prefix keeps threads, whose ids clients choose, apart from runs.
+ * Returns the id of the workspace of a run: the run's own, that of its thread if its agent shares files within the thread, or that
+ * of the run that it continues. The prefix keeps threads, whose ids clients choose, apart from runs.
  */
 export function workspaceIdOf(
   runId: string,
-  created: Pick<RunCreated, "threadId" | "spec"> | undefined,
+  created: Pick<RunCreated, "threadId" | "spec" | "workspaceId"> | undefined,
 ): string {
+  if (created?.workspaceId) return created.workspaceId;
   const isShared = created?.spec?.deepAgent?.workspaceScope === "thread";
   return isShared && created?.threadId ? threadWorkspaceId(created.threadId) : runId;
 }

@@ -126,6 +126,18 @@ export class Client implements Disposable {
   }
 
   /**
+   * Continues a run that failed in a new run, from its last good state, and returns the new run. Retrying it again returns the
+   * same new run. A run that has not failed throws `RUN_NOT_FAILED`.
+   */
+  async retryRun(runId: string, options: CallOptions = {}): Promise<Run> {
+    const { run } = await this.#requests.repeatable(
+      ({ runs }, call) => runs.retryRun({ runId }, call),
+      options,
+    );
+    return run ?? create(RunSchema);
+  }
+
+  /**
    * Deletes a run that has ended; any other throws `RUN_NOT_ENDED`. Returns whether the run existed: deleting it again changes
    * nothing.
    */

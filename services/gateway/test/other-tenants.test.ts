@@ -27,6 +27,7 @@ describe("the runs of another tenant", () => {
     expect(await refusalOf(bench.globex.runs.sendMessage({ runId, text: "hi" }))).toMatchObject(
       refusal,
     );
+    expect(await refusalOf(bench.globex.runs.retryRun({ runId }))).toMatchObject(refusal);
     expect(await bench.globex.runs.deleteRun({ runId })).toMatchObject({ existed: false });
     expect((await bench.globex.runs.listRuns({})).runs).toEqual([]);
     expect((await bench.acme.runs.getRun({ runId })).run?.status).toBe(RunStatus.QUEUED);

@@ -71,14 +71,16 @@ async function prepared(
 /** Returns the conversation of the thread before this run. */
 async function historyFor(
   runId: string,
-  { tenant, threadId }: RunCreated,
+  { tenant, threadId, inherited }: RunCreated,
   { budgets }: Limits,
   { threads }: RunPorts,
   signal: AbortSignal,
 ): Promise<readonly HistoryMessage[]> {
   if (threadId === "") return [];
   const maxTokens = budgets?.maxHistoryTokens ?? defaultHistoryTokens;
-  return await readHistory(threads, { tenant, thread: threadId }, { runId, maxTokens }, signal);
+  // The run repeats the input of the runs that it continues, and has their conversation.
+  const options = { runId, maxTokens, except: inherited?.runIds ?? [] };
+  return await readHistory(threads, { tenant, thread: threadId }, options, signal);
 }
 
 /** Returns the memories of the user that match the input, as one note. */

@@ -107,7 +107,7 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
   };
   switch (event.case) {
     case "runCreated":
-      return { ...head, created: event.value };
+      return { ...head, created: event.value, plan: event.value.inherited?.plan ?? [] };
     case "runPrepared":
       return { ...head, prepared: event.value };
     case "text":

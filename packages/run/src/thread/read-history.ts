@@ -7,14 +7,20 @@ import { refreshThread } from "./read-thread.ts";
 import { openTurn } from "./thread-head.ts";
 import { windowHistory } from "./history/window-history.ts";
 
+export interface HistoryOptions {
+  readonly runId: string;
+  readonly maxTokens: number;
+  readonly except?: readonly string[];
+}
+
 /**
- * Returns the conversation of a thread before the open turn of `runId`, limited as by `windowHistory`. Reads the newest turns
- * only. Throws a Failure of kind `unavailable` when the thread is read without that turn.
+ * Returns the conversation of a thread before the open turn of `runId`, without the turns of the runs in `except`, limited as by
+ * `windowHistory`. Reads the newest turns only. Throws a Failure of kind `unavailable` when the thread is read without that turn.
  */
 export async function readHistory(
   threads: ThreadLog,
   key: ThreadKey,
-  { runId, maxTokens }: { readonly runId: string; readonly maxTokens: number },
+  { runId, maxTokens, except = [] }: HistoryOptions,
   signal: AbortSignal,
 ): Promise<readonly HistoryMessage[]> {
   const { head } = await refreshThread(threads, key, undefined, signal);
@@ -28,7 +34,9 @@ export async function readHistory(
   if (tail.sequence < head.sequence) throw withoutTurn(key, runId);
   // Turns start in order, so none after this one has ended before it.
   const ended = events.flatMap(({ event, sequence: at }) =>
-    event.case === "turnEnded" && at <= head.sequence ? [event.value] : [],
+    event.case === "turnEnded" && at <= head.sequence && !except.includes(event.value.runId)
+      ? [event.value]
+      : [],
   );
   return windowHistory(ended, maxTokens);
 }

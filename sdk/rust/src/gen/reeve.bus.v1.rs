@@ -50,6 +50,12 @@ pub struct Rebuild {
     #[prost(uint64, tag = "7")]
     pub failed: u64,
 }
+/// Says that the reserve of the store is about to be freed, because a write found the store full. The
+/// sender publishes it directly before it frees the reserve. Every gateway refuses new work from then
+/// on, until it has filled the reserve again. The message is not stored: a gateway that was not
+/// connected looks at the reserve when it connects.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReserveFreed {}
 /// A gateway that sweeps runs. Runs are divided into 64 shards, and each shard belongs to one of the
 /// gateways with a row. A gateway writes its row every five seconds and deletes it when it ends; a row
 /// that is not written again expires after 15 seconds.

@@ -81,6 +81,8 @@ pub enum ErrorReason {
     NewerVersion = 41,
     /// FAILED_PRECONDITION: the run has not ended. Cancel it first, or wait for its end.
     RunNotEnded = 42,
+    /// FAILED_PRECONDITION: the run has not failed, so there is nothing to retry.
+    RunNotFailed = 43,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -124,6 +126,7 @@ impl ErrorReason {
             Self::FileNotFound => "ERROR_REASON_FILE_NOT_FOUND",
             Self::NewerVersion => "ERROR_REASON_NEWER_VERSION",
             Self::RunNotEnded => "ERROR_REASON_RUN_NOT_ENDED",
+            Self::RunNotFailed => "ERROR_REASON_RUN_NOT_FAILED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -164,6 +167,7 @@ impl ErrorReason {
             "ERROR_REASON_FILE_NOT_FOUND" => Some(Self::FileNotFound),
             "ERROR_REASON_NEWER_VERSION" => Some(Self::NewerVersion),
             "ERROR_REASON_RUN_NOT_ENDED" => Some(Self::RunNotEnded),
+            "ERROR_REASON_RUN_NOT_FAILED" => Some(Self::RunNotFailed),
             _ => None,
         }
     }

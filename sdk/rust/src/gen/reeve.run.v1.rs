@@ -415,6 +415,41 @@ pub struct RunCreated {
     /// Where the run was derived from. Unset for a run that was started on its own.
     #[prost(message, optional, tag = "17")]
     pub origin: ::core::option::Option<RunOrigin>,
+    /// What the run took over from its origin: it continues from there. Unset for a run that was started
+    /// on its own.
+    #[prost(message, optional, tag = "18")]
+    pub inherited: ::core::option::Option<InheritedState>,
+    /// Id of the workspace, which the run shares with its origin. Empty if the run was started on its
+    /// own: it has a workspace with its own id, or that of its thread.
+    #[prost(string, tag = "19")]
+    pub workspace_id: ::prost::alloc::string::String,
+}
+/// The state of a failed run from which another run continues.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InheritedState {
+    /// Conversation after the input: messages of the user, and turns with the results of their calls.
+    /// A call that had no result has one that says so. The oldest results are cut if the conversation
+    /// would be too large for the log.
+    #[prost(message, repeated, tag = "1")]
+    pub messages: ::prost::alloc::vec::Vec<super::super::thread::v1::HistoryMessage>,
+    /// Steps of the plan, in order. Empty if there is no plan.
+    #[prost(string, repeated, tag = "2")]
+    pub plan: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The list of todos.
+    #[prost(message, repeated, tag = "3")]
+    pub todos: ::prost::alloc::vec::Vec<Todo>,
+    /// The memory shared by the subtasks of the run, by key.
+    #[prost(map = "string, string", tag = "4")]
+    pub memory: ::std::collections::HashMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Artifacts that hold results too large for the log.
+    #[prost(string, repeated, tag = "5")]
+    pub artifact_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Ids of the runs that `messages` are from, oldest first. The last one is the origin.
+    #[prost(string, repeated, tag = "6")]
+    pub run_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The point in the log of a run from which another run was derived.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1417,6 +1452,20 @@ pub struct CancelRunResponse {
     #[prost(message, optional, tag = "1")]
     pub run: ::core::option::Option<Run>,
 }
+/// Request of `RetryRun`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RetryRunRequest {
+    /// Id of the run that failed.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+}
+/// Response of `RetryRun`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RetryRunResponse {
+    /// The new run. Its `origin` names the run that failed.
+    #[prost(message, optional, tag = "1")]
+    pub run: ::core::option::Option<Run>,
+}
 /// Request of `DeleteRun`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DeleteRunRequest {
@@ -1756,6 +1805,37 @@ pub mod run_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "CancelRun"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Continues a run that ended with an error in a new run, from its last good state: with the same
+        /// revision of the agent, the same conversation, and the same files. No call with a result is made
+        /// again; the model reads of a call without one that its outcome is unknown. The new run has the
+        /// whole budget of the agent. It is a turn of the same thread; a thread that is busy refuses it with
+        /// FAILED_PRECONDITION. Repeating the request returns the same new run, so the request is safe to
+        /// repeat; retry the new run if it failed too. A run that has not failed is refused with
+        /// FAILED_PRECONDITION and reason RUN_NOT_FAILED.
+        pub async fn retry_run(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RetryRunRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RetryRunResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.run.v1.RunService/RetryRun",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.run.v1.RunService", "RetryRun"));
             self.inner.unary(req, path, codec).await
         }
         /// Deletes a run that has ended: its log, its approvals, the journals of its finished calls, its

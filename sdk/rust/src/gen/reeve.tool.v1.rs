@@ -253,7 +253,8 @@ pub struct ToolCallRequest {
 /// Files that the tools of a run, or of all runs of a thread, share.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Workspace {
-    /// Id of the workspace: the run id, or `thread-` followed by the thread id. If empty, the run id.
+    /// Id of the workspace: the run id, or `thread-` followed by the thread id. If empty, the run id. A
+    /// run that continues a failed one has the workspace of that run.
     #[prost(string, tag = "1")]
     pub id: ::prost::alloc::string::String,
     /// Artifacts that are staged in the workspace before the run first uses it.

@@ -8,8 +8,8 @@ import {
   assertBackendSupports,
 } from "@reeve/agent/resolve/execution-backends";
 import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
-import type { Agent } from "@reeve/contracts/agent";
-import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
+import type { AgentSpec } from "@reeve/contracts/agent";
+import type { OnBusy, RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import {
   DispatchSchema,
   RunCreatedSchema,
@@ -18,6 +18,7 @@ import {
 } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { foldRun } from "@reeve/run/commands/fold-run";
+import { runIdOf } from "@reeve/run/commands/run-id";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -58,7 +59,7 @@ export async function startRun(
   if (known !== undefined) return { run: known, warnings: [] };
   ports.assertRoom();
   const agent = await getAgent(ports, tenant, request.agentId, signal);
-  const warnings = resolvable(ports, agent, { request, fileBytes });
+  const warnings = resolvable(ports, agent.spec, request, fileBytes);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,
@@ -77,11 +78,20 @@ export async function startRun(
     cancelOnDisconnect: request.cancelOnDisconnect,
     ...(request.chatContext && { chatContext: request.chatContext }),
   });
-  const run =
-    request.threadId === ""
-      ? await append(ports, key, created, signal)
-      : await startTurn(ports, key, created, request.onBusy, signal);
-  return { run, warnings };
+  return { run: await createRun(ports, key, created, request.onBusy, signal), warnings };
+}
+
+/** Stores and dispatches a run, in its thread if it has one. Returns the run if a concurrent request created it first. */
+export async function createRun(
+  ports: GatewayPorts,
+  key: RunKey,
+  created: RunCreated,
+  onBusy: OnBusy,
+  signal: AbortSignal,
+): Promise<RunHead> {
+  return created.threadId === ""
+    ? await append(ports, key, created, signal)
+    : await startTurn(ports, key, created, onBusy, signal);
 }
 
 async function append(
@@ -112,7 +122,7 @@ async function append(
  * Returns the run that an earlier request with this id started. Dispatches it again, in case the earlier gateway died before
  * it did. Returns undefined if there is no such run.
  */
-async function knownRun(
+export async function knownRun(
   ports: GatewayPorts,
   key: RunKey,
   requestHash: Uint8Array,
@@ -143,10 +153,11 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
  * Resolves the agent without running it, so that a run that cannot start is refused now instead of failing later. Returns
  * warnings.
  */
-function resolvable(
-  { offer }: GatewayPorts,
-  { spec }: Agent,
-  { request, fileBytes }: { readonly request: StartRunRequest; readonly fileBytes: number },
+export function resolvable(
+  { offer }: Pick<GatewayPorts, "offer">,
+  spec: AgentSpec | undefined,
+  request: StartRunRequest | RunCreated,
+  fileBytes: number,
 ): readonly string[] {
   if (spec === undefined) return [];
   const offered = offer();
@@ -158,28 +169,6 @@ function resolvable(
   assertBackendSupports({ spec, files: request.files }, "nats", new Set(surroundings));
   assertFilesFit(fileBytes, offered.tools);
   return resolveAgent(spec, offered, toolContextOf(request)).warnings;
-}
-
-/**
- * Returns the run id that belongs to a request id of a tenant, so that a repeated request starts no second run: 130 bits of a
- * digest in lower-case base32, which is valid in a NATS subject.
- */
-function runIdOf(tenant: string, requestId: string): string {
-  const digest = createHash("sha256").update(`${tenant}\n${requestId}`).digest();
-  const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
-  let id = "";
-  let bits = 0;
-  let held = 0;
-  for (const byte of digest) {
-    held = (held << 8) | byte;
-    bits += 8;
-    while (bits >= 5 && id.length < 26) {
-      bits -= 5;
-      id += alphabet[(held >> bits) & 31] ?? "";
-    }
-    held &= (1 << bits) - 1;
-  }
-  return `run_${id}`;
 }
 
 /** Returns a digest of the request without its id. Labels are sorted, so that their order does not matter. */

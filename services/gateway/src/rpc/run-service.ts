@@ -16,6 +16,7 @@ import { exportRunLog } from "../app/export-run-log.ts";
 import { listRuns } from "../app/list-runs.ts";
 import { maxWarnings } from "./agent-service.ts";
 import { readRun, runKeyOf } from "../app/read-run.ts";
+import { retryRun } from "../app/retry-run.ts";
 import { sendMessage } from "../app/send-message.ts";
 import { startRun } from "../app/start-run.ts";
 import { watchRun } from "../app/watch-run.ts";
@@ -106,6 +107,9 @@ export function runService(
     },
     cancelRun: async (request, context) => ({
       run: runOf(await cancelRun(ports, principalOf(context), request, context.signal)),
+    }),
+    retryRun: async (request, context) => ({
+      run: runOf(await retryRun(ports, principalOf(context), request, context.signal)),
     }),
     deleteRun: async ({ runId }, context) => {
       const key = runKeyOf(principalOf(context).tenant, runId);

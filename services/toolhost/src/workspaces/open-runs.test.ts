@@ -4,6 +4,7 @@ import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { ThreadEventSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
+import { retryIdOf } from "@reeve/run/commands/run-id";
 import { beforeEach, expect, test } from "vitest";
 import { hasOpenRun } from "./open-runs.ts";
 import { never } from "../../test/support/memory-workspaces.ts";
@@ -23,10 +24,14 @@ beforeEach(() => {
 });
 
 async function writeRun(...facts: readonly RunFact[]) {
+  await write("run_1", ...facts);
+}
+
+async function write(run: string, ...facts: readonly RunFact[]) {
   const events = facts.map((event, at) =>
-    create(RunEventSchema, { runId: "run_1", sequence: at + 1, event }),
+    create(RunEventSchema, { runId: run, sequence: at + 1, event }),
   );
-  await runs.append({ tenant: "acme", run: "run_1" }, emptyTail, events, never);
+  await runs.append({ tenant: "acme", run }, emptyTail, events, never);
 }
 
 async function writeThread(...facts: readonly ThreadFact[]) {
@@ -36,7 +41,8 @@ async function writeThread(...facts: readonly ThreadFact[]) {
   await threads.append({ tenant: "acme", thread: "t" }, emptyTail, events, never);
 }
 
-const stateOfRun = () => Promise.resolve(listed);
+const stateOfRun = (_: string, run: string) =>
+  Promise.resolve(run === "run_1" ? listed : "unknown");
 
 function isOpen(id: string) {
   return hasOpenRun({ tenant: "acme", id }, { runs, threads, stateOfRun }, never);
@@ -59,6 +65,15 @@ test("a run that the index does not know is open until its log says otherwise", 
 test("a run whose log has its end is not open", async () => {
   await writeRun(created, completed);
   expect(await isOpen("run_1")).toBe(false);
+});
+
+test("a run that has ended is open while a run that continues it is", async () => {
+  listed = "ended";
+  const retry = retryIdOf("acme", "run_1");
+  await write(retry, created, completed);
+  expect(await isOpen("run_1")).toBe(false);
+  await write(retryIdOf("acme", retry), created, parked);
+  expect(await isOpen("run_1")).toBe(true);
 });
 
 test("a thread is open while one of its runs waits for a person", async () => {

@@ -4,6 +4,7 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { foldRun } from "@reeve/run/commands/fold-run";
+import { retryIdOf } from "@reeve/run/commands/run-id";
 import { isTerminal } from "@reeve/run/head/run-status";
 import { readThread } from "@reeve/run/thread/read-thread";
 import type { WorkspacePorts } from "./workspace-ports.ts";
@@ -24,7 +25,7 @@ export async function hasOpenRun(
   signal: AbortSignal,
 ): Promise<boolean> {
   const thread = threadIdOf(id);
-  if (thread === undefined) return await isOpen(tenant, id, ports, signal);
+  if (thread === undefined) return await isOpenOrRetried(tenant, id, ports, signal);
   const { openTurns } = await readThread(ports.threads, { tenant, thread }, signal);
   for (const { runId } of openTurns) {
     if (await isOpen(tenant, runId, ports, signal)) return true;
@@ -32,14 +33,31 @@ export async function hasOpenRun(
   return false;
 }
 
-async function isOpen(
+/** Whether a run is open, or one that continues it in the same workspace. */
+async function isOpenOrRetried(
+  tenant: string,
+  run: string,
+  ports: OpenRunsPorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const liveness = await livenessOf(tenant, run, ports, signal);
+  if (liveness !== "ended") return liveness === "open";
+  return await isOpenOrRetried(tenant, retryIdOf(tenant, run), ports, signal);
+}
+
+async function isOpen(...run: Parameters<typeof livenessOf>): Promise<boolean> {
+  return (await livenessOf(...run)) === "open";
+}
+
+async function livenessOf(
   tenant: string,
   run: string,
   { stateOfRun, runs }: OpenRunsPorts,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<"open" | "ended" | "missing"> {
   const liveness = await stateOfRun(tenant, run, signal);
-  if (liveness !== "unknown") return liveness === "open";
+  if (liveness !== "unknown") return liveness;
   const { events } = await runs.read({ tenant, run }, emptyTail, signal);
-  return events.length > 0 && !isTerminal((await foldRun(events, signal)).status);
+  if (events.length === 0) return "missing";
+  return isTerminal((await foldRun(events, signal)).status) ? "ended" : "open";
 }

@@ -49,6 +49,18 @@ test("a workspace keeps edits of input files that were saved while another call 
   expect(await does(workspace, "read", "in")).toBe("edited");
 });
 
+test("a run that continues another one in its workspace keeps edits of the input files", async () => {
+  const draft = { name: "f", mediaType: "text/plain", runId: "" };
+  const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
+  const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
+  const { id } = requestOf();
+  const host = hosts.host("a");
+  await write(host, "in", "edited", { ...requestOf("write_file"), runId: id, files });
+  const continued = { ...requestOf(), runId: "run_continued", files };
+  await using workspace = await host.keeper.open(continued, never);
+  expect(await does(workspace, "read", "in")).toBe("edited");
+});
+
 test("a workspace gets its input files although the call that started to stage them is cancelled", async () => {
   const draft = { name: "f", mediaType: "text/plain", runId: "" };
   const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);

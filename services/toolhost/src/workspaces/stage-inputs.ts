@@ -15,13 +15,14 @@ import { withStagedInputs } from "./workspace-record.ts";
  */
 export async function stageInputs(
   held: HeldWorkspace,
-  { tenant, runId, files }: WorkspaceRequest,
+  { tenant, id, runId, files }: WorkspaceRequest,
   sandbox: Sandbox,
   ports: Pick<WorkspacePorts, "artifacts" | "now">,
   signal: AbortSignal,
 ): Promise<void> {
   const isStaged = () =>
-    files.length === 0 || held.record.laid.some((staged) => staged.runId === runId);
+    // The files of a run that is continued in its workspace are those of the run that continues it.
+    files.length === 0 || held.record.laid.some((staged) => [runId, id].includes(staged.runId));
   // Concurrent calls of one run wait for the first of them. If that one is cancelled, the next one stages the files.
   for (;;) {
     if (isStaged()) return;

@@ -82,14 +82,14 @@ function frameOf({ frames }: RunState, { phase, parentId }: RunEvent): Frame | u
   return frames.get(phase === Phase.PLANNER ? plannerId : parentId);
 }
 
-/** Opens the root, and the planner if the agent plans. */
+/** Opens the root, and the planner if the agent plans and the run has no plan yet. */
 function prepared(state: RunState, value: RunPrepared): RunState {
   const { created } = state.head;
   const tools = new Map(value.tools.map((tool) => [tool.name, tool]));
   const units = created === undefined ? noUnits : unitsFrom(initialUnits(created, value));
   const root = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
   const frames = new Map([[rootId, root]]);
-  if (created?.spec?.planningEnabled === true) {
+  if (created?.spec?.planningEnabled === true && state.plan === undefined) {
     frames.set(plannerId, newFrame({ ...root, id: plannerId, tools: plannerTools(value) }));
   }
   return { ...state, frames };

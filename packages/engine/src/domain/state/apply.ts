@@ -1,4 +1,4 @@
-import type { RunClaimed, RunEvent } from "@reeve/contracts/run";
+import type { InheritedState, RunClaimed, RunEvent } from "@reeve/contracts/run";
 import { OwnerFate, Phase, RunStatus } from "@reeve/contracts/run";
 import type { KindTable } from "@reeve/run/head/event-kinds";
 import { applyToHead } from "@reeve/run/head/run-head";
@@ -64,6 +64,7 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
         : { ...state, offloaded: new Set(state.offloaded).add(artifactId) };
     }
     case "runCreated":
+      return event.value.inherited === undefined ? state : continued(state, event.value.inherited);
     case "runParked":
     case "runPrepared":
     case "status":
@@ -88,6 +89,18 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
     case undefined:
       return state;
   }
+}
+
+/** Takes over the state of the run that this one continues; its conversation begins with the preparation. */
+function continued(state: RunState, inherited: InheritedState): RunState {
+  const { plan, todos, memory, artifactIds } = inherited;
+  return {
+    ...state,
+    plan: plan.length === 0 ? undefined : plan,
+    todos,
+    memory: new Map(Object.entries(memory)),
+    offloaded: new Set(artifactIds),
+  };
 }
 
 function ending(state: RunState, more: Partial<Ending>): RunState {

@@ -3,12 +3,17 @@ import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Role } from "@reeve/contracts/thread";
 import type { Frame, Unit } from "./frame.ts";
 
-/** Returns the conversation of the root before its first turn: the history of the thread, the given messages, the input. */
+/**
+ * Returns the conversation of the root before its first turn: the history of the thread, the given messages, the input, and what
+ * a run that continues another one took over from it.
+ */
 export function initialUnits(created: RunCreated, { history }: RunPrepared): readonly Unit[] {
   const given = created.messages.map(({ role, text }): Unit =>
     role === Role.ASSISTANT ? { kind: "assistant", text } : { kind: "user", text, isInput: false },
   );
-  return [...pastUnits(history), ...given, { kind: "user", text: created.input, isInput: true }];
+  const input: Unit = { kind: "user", text: created.input, isInput: true };
+  const inherited = pastUnits(created.inherited?.messages ?? []);
+  return [...pastUnits(history), ...given, input, ...inherited];
 }
 
 /** Returns earlier turns as units: one for each user message, and one for each answer with the results of its tool calls. */

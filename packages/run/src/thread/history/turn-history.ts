@@ -9,10 +9,13 @@ import { editedNote } from "../../tree/edited-note.ts";
 
 /**
  * Returns what a run adds to the conversation of its thread: the messages of the root, without those of subtasks and of
- * the planner. Results follow their calls in the order of the calls; a call without a result gets one that says so. The
- * text that the agent was streaming when the run ended is kept.
+ * the planner. Results follow their calls in the order of the calls; a call without a result gets `unfinished` as its result.
+ * The text that the agent was streaming when the run ended is kept.
  */
-export function turnHistory(events: readonly RunEvent[]): readonly HistoryMessage[] {
+export function turnHistory(
+  events: readonly RunEvent[],
+  unfinished = "the turn ended before this call did",
+): readonly HistoryMessage[] {
   const messages: (HistoryMessage | Open)[] = [];
   const results = new Map<string, ToolResult>();
   let text = "";
@@ -80,7 +83,9 @@ export function turnHistory(events: readonly RunEvent[]): readonly HistoryMessag
     }
   }
   if (text !== "") messages.push(assistant({ text }));
-  return messages.map((message) => ("open" in message ? closed(message, results) : message));
+  return messages.map((message) =>
+    "open" in message ? closed(message, results.get(message.open.callId), unfinished) : message,
+  );
 }
 
 /** Adds a turn. One that continues a truncated answer becomes one message with it, which no provider has sent. */
@@ -107,8 +112,6 @@ interface Open {
   readonly providerCallId: string;
 }
 
-const unfinished = "the turn ended before this call did";
-
 function turn(
   { messageJson, format, providerCallIds, advisory }: ModelTurn,
   text: string,
@@ -131,9 +134,9 @@ function turn(
 
 function closed(
   { open, providerCallId }: Open,
-  results: ReadonlyMap<string, ToolResult>,
+  result: ToolResult | undefined,
+  unfinished: string,
 ): HistoryMessage {
-  const result = results.get(open.callId);
   const value = {
     providerCallId,
     name: open.name,

@@ -10,6 +10,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { isTerminal, statusName } from "@reeve/run/head/run-status";
+import { retryIdOf } from "@reeve/run/commands/run-id";
 import { endTurn } from "@reeve/run/thread/end-turn";
 import { deleteArtifactsOf } from "./delete-artifacts.ts";
 import { deleteWorkspace } from "./delete-workspace.ts";
@@ -49,6 +50,7 @@ export async function deleteRun(
   const head = foldHead(emptyHead, events);
   if (head.created === undefined) return await deleteLeftRow(ports, key, signal);
   if (!isTerminal(head.status)) throw notEnded(key, head);
+  await assertNoOpenRetry(ports, key, signal);
   const isInThread = await endsInThread(ports, key, head, signal);
   await deleteRows(ports, key, head, signal).catch((error: unknown) => {
     // A full store refuses to write the deletion of a row. What is removed next makes room for it.
@@ -63,6 +65,20 @@ export async function deleteRun(
   await ports.remove.runs.remove(key, signal);
   await deleteRows(ports, key, head, signal);
   return true;
+}
+
+/** Throws a Failure if a run that continues this one has not ended: it has the same files. */
+async function assertNoOpenRetry(
+  { log }: Pick<DeletePorts, "log">,
+  { tenant, run }: RunKey,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = { tenant, run: retryIdOf(tenant, run) };
+  const { events } = await log.read(key, emptyTail, signal);
+  if (events.length === 0) return;
+  const head = foldHead(emptyHead, events);
+  if (!isTerminal(head.status)) throw notEnded(key, head);
+  await assertNoOpenRetry({ log }, key, signal);
 }
 
 /** Whether the removal of a log was interrupted: some servers remove its batches one by one, oldest first. */

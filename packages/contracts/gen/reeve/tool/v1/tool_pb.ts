@@ -632,7 +632,8 @@ export const ToolCallRequestSchema: GenMessage<ToolCallRequest> = /*@__PURE__*/
  */
 export type Workspace = Message<"reeve.tool.v1.Workspace"> & {
   /**
-   * Id of the workspace: the run id, or `thread-` followed by the thread id. If empty, the run id.
+   * Id of the workspace: the run id, or `thread-` followed by the thread id. If empty, the run id. A
+   * run that continues a failed one has the workspace of that run.
    *
    * @generated from field: string id = 1;
    */

@@ -105,6 +105,8 @@ const (
 	ErrorReason_ERROR_REASON_NEWER_VERSION ErrorReason = 41
 	// FAILED_PRECONDITION: the run has not ended. Cancel it first, or wait for its end.
 	ErrorReason_ERROR_REASON_RUN_NOT_ENDED ErrorReason = 42
+	// FAILED_PRECONDITION: the run has not failed, so there is nothing to retry.
+	ErrorReason_ERROR_REASON_RUN_NOT_FAILED ErrorReason = 43
 )
 
 // Enum value maps for ErrorReason.
@@ -145,6 +147,7 @@ var (
 		40: "ERROR_REASON_FILE_NOT_FOUND",
 		41: "ERROR_REASON_NEWER_VERSION",
 		42: "ERROR_REASON_RUN_NOT_ENDED",
+		43: "ERROR_REASON_RUN_NOT_FAILED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -182,6 +185,7 @@ var (
 		"ERROR_REASON_FILE_NOT_FOUND":         40,
 		"ERROR_REASON_NEWER_VERSION":          41,
 		"ERROR_REASON_RUN_NOT_ENDED":          42,
+		"ERROR_REASON_RUN_NOT_FAILED":         43,
 	}
 )
 
@@ -216,7 +220,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\x96\t\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xb7\t\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -253,7 +257,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1eERROR_REASON_APPROVAL_MISMATCH\x10\x1f\x12\x1f\n" +
 	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(\x12\x1e\n" +
 	"\x1aERROR_REASON_NEWER_VERSION\x10)\x12\x1e\n" +
-	"\x1aERROR_REASON_RUN_NOT_ENDED\x10*BO\n" +
+	"\x1aERROR_REASON_RUN_NOT_ENDED\x10*\x12\x1f\n" +
+	"\x1bERROR_REASON_RUN_NOT_FAILED\x10+BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

@@ -2323,7 +2323,13 @@ type RunCreated struct {
 	// Whether the run is cancelled when the last stream that watches it through a gateway is lost.
 	CancelOnDisconnect bool `protobuf:"varint,16,opt,name=cancel_on_disconnect,json=cancelOnDisconnect,proto3" json:"cancel_on_disconnect,omitempty"`
 	// Where the run was derived from. Unset for a run that was started on its own.
-	Origin        *RunOrigin `protobuf:"bytes,17,opt,name=origin,proto3" json:"origin,omitempty"`
+	Origin *RunOrigin `protobuf:"bytes,17,opt,name=origin,proto3" json:"origin,omitempty"`
+	// What the run took over from its origin: it continues from there. Unset for a run that was started
+	// on its own.
+	Inherited *InheritedState `protobuf:"bytes,18,opt,name=inherited,proto3" json:"inherited,omitempty"`
+	// Id of the workspace, which the run shares with its origin. Empty if the run was started on its
+	// own: it has a workspace with its own id, or that of its thread.
+	WorkspaceId   string `protobuf:"bytes,19,opt,name=workspace_id,json=workspaceId,proto3" json:"workspace_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2477,6 +2483,113 @@ func (x *RunCreated) GetOrigin() *RunOrigin {
 	return nil
 }
 
+func (x *RunCreated) GetInherited() *InheritedState {
+	if x != nil {
+		return x.Inherited
+	}
+	return nil
+}
+
+func (x *RunCreated) GetWorkspaceId() string {
+	if x != nil {
+		return x.WorkspaceId
+	}
+	return ""
+}
+
+// The state of a failed run from which another run continues.
+type InheritedState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Conversation after the input: messages of the user, and turns with the results of their calls.
+	// A call that had no result has one that says so. The oldest results are cut if the conversation
+	// would be too large for the log.
+	Messages []*v11.HistoryMessage `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	// Steps of the plan, in order. Empty if there is no plan.
+	Plan []string `protobuf:"bytes,2,rep,name=plan,proto3" json:"plan,omitempty"`
+	// The list of todos.
+	Todos []*Todo `protobuf:"bytes,3,rep,name=todos,proto3" json:"todos,omitempty"`
+	// The memory shared by the subtasks of the run, by key.
+	Memory map[string]string `protobuf:"bytes,4,rep,name=memory,proto3" json:"memory,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Artifacts that hold results too large for the log.
+	ArtifactIds []string `protobuf:"bytes,5,rep,name=artifact_ids,json=artifactIds,proto3" json:"artifact_ids,omitempty"`
+	// Ids of the runs that `messages` are from, oldest first. The last one is the origin.
+	RunIds        []string `protobuf:"bytes,6,rep,name=run_ids,json=runIds,proto3" json:"run_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InheritedState) Reset() {
+	*x = InheritedState{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InheritedState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InheritedState) ProtoMessage() {}
+
+func (x *InheritedState) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InheritedState.ProtoReflect.Descriptor instead.
+func (*InheritedState) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *InheritedState) GetMessages() []*v11.HistoryMessage {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+func (x *InheritedState) GetPlan() []string {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *InheritedState) GetTodos() []*Todo {
+	if x != nil {
+		return x.Todos
+	}
+	return nil
+}
+
+func (x *InheritedState) GetMemory() map[string]string {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+func (x *InheritedState) GetArtifactIds() []string {
+	if x != nil {
+		return x.ArtifactIds
+	}
+	return nil
+}
+
+func (x *InheritedState) GetRunIds() []string {
+	if x != nil {
+		return x.RunIds
+	}
+	return nil
+}
+
 // The point in the log of a run from which another run was derived.
 type RunOrigin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2490,7 +2603,7 @@ type RunOrigin struct {
 
 func (x *RunOrigin) Reset() {
 	*x = RunOrigin{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2502,7 +2615,7 @@ func (x *RunOrigin) String() string {
 func (*RunOrigin) ProtoMessage() {}
 
 func (x *RunOrigin) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2515,7 +2628,7 @@ func (x *RunOrigin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunOrigin.ProtoReflect.Descriptor instead.
 func (*RunOrigin) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RunOrigin) GetRunId() string {
@@ -2546,7 +2659,7 @@ type ChatContext struct {
 
 func (x *ChatContext) Reset() {
 	*x = ChatContext{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2558,7 +2671,7 @@ func (x *ChatContext) String() string {
 func (*ChatContext) ProtoMessage() {}
 
 func (x *ChatContext) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2571,7 +2684,7 @@ func (x *ChatContext) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatContext.ProtoReflect.Descriptor instead.
 func (*ChatContext) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ChatContext) GetKind() ChatContextKind {
@@ -2612,7 +2725,7 @@ type RunClaimed struct {
 
 func (x *RunClaimed) Reset() {
 	*x = RunClaimed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2624,7 +2737,7 @@ func (x *RunClaimed) String() string {
 func (*RunClaimed) ProtoMessage() {}
 
 func (x *RunClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2637,7 +2750,7 @@ func (x *RunClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunClaimed.ProtoReflect.Descriptor instead.
 func (*RunClaimed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{19}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RunClaimed) GetWorker() string {
@@ -2693,7 +2806,7 @@ type RunParked struct {
 
 func (x *RunParked) Reset() {
 	*x = RunParked{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2705,7 +2818,7 @@ func (x *RunParked) String() string {
 func (*RunParked) ProtoMessage() {}
 
 func (x *RunParked) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2718,7 +2831,7 @@ func (x *RunParked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunParked.ProtoReflect.Descriptor instead.
 func (*RunParked) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{20}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RunParked) GetWaitingFor() []string {
@@ -2764,7 +2877,7 @@ type RunPrepared struct {
 
 func (x *RunPrepared) Reset() {
 	*x = RunPrepared{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2776,7 +2889,7 @@ func (x *RunPrepared) String() string {
 func (*RunPrepared) ProtoMessage() {}
 
 func (x *RunPrepared) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2789,7 +2902,7 @@ func (x *RunPrepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunPrepared.ProtoReflect.Descriptor instead.
 func (*RunPrepared) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{21}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RunPrepared) GetModel() *v13.ModelSpec {
@@ -2907,7 +3020,7 @@ type ModelCallStarted struct {
 
 func (x *ModelCallStarted) Reset() {
 	*x = ModelCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2919,7 +3032,7 @@ func (x *ModelCallStarted) String() string {
 func (*ModelCallStarted) ProtoMessage() {}
 
 func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2932,7 +3045,7 @@ func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallStarted.ProtoReflect.Descriptor instead.
 func (*ModelCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{22}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ModelCallStarted) GetAttempt() uint32 {
@@ -2995,7 +3108,7 @@ type ModelRetryDue struct {
 
 func (x *ModelRetryDue) Reset() {
 	*x = ModelRetryDue{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3007,7 +3120,7 @@ func (x *ModelRetryDue) String() string {
 func (*ModelRetryDue) ProtoMessage() {}
 
 func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3020,7 +3133,7 @@ func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRetryDue.ProtoReflect.Descriptor instead.
 func (*ModelRetryDue) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ModelRetryDue) GetAttempt() uint32 {
@@ -3044,7 +3157,7 @@ type TokensCounted struct {
 
 func (x *TokensCounted) Reset() {
 	*x = TokensCounted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3056,7 +3169,7 @@ func (x *TokensCounted) String() string {
 func (*TokensCounted) ProtoMessage() {}
 
 func (x *TokensCounted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3069,7 +3182,7 @@ func (x *TokensCounted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokensCounted.ProtoReflect.Descriptor instead.
 func (*TokensCounted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TokensCounted) GetInputTokens() uint32 {
@@ -3098,7 +3211,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3110,7 +3223,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3123,7 +3236,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -3146,7 +3259,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3158,7 +3271,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3171,7 +3284,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -3199,7 +3312,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3211,7 +3324,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3224,7 +3337,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -3249,7 +3362,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3261,7 +3374,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3274,7 +3387,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -3309,7 +3422,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3321,7 +3434,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3334,7 +3447,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -3370,7 +3483,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3382,7 +3495,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3395,7 +3508,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -3477,7 +3590,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3489,7 +3602,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3502,7 +3615,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -3576,7 +3689,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3588,7 +3701,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3601,7 +3714,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -3638,7 +3751,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3650,7 +3763,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3663,7 +3776,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -3699,7 +3812,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3711,7 +3824,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3724,7 +3837,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -3764,7 +3877,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3776,7 +3889,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3789,7 +3902,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -3943,7 +4056,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xf6\x05\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xd5\x06\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -3965,8 +4078,20 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\fchat_context\x18\x0e \x01(\v2\x19.reeve.run.v1.ChatContextR\vchatContext\x12%\n" +
 	"\x0ememory_enabled\x18\x0f \x01(\bR\rmemoryEnabled\x120\n" +
 	"\x14cancel_on_disconnect\x18\x10 \x01(\bR\x12cancelOnDisconnect\x12/\n" +
-	"\x06origin\x18\x11 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x1a9\n" +
+	"\x06origin\x18\x11 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x12:\n" +
+	"\tinherited\x18\x12 \x01(\v2\x1c.reeve.run.v1.InheritedStateR\tinherited\x12!\n" +
+	"\fworkspace_id\x18\x13 \x01(\tR\vworkspaceId\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc4\x02\n" +
+	"\x0eInheritedState\x12;\n" +
+	"\bmessages\x18\x01 \x03(\v2\x1f.reeve.thread.v1.HistoryMessageR\bmessages\x12\x12\n" +
+	"\x04plan\x18\x02 \x03(\tR\x04plan\x12(\n" +
+	"\x05todos\x18\x03 \x03(\v2\x12.reeve.run.v1.TodoR\x05todos\x12@\n" +
+	"\x06memory\x18\x04 \x03(\v2(.reeve.run.v1.InheritedState.MemoryEntryR\x06memory\x12!\n" +
+	"\fartifact_ids\x18\x05 \x03(\tR\vartifactIds\x12\x17\n" +
+	"\arun_ids\x18\x06 \x03(\tR\x06runIds\x1a9\n" +
+	"\vMemoryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\">\n" +
 	"\tRunOrigin\x12\x15\n" +
@@ -4142,7 +4267,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -4170,51 +4295,53 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*RunError)(nil),                 // 23: reeve.run.v1.RunError
 	(*TextVoided)(nil),               // 24: reeve.run.v1.TextVoided
 	(*RunCreated)(nil),               // 25: reeve.run.v1.RunCreated
-	(*RunOrigin)(nil),                // 26: reeve.run.v1.RunOrigin
-	(*ChatContext)(nil),              // 27: reeve.run.v1.ChatContext
-	(*RunClaimed)(nil),               // 28: reeve.run.v1.RunClaimed
-	(*RunParked)(nil),                // 29: reeve.run.v1.RunParked
-	(*RunPrepared)(nil),              // 30: reeve.run.v1.RunPrepared
-	(*ModelCallStarted)(nil),         // 31: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 32: reeve.run.v1.ModelRetryDue
-	(*TokensCounted)(nil),            // 33: reeve.run.v1.TokensCounted
-	(*ToolCallStarted)(nil),          // 34: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 35: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 36: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 37: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 38: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 39: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 40: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 41: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 42: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 43: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 44: reeve.run.v1.Dispatch
-	nil,                              // 45: reeve.run.v1.RunCreated.LabelsEntry
-	(*timestamppb.Timestamp)(nil),    // 46: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 47: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 48: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 49: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 50: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 51: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 52: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 53: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 54: reeve.tool.v1.WorkspaceFile
-	(*v13.ModelSpec)(nil),            // 55: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 56: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 57: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 58: reeve.agent.v1.Limits
-	(*v11.HistoryMessage)(nil),       // 59: reeve.thread.v1.HistoryMessage
-	(*v13.RetryPolicy)(nil),          // 60: reeve.agent.v1.RetryPolicy
-	(*v11.ExecutionTree)(nil),        // 61: reeve.thread.v1.ExecutionTree
+	(*InheritedState)(nil),           // 26: reeve.run.v1.InheritedState
+	(*RunOrigin)(nil),                // 27: reeve.run.v1.RunOrigin
+	(*ChatContext)(nil),              // 28: reeve.run.v1.ChatContext
+	(*RunClaimed)(nil),               // 29: reeve.run.v1.RunClaimed
+	(*RunParked)(nil),                // 30: reeve.run.v1.RunParked
+	(*RunPrepared)(nil),              // 31: reeve.run.v1.RunPrepared
+	(*ModelCallStarted)(nil),         // 32: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 33: reeve.run.v1.ModelRetryDue
+	(*TokensCounted)(nil),            // 34: reeve.run.v1.TokensCounted
+	(*ToolCallStarted)(nil),          // 35: reeve.run.v1.ToolCallStarted
+	(*MemoryWritten)(nil),            // 36: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 37: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 38: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 39: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 40: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 41: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 42: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 43: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 44: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 45: reeve.run.v1.Dispatch
+	nil,                              // 46: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 47: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 48: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 49: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 50: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 51: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 52: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 53: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 54: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 55: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 56: reeve.tool.v1.WorkspaceFile
+	(*v11.HistoryMessage)(nil),       // 57: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 58: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 59: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 60: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 61: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 62: reeve.agent.v1.RetryPolicy
+	(*v11.ExecutionTree)(nil),        // 63: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	46, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	48, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	47, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	49, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	10, // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	11, // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	48, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	49, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	50, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	51, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	12, // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	13, // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	14, // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -4229,56 +4356,60 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	23, // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
 	24, // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
 	25, // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
-	28, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
-	29, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
-	30, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	31, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	39, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	40, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	41, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	42, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	34, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	35, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	36, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	38, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	32, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	33, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	50, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	29, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
+	30, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
+	31, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
+	32, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	40, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	41, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	42, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	43, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	35, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	36, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	37, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	39, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	33, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	34, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
+	52, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
 	2,  // 36: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
 	3,  // 37: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
 	4,  // 38: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	51, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	52, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	53, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	54, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
 	3,  // 41: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	53, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	51, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	54, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	45, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	27, // 46: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	26, // 47: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	5,  // 48: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 49: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	55, // 50: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	56, // 51: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	57, // 52: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	55, // 53: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	58, // 54: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	59, // 55: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	56, // 56: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	60, // 57: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	7,  // 58: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	37, // 59: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 60: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	61, // 61: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	47, // 62: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	47, // 63: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	51, // 64: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 65: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	66, // [66:66] is the sub-list for method output_type
-	66, // [66:66] is the sub-list for method input_type
-	66, // [66:66] is the sub-list for extension type_name
-	66, // [66:66] is the sub-list for extension extendee
-	0,  // [0:66] is the sub-list for field type_name
+	55, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	53, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	56, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	46, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	28, // 46: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	27, // 47: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	26, // 48: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
+	57, // 49: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	38, // 50: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	47, // 51: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,  // 52: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,  // 53: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	58, // 54: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	59, // 55: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	60, // 56: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	58, // 57: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	61, // 58: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	57, // 59: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	59, // 60: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	62, // 61: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	7,  // 62: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	38, // 63: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 64: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	63, // 65: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	49, // 66: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	49, // 67: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	53, // 68: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 69: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	70, // [70:70] is the sub-list for method output_type
+	70, // [70:70] is the sub-list for method input_type
+	70, // [70:70] is the sub-list for extension type_name
+	70, // [70:70] is the sub-list for extension extendee
+	0,  // [0:70] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -4322,14 +4453,14 @@ func file_reeve_run_v1_run_event_proto_init() {
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
-	file_reeve_run_v1_run_event_proto_msgTypes[22].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   37,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

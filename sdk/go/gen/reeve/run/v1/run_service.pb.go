@@ -1319,6 +1319,98 @@ func (x *CancelRunResponse) GetRun() *Run {
 	return nil
 }
 
+// Request of `RetryRun`.
+type RetryRunRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the run that failed.
+	RunId         string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryRunRequest) Reset() {
+	*x = RetryRunRequest{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryRunRequest) ProtoMessage() {}
+
+func (x *RetryRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryRunRequest.ProtoReflect.Descriptor instead.
+func (*RetryRunRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RetryRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+// Response of `RetryRun`.
+type RetryRunResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new run. Its `origin` names the run that failed.
+	Run           *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryRunResponse) Reset() {
+	*x = RetryRunResponse{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryRunResponse) ProtoMessage() {}
+
+func (x *RetryRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryRunResponse.ProtoReflect.Descriptor instead.
+func (*RetryRunResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *RetryRunResponse) GetRun() *Run {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
 // Request of `DeleteRun`.
 type DeleteRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1330,7 +1422,7 @@ type DeleteRunRequest struct {
 
 func (x *DeleteRunRequest) Reset() {
 	*x = DeleteRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1342,7 +1434,7 @@ func (x *DeleteRunRequest) String() string {
 func (*DeleteRunRequest) ProtoMessage() {}
 
 func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1355,7 +1447,7 @@ func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DeleteRunRequest) GetRunId() string {
@@ -1376,7 +1468,7 @@ type DeleteRunResponse struct {
 
 func (x *DeleteRunResponse) Reset() {
 	*x = DeleteRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1388,7 +1480,7 @@ func (x *DeleteRunResponse) String() string {
 func (*DeleteRunResponse) ProtoMessage() {}
 
 func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1401,7 +1493,7 @@ func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DeleteRunResponse) GetExisted() bool {
@@ -1427,7 +1519,7 @@ type SendMessageRequest struct {
 
 func (x *SendMessageRequest) Reset() {
 	*x = SendMessageRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1531,7 @@ func (x *SendMessageRequest) String() string {
 func (*SendMessageRequest) ProtoMessage() {}
 
 func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1544,7 @@ func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageRequest.ProtoReflect.Descriptor instead.
 func (*SendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SendMessageRequest) GetRunId() string {
@@ -1489,7 +1581,7 @@ type SendMessageResponse struct {
 
 func (x *SendMessageResponse) Reset() {
 	*x = SendMessageResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1501,7 +1593,7 @@ func (x *SendMessageResponse) String() string {
 func (*SendMessageResponse) ProtoMessage() {}
 
 func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1514,7 +1606,7 @@ func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageResponse.ProtoReflect.Descriptor instead.
 func (*SendMessageResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SendMessageResponse) GetMessageId() string {
@@ -1542,7 +1634,7 @@ type ExportRunLogRequest struct {
 
 func (x *ExportRunLogRequest) Reset() {
 	*x = ExportRunLogRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +1646,7 @@ func (x *ExportRunLogRequest) String() string {
 func (*ExportRunLogRequest) ProtoMessage() {}
 
 func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,7 +1659,7 @@ func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogRequest.ProtoReflect.Descriptor instead.
 func (*ExportRunLogRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{20}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ExportRunLogRequest) GetRunId() string {
@@ -1593,7 +1685,7 @@ type ExportRunLogResponse struct {
 
 func (x *ExportRunLogResponse) Reset() {
 	*x = ExportRunLogResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1605,7 +1697,7 @@ func (x *ExportRunLogResponse) String() string {
 func (*ExportRunLogResponse) ProtoMessage() {}
 
 func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1618,7 +1710,7 @@ func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogResponse.ProtoReflect.Descriptor instead.
 func (*ExportRunLogResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{21}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExportRunLogResponse) GetSubject() string {
@@ -1665,7 +1757,7 @@ type StoredRunBatch struct {
 
 func (x *StoredRunBatch) Reset() {
 	*x = StoredRunBatch{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1677,7 +1769,7 @@ func (x *StoredRunBatch) String() string {
 func (*StoredRunBatch) ProtoMessage() {}
 
 func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1690,7 +1782,7 @@ func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRunBatch.ProtoReflect.Descriptor instead.
 func (*StoredRunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{22}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StoredRunBatch) GetRevision() uint64 {
@@ -1835,6 +1927,10 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x18\n" +
 	"\x06reason\x18\x02 \x01(\tB\x00R\x06reason\"8\n" +
 	"\x11CancelRunResponse\x12#\n" +
+	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"*\n" +
+	"\x0fRetryRunRequest\x12\x17\n" +
+	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"7\n" +
+	"\x10RetryRunResponse\x12#\n" +
 	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"+\n" +
 	"\x10DeleteRunRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"-\n" +
@@ -1867,14 +1963,15 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x13ON_BUSY_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eON_BUSY_REJECT\x10\x01\x12\x11\n" +
 	"\rON_BUSY_QUEUE\x10\x02\x12\x15\n" +
-	"\x11ON_BUSY_INTERRUPT\x10\x032\xf9\x05\n" +
+	"\x11ON_BUSY_INTERRUPT\x10\x032\xc4\x06\n" +
 	"\n" +
 	"RunService\x12I\n" +
 	"\bStartRun\x12\x1d.reeve.run.v1.StartRunRequest\x1a\x1e.reeve.run.v1.StartRunResponse\x12P\n" +
 	"\bWatchRun\x12\x1d.reeve.run.v1.WatchRunRequest\x1a\x1e.reeve.run.v1.WatchRunResponse\"\x03\x90\x02\x010\x01\x12H\n" +
 	"\x06GetRun\x12\x1b.reeve.run.v1.GetRunRequest\x1a\x1c.reeve.run.v1.GetRunResponse\"\x03\x90\x02\x01\x12N\n" +
 	"\bListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12L\n" +
-	"\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12L\n" +
+	"\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12I\n" +
+	"\bRetryRun\x12\x1d.reeve.run.v1.RetryRunRequest\x1a\x1e.reeve.run.v1.RetryRunResponse\x12L\n" +
 	"\tDeleteRun\x12\x1e.reeve.run.v1.DeleteRunRequest\x1a\x1f.reeve.run.v1.DeleteRunResponse\x12f\n" +
 	"\x10GetExecutionTree\x12%.reeve.run.v1.GetExecutionTreeRequest\x1a&.reeve.run.v1.GetExecutionTreeResponse\"\x03\x90\x02\x01\x12R\n" +
 	"\vSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponse\x12\\\n" +
@@ -1894,7 +1991,7 @@ func file_reeve_run_v1_run_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(OnBusy)(0),                      // 0: reeve.run.v1.OnBusy
 	(*Run)(nil),                      // 1: reeve.run.v1.Run
@@ -1913,80 +2010,85 @@ var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(*GetExecutionTreeResponse)(nil), // 14: reeve.run.v1.GetExecutionTreeResponse
 	(*CancelRunRequest)(nil),         // 15: reeve.run.v1.CancelRunRequest
 	(*CancelRunResponse)(nil),        // 16: reeve.run.v1.CancelRunResponse
-	(*DeleteRunRequest)(nil),         // 17: reeve.run.v1.DeleteRunRequest
-	(*DeleteRunResponse)(nil),        // 18: reeve.run.v1.DeleteRunResponse
-	(*SendMessageRequest)(nil),       // 19: reeve.run.v1.SendMessageRequest
-	(*SendMessageResponse)(nil),      // 20: reeve.run.v1.SendMessageResponse
-	(*ExportRunLogRequest)(nil),      // 21: reeve.run.v1.ExportRunLogRequest
-	(*ExportRunLogResponse)(nil),     // 22: reeve.run.v1.ExportRunLogResponse
-	(*StoredRunBatch)(nil),           // 23: reeve.run.v1.StoredRunBatch
-	nil,                              // 24: reeve.run.v1.Run.LabelsEntry
-	nil,                              // 25: reeve.run.v1.StartRunRequest.LabelsEntry
-	(RunStatus)(0),                   // 26: reeve.run.v1.RunStatus
-	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
-	(*RunError)(nil),                 // 28: reeve.run.v1.RunError
-	(*CostSummary)(nil),              // 29: reeve.run.v1.CostSummary
-	(IncompleteReason)(0),            // 30: reeve.run.v1.IncompleteReason
-	(*RunOrigin)(nil),                // 31: reeve.run.v1.RunOrigin
-	(*v1.Message)(nil),               // 32: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 33: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 34: reeve.run.v1.ChatContext
-	(EventFamily)(0),                 // 35: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 36: reeve.run.v1.RunEvent
-	(*v1.ExecutionTree)(nil),         // 37: reeve.thread.v1.ExecutionTree
+	(*RetryRunRequest)(nil),          // 17: reeve.run.v1.RetryRunRequest
+	(*RetryRunResponse)(nil),         // 18: reeve.run.v1.RetryRunResponse
+	(*DeleteRunRequest)(nil),         // 19: reeve.run.v1.DeleteRunRequest
+	(*DeleteRunResponse)(nil),        // 20: reeve.run.v1.DeleteRunResponse
+	(*SendMessageRequest)(nil),       // 21: reeve.run.v1.SendMessageRequest
+	(*SendMessageResponse)(nil),      // 22: reeve.run.v1.SendMessageResponse
+	(*ExportRunLogRequest)(nil),      // 23: reeve.run.v1.ExportRunLogRequest
+	(*ExportRunLogResponse)(nil),     // 24: reeve.run.v1.ExportRunLogResponse
+	(*StoredRunBatch)(nil),           // 25: reeve.run.v1.StoredRunBatch
+	nil,                              // 26: reeve.run.v1.Run.LabelsEntry
+	nil,                              // 27: reeve.run.v1.StartRunRequest.LabelsEntry
+	(RunStatus)(0),                   // 28: reeve.run.v1.RunStatus
+	(*timestamppb.Timestamp)(nil),    // 29: google.protobuf.Timestamp
+	(*RunError)(nil),                 // 30: reeve.run.v1.RunError
+	(*CostSummary)(nil),              // 31: reeve.run.v1.CostSummary
+	(IncompleteReason)(0),            // 32: reeve.run.v1.IncompleteReason
+	(*RunOrigin)(nil),                // 33: reeve.run.v1.RunOrigin
+	(*v1.Message)(nil),               // 34: reeve.thread.v1.Message
+	(*v11.WorkspaceFile)(nil),        // 35: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 36: reeve.run.v1.ChatContext
+	(EventFamily)(0),                 // 37: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 38: reeve.run.v1.RunEvent
+	(*v1.ExecutionTree)(nil),         // 39: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
-	26, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
-	27, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	27, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
-	28, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
-	29, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
-	24, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
-	30, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	31, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
+	28, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
+	29, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	29, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
+	30, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
+	31, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
+	26, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
+	32, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	33, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
 	2,  // 8: reeve.run.v1.Run.model_wait:type_name -> reeve.run.v1.ModelWait
-	27, // 9: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
-	32, // 10: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	33, // 11: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	25, // 12: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	29, // 9: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
+	34, // 10: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	35, // 11: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	27, // 12: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
 	0,  // 13: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	34, // 14: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	36, // 14: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
 	4,  // 15: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
 	1,  // 16: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
 	7,  // 17: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	35, // 18: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	36, // 19: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	26, // 20: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	37, // 18: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	38, // 19: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	28, // 20: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
 	1,  // 21: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	26, // 22: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	28, // 22: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
 	1,  // 23: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	37, // 24: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	39, // 24: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
 	1,  // 25: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	23, // 26: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
-	1,  // 27: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
-	3,  // 28: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	6,  // 29: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	9,  // 30: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	11, // 31: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	15, // 32: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	17, // 33: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
-	13, // 34: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	19, // 35: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	21, // 36: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
-	5,  // 37: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	8,  // 38: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	10, // 39: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	12, // 40: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	16, // 41: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	18, // 42: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
-	14, // 43: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	20, // 44: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	22, // 45: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
-	37, // [37:46] is the sub-list for method output_type
-	28, // [28:37] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	1,  // 26: reeve.run.v1.RetryRunResponse.run:type_name -> reeve.run.v1.Run
+	25, // 27: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	1,  // 28: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
+	3,  // 29: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	6,  // 30: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	9,  // 31: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	11, // 32: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	15, // 33: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	17, // 34: reeve.run.v1.RunService.RetryRun:input_type -> reeve.run.v1.RetryRunRequest
+	19, // 35: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
+	13, // 36: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	21, // 37: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	23, // 38: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	5,  // 39: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	8,  // 40: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	10, // 41: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	12, // 42: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	16, // 43: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	18, // 44: reeve.run.v1.RunService.RetryRun:output_type -> reeve.run.v1.RetryRunResponse
+	20, // 45: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
+	14, // 46: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	22, // 47: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	24, // 48: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	39, // [39:49] is the sub-list for method output_type
+	29, // [29:39] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }
@@ -2005,7 +2107,7 @@ func file_reeve_run_v1_run_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_service_proto_rawDesc), len(file_reeve_run_v1_run_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   25,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,7 @@ const (
 	RunService_GetRun_FullMethodName           = "/reeve.run.v1.RunService/GetRun"
 	RunService_ListRuns_FullMethodName         = "/reeve.run.v1.RunService/ListRuns"
 	RunService_CancelRun_FullMethodName        = "/reeve.run.v1.RunService/CancelRun"
+	RunService_RetryRun_FullMethodName         = "/reeve.run.v1.RunService/RetryRun"
 	RunService_DeleteRun_FullMethodName        = "/reeve.run.v1.RunService/DeleteRun"
 	RunService_GetExecutionTree_FullMethodName = "/reeve.run.v1.RunService/GetExecutionTree"
 	RunService_SendMessage_FullMethodName      = "/reeve.run.v1.RunService/SendMessage"
@@ -53,6 +54,14 @@ type RunServiceClient interface {
 	// is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
 	// otherwise is refused with FAILED_PRECONDITION.
 	CancelRun(ctx context.Context, in *CancelRunRequest, opts ...grpc.CallOption) (*CancelRunResponse, error)
+	// Continues a run that ended with an error in a new run, from its last good state: with the same
+	// revision of the agent, the same conversation, and the same files. No call with a result is made
+	// again; the model reads of a call without one that its outcome is unknown. The new run has the
+	// whole budget of the agent. It is a turn of the same thread; a thread that is busy refuses it with
+	// FAILED_PRECONDITION. Repeating the request returns the same new run, so the request is safe to
+	// repeat; retry the new run if it failed too. A run that has not failed is refused with
+	// FAILED_PRECONDITION and reason RUN_NOT_FAILED.
+	RetryRun(ctx context.Context, in *RetryRunRequest, opts ...grpc.CallOption) (*RetryRunResponse, error)
 	// Deletes a run that has ended: its log, its approvals, the journals of its finished calls, its
 	// artifacts, and its files. A run that has not ended is refused with FAILED_PRECONDITION: cancel
 	// it first. The conversation of its thread stays, and so do the files of the thread and the
@@ -140,6 +149,16 @@ func (c *runServiceClient) CancelRun(ctx context.Context, in *CancelRunRequest, 
 	return out, nil
 }
 
+func (c *runServiceClient) RetryRun(ctx context.Context, in *RetryRunRequest, opts ...grpc.CallOption) (*RetryRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RetryRunResponse)
+	err := c.cc.Invoke(ctx, RunService_RetryRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *runServiceClient) DeleteRun(ctx context.Context, in *DeleteRunRequest, opts ...grpc.CallOption) (*DeleteRunResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteRunResponse)
@@ -212,6 +231,14 @@ type RunServiceServer interface {
 	// is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
 	// otherwise is refused with FAILED_PRECONDITION.
 	CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error)
+	// Continues a run that ended with an error in a new run, from its last good state: with the same
+	// revision of the agent, the same conversation, and the same files. No call with a result is made
+	// again; the model reads of a call without one that its outcome is unknown. The new run has the
+	// whole budget of the agent. It is a turn of the same thread; a thread that is busy refuses it with
+	// FAILED_PRECONDITION. Repeating the request returns the same new run, so the request is safe to
+	// repeat; retry the new run if it failed too. A run that has not failed is refused with
+	// FAILED_PRECONDITION and reason RUN_NOT_FAILED.
+	RetryRun(context.Context, *RetryRunRequest) (*RetryRunResponse, error)
 	// Deletes a run that has ended: its log, its approvals, the journals of its finished calls, its
 	// artifacts, and its files. A run that has not ended is refused with FAILED_PRECONDITION: cancel
 	// it first. The conversation of its thread stays, and so do the files of the thread and the
@@ -254,6 +281,9 @@ func (UnimplementedRunServiceServer) ListRuns(context.Context, *ListRunsRequest)
 }
 func (UnimplementedRunServiceServer) CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelRun not implemented")
+}
+func (UnimplementedRunServiceServer) RetryRun(context.Context, *RetryRunRequest) (*RetryRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RetryRun not implemented")
 }
 func (UnimplementedRunServiceServer) DeleteRun(context.Context, *DeleteRunRequest) (*DeleteRunResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteRun not implemented")
@@ -371,6 +401,24 @@ func _RunService_CancelRun_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RunService_RetryRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RetryRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).RetryRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_RetryRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).RetryRun(ctx, req.(*RetryRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RunService_DeleteRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteRunRequest)
 	if err := dec(in); err != nil {
@@ -458,6 +506,10 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CancelRun",
 			Handler:    _RunService_CancelRun_Handler,
+		},
+		{
+			MethodName: "RetryRun",
+			Handler:    _RunService_RetryRun_Handler,
 		},
 		{
 			MethodName: "DeleteRun",

@@ -1337,7 +1337,8 @@ func (x *ToolCallRequest) GetRequestedAt() *timestamppb.Timestamp {
 // Files that the tools of a run, or of all runs of a thread, share.
 type Workspace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the workspace: the run id, or `thread-` followed by the thread id. If empty, the run id.
+	// Id of the workspace: the run id, or `thread-` followed by the thread id. If empty, the run id. A
+	// run that continues a failed one has the workspace of that run.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Artifacts that are staged in the workspace before the run first uses it.
 	Files         []*WorkspaceFile `protobuf:"bytes,2,rep,name=files,proto3" json:"files,omitempty"`

@@ -41,6 +41,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_FILE_NOT_FOUND: _ClassVar[ErrorReason]
     ERROR_REASON_NEWER_VERSION: _ClassVar[ErrorReason]
     ERROR_REASON_RUN_NOT_ENDED: _ClassVar[ErrorReason]
+    ERROR_REASON_RUN_NOT_FAILED: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_REQUEST: ErrorReason
 ERROR_REASON_INVALID_AGENT: ErrorReason
@@ -76,3 +77,4 @@ ERROR_REASON_APPROVAL_MISMATCH: ErrorReason
 ERROR_REASON_FILE_NOT_FOUND: ErrorReason
 ERROR_REASON_NEWER_VERSION: ErrorReason
 ERROR_REASON_RUN_NOT_ENDED: ErrorReason
+ERROR_REASON_RUN_NOT_FAILED: ErrorReason

@@ -60,6 +60,11 @@ class RunServiceStub:
                 request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunRequest.SerializeToString,
                 response_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunResponse.FromString,
                 _registered_method=True)
+        self.RetryRun = channel.unary_unary(
+                '/reeve.run.v1.RunService/RetryRun',
+                request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.RetryRunRequest.SerializeToString,
+                response_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.RetryRunResponse.FromString,
+                _registered_method=True)
         self.DeleteRun = channel.unary_unary(
                 '/reeve.run.v1.RunService/DeleteRun',
                 request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.DeleteRunRequest.SerializeToString,
@@ -123,6 +128,19 @@ class RunServiceServicer:
         """Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress
         is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
         otherwise is refused with FAILED_PRECONDITION.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryRun(self, request, context):
+        """Continues a run that ended with an error in a new run, from its last good state: with the same
+        revision of the agent, the same conversation, and the same files. No call with a result is made
+        again; the model reads of a call without one that its outcome is unknown. The new run has the
+        whole budget of the agent. It is a turn of the same thread; a thread that is busy refuses it with
+        FAILED_PRECONDITION. Repeating the request returns the same new run, so the request is safe to
+        repeat; retry the new run if it failed too. A run that has not failed is refused with
+        FAILED_PRECONDITION and reason RUN_NOT_FAILED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -193,6 +211,11 @@ def add_RunServiceServicer_to_server(servicer, server):
                     servicer.CancelRun,
                     request_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunRequest.FromString,
                     response_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunResponse.SerializeToString,
+            ),
+            'RetryRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryRun,
+                    request_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.RetryRunRequest.FromString,
+                    response_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.RetryRunResponse.SerializeToString,
             ),
             'DeleteRun': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteRun,
@@ -351,6 +374,33 @@ class RunService:
             '/reeve.run.v1.RunService/CancelRun',
             reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunRequest.SerializeToString,
             reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.run.v1.RunService/RetryRun',
+            reeve_dot_run_dot_v1_dot_run__service__pb2.RetryRunRequest.SerializeToString,
+            reeve_dot_run_dot_v1_dot_run__service__pb2.RetryRunResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { RetryRunRequest } from "@reeve/contracts/run";
+import { OnBusy, RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { Failure } from "@reeve/platform/failure";
+import type { Principal } from "@reeve/platform/rpc/principal";
+import { traceparentOf } from "@reeve/platform/telemetry/spans";
+import { foldRun } from "@reeve/run/commands/fold-run";
+import { retryOf } from "@reeve/run/commands/retry-of";
+import { retryRequestId, runIdOf } from "@reeve/run/commands/run-id";
+import { newerVersion } from "@reeve/run/head/newer-version";
+import type { RunHead } from "@reeve/run/head/run-head";
+import { statusName } from "@reeve/run/head/run-status";
+import type { GatewayPorts } from "./gateway-ports.ts";
+import { runKeyOf, runNotFound } from "./read-run.ts";
+import { createRun, knownRun, resolvable } from "./start-run.ts";
+
+/**
+ * Continues a run that failed in a new run, from its last good state. The new run is durable when this returns. Idempotent: a
+ * repeated request returns the same new run. Throws a Failure of kind `precondition` if the run has not failed, its thread is
+ * busy, or its agent needs a model or a tool that does not exist any more.
+ */
+export async function retryRun(
+  ports: GatewayPorts,
+  { tenant, subject }: Principal,
+  { runId }: RetryRunRequest,
+  signal: AbortSignal,
+): Promise<RunHead> {
+  const { events } = await ports.log.read(runKeyOf(tenant, runId), emptyTail, signal);
+  const failed = await foldRun(events, signal);
+  if (failed.created === undefined) throw runNotFound(runId);
+  const { unknownEventSequence } = failed;
+  if (unknownEventSequence > 0) throw newerVersion(`run ${runId}`, unknownEventSequence);
+  if (failed.status !== RunStatus.ERROR) throw notFailed(failed);
+  const requestId = retryRequestId(runId);
+  const requestHash = createHash("sha256").update(requestId).digest();
+  const key = { tenant, run: runIdOf(tenant, requestId) };
+  const known = await knownRun(ports, key, requestHash, signal);
+  if (known !== undefined) return known;
+  ports.assertRoom();
+  const created = create(RunCreatedSchema, {
+    ...retryOf(failed, failed.created, events),
+    requestId,
+    requestHash,
+    startedBy: subject,
+    traceparent: traceparentOf(),
+  });
+  resolvable(ports, created.spec, created, 0);
+  return await createRun(ports, key, created, OnBusy.REJECT, signal);
+}
+
+function notFailed({ runId, status }: RunHead): Failure {
+  const message = `run ${runId} has not failed: ${statusName(status)}; only a run that ended with an error is retried`;
+  return new Failure("precondition", ErrorReason.RUN_NOT_FAILED, message, {
+    metadata: { run_id: runId },
+  });
+}
