@@ -2,9 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { parseEnv } from "node:util";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
-import { freePort } from "../test/support/free-ports.ts";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Usage } from "./process-usage.ts";
 import { usageOf } from "./process-usage.ts";
 import { Program } from "./program.ts";
@@ -25,12 +28,13 @@ export class System implements AsyncDisposable {
   readonly token: string;
   readonly reeve: Connection;
   readonly modelUrl: string;
-  readonly natsUrl: string;
+  /** The file with the settings for a connection to the NATS server as its operator. */
+  readonly natsFile: string;
   readonly #served: Program;
   readonly #resources: AsyncDisposableStack;
 
   private constructor(
-    given: Pick<System, "url" | "token" | "reeve" | "modelUrl" | "natsUrl">,
+    given: Pick<System, "url" | "token" | "reeve" | "modelUrl" | "natsFile">,
     served: Program,
     resources: AsyncDisposableStack,
   ) {
@@ -38,7 +42,7 @@ export class System implements AsyncDisposable {
     this.token = given.token;
     this.reeve = given.reeve;
     this.modelUrl = given.modelUrl;
-    this.natsUrl = given.natsUrl;
+    this.natsFile = given.natsFile;
     this.#served = served;
     this.#resources = resources;
   }
@@ -50,7 +54,6 @@ export class System implements AsyncDisposable {
     starting.defer(() => rmSync(folder, { recursive: true, force: true }));
     const mcpConfig = writeMcpConfig(folder);
     const modelUrl = given.modelUrl ?? (await startModel(starting, signal));
-    const natsPort = await freePort();
     const served = starting.use(
       new Program(
         [
@@ -63,8 +66,6 @@ export class System implements AsyncDisposable {
           "up",
           "--listen",
           "127.0.0.1:0",
-          "--port-nats",
-          String(natsPort),
         ],
         {
           environment: {
@@ -83,8 +84,19 @@ export class System implements AsyncDisposable {
     const url = await served.says(/up at (http:\S+)/, signal);
     const token = readFileSync(join(folder, "data/token"), "utf8").trim();
     const reeve = starting.use(openConnection({ address: url, token }));
-    const natsUrl = `nats://127.0.0.1:${natsPort}`;
-    return new System({ url, token, reeve, modelUrl, natsUrl }, served, starting.move());
+    const natsFile = join(folder, "data/nats.env");
+    return new System({ url, token, reeve, modelUrl, natsFile }, served, starting.move());
+  }
+
+  /** Connects to the NATS server as its operator. */
+  async connectNats(signal: AbortSignal): Promise<Nats> {
+    const {
+      REEVE_NATS_URL: url = "",
+      REEVE_NATS_USER: user,
+      REEVE_NATS_PASSWORD: pass,
+    } = parseEnv(readFileSync(this.natsFile, "utf8"));
+    const log = createLogger("bench", "error");
+    return await connectNats(url, { name: "bench", log, user, pass }, signal);
   }
 
   /** CPU time and memory of Reeve with its NATS server, without the model. */

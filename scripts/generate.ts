@@ -1,4 +1,7 @@
-/** Generates the TypeScript of the contracts: `npm run gen`. With `--check` it changes nothing, and fails if it is out of date. */
+/**
+ * Generates the TypeScript of the contracts, and the users of NATS with their permissions: `npm run gen`. With `--check` it
+ * changes nothing, and fails if something is out of date.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +14,9 @@ const generated = "packages/contracts/gen";
 writeProtoDependencies();
 if (process.argv.includes("--check")) compareWithGenerated();
 else execFileSync("buf", ["generate", "--clean"], { stdio: "inherit" });
+// Imported here, because it reads the contracts that were just generated.
+const { writeNatsUsers } = await import("./write-nats-users.ts");
+writeNatsUsers({ isCheck: process.argv.includes("--check") });
 
 function compareWithGenerated(): void {
   const fresh = mkdtempSync(join(tmpdir(), "reeve-gen-"));

@@ -5,8 +5,6 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import type { StoredBatch } from "@reeve/jetstream/log/stored-batch";
 import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
 import { SubjectReader } from "@reeve/jetstream/log/subject-reader";
-import { createLogger } from "@reeve/platform/telemetry/logger";
-import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startModelServer } from "@reeve/test/support/model-server";
 import type { Benchmark, Figure } from "../figure.ts";
 import { createAgent, run, tools } from "../runs.ts";
@@ -33,8 +31,7 @@ export const conversation: Benchmark = {
     await createAgent(system, agent, signal);
     const { runId } = await run(system, "talks", signal);
     const prompts = model.requests.map(({ body }) => Buffer.byteLength(JSON.stringify(body)));
-    const log = createLogger("bench", "error");
-    await using nats = await connectNats(system.natsUrl, { name: "bench", log }, signal);
+    await using nats = await system.connectNats(signal);
     const channel = channelOf(RunBatchSchema);
     const reader = await SubjectReader.open(nats.connection, channel);
     const subject = channel.subject({ tenant: "local", run: runId });

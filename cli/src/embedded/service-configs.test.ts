@@ -3,7 +3,6 @@ import { serviceConfigs } from "./service-configs.ts";
 
 test("REEVE_TOKENS adds to the token of the local user", () => {
   const parts = {
-    natsUrl: "nats://127.0.0.1:4222",
     listen: "127.0.0.1:0",
     dataDir: "/data",
     token: "token-of-the-user",

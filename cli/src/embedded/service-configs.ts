@@ -8,7 +8,6 @@ import { toolhostConfig } from "@reeve/toolhost/config";
 
 /** Values of an embedded deployment that are known only when it starts. */
 export interface EmbeddedParts {
-  readonly natsUrl: string;
   readonly listen: string;
   readonly dataDir: string;
   readonly token: string;
@@ -22,7 +21,8 @@ const exampleScripts = join(import.meta.dirname, "../../../examples/scripts");
 export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {
   const environment: Environment = {
     ...settings,
-    REEVE_NATS_URL: parts.natsUrl,
+    // An embedded deployment connects to its own server only.
+    REEVE_NATS_URL: undefined,
     REEVE_LISTEN: parts.listen,
     REEVE_DATA_DIR: parts.dataDir,
     REEVE_INDEX_DIR: join(parts.dataDir, "index"),

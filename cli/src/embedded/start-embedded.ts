@@ -1,17 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import type { ServiceName } from "@reeve/jetstream/access/permissions";
 import { startApprovals } from "@reeve/approvals/serve";
 import { startGateway } from "@reeve/gateway/serve";
 import type { Environment } from "@reeve/platform/config";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { connectNats } from "@reeve/platform/nats/connect-nats";
-import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { startTracing } from "@reeve/platform/telemetry/start-tracing";
 import { startRuntime } from "@reeve/runtime/serve";
 import { startToolhost } from "@reeve/toolhost/serve";
 import { openDataDir } from "./data-dir.ts";
+import { startBus } from "./start-bus.ts";
 import { urlFile } from "../server-address.ts";
 import type { Capabilities } from "./read-capabilities.ts";
 import { readCapabilities } from "./read-capabilities.ts";
@@ -49,27 +48,20 @@ export async function startEmbedded(
 ): Promise<Embedded> {
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(openDataDir(dataDir));
-  const server = starting.use(
-    await startNatsServer(
-      {
-        storeDir: join(folder.path, "nats"),
-        log,
-        ...(natsPort !== undefined && { port: natsPort }),
-      },
-      signal,
-    ),
-  );
-  const nats = starting.use(await connectNats(server.url, { name: "embedded", log }, signal));
   const configs = serviceConfigs(settings, {
-    natsUrl: server.url,
     listen,
     dataDir: folder.path,
     token: folder.token,
     internalToken: randomBytes(24).toString("hex"),
   });
+  const { REEVE_ACK_WAIT_MS: ackWaitMs } = configs.runtime;
+  const bus = starting.use(await startBus(folder.path, { natsPort, ackWaitMs, log }, signal));
   starting.use(await startTracing("reeve", configs.runtime, log));
   // Not a child of `log`, which would have two fields `service`.
-  const ports = (service: string) => ({ nats, log: createLogger(service, log.level) });
+  const ports = (service: ServiceName) => ({
+    nats: bus.services[service],
+    log: createLogger(service, log.level),
+  });
   // The gateway starts last, so that tools and models are announced before the first request.
   starting.use(
     await startToolhost(configs.toolhost, { ...ports("toolhost"), environment: settings }, signal),
@@ -83,7 +75,7 @@ export async function startEmbedded(
   const gateway = starting.use(
     await startGateway(configs.gateway(approvals.url), ports("gateway"), signal),
   );
-  const capabilities = await readCapabilities(nats, signal);
+  const capabilities = await readCapabilities(bus.services.gateway, signal);
   const address = urlFile(folder.path);
   writeFileSync(address, `${gateway.url}\n`);
   starting.defer(() => rmSync(address, { force: true }));

@@ -67,6 +67,13 @@ export function bucketOf(schema: DescMessage): BucketTemplate {
   };
 }
 
+/** Returns the name of the object store with the bytes of the records of a bucket. Throws when `schema` declares none. */
+export function objectStoreOf(schema: DescMessage): string {
+  const { name = "" } = hasOption(schema, bucket) ? (getOption(schema, bucket).objects ?? {}) : {};
+  if (name === "") throw new Error(`${schema.typeName} declares no object store`);
+  return name;
+}
+
 const placeholder = /\{(\w+)\}/g;
 const token = /^[A-Za-z0-9_=-]+$/;
 

@@ -9,11 +9,15 @@ import { createInterface } from "node:readline";
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { issueCredentials, writeServerUsers } from "@reeve/jetstream/access/server-users";
+import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
+import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { defaultAckWaitMs } from "@reeve/platform/process/settings";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { freePorts } from "../../support/free-ports.ts";
@@ -48,6 +52,12 @@ interface Probes {
   readonly url: Promise<string>;
 }
 
+interface DeploymentParts {
+  readonly ports: readonly number[];
+  readonly credentials: ReturnType<typeof issueCredentials>;
+  readonly settings: Settings;
+}
+
 /** The four services as separate processes, with a NATS server and scripted models. */
 export class Deployment implements AsyncDisposable {
   readonly reeve: Connection;
@@ -58,6 +68,7 @@ export class Deployment implements AsyncDisposable {
   readonly url: string;
   readonly token = token;
   #server: NatsServer;
+  readonly #credentials: DeploymentParts["credentials"];
   readonly #folder: string;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #seconds: Settings;
@@ -68,10 +79,11 @@ export class Deployment implements AsyncDisposable {
     server: NatsServer,
     nats: Nats,
     folder: string,
-    { ports, settings }: { readonly ports: readonly number[]; readonly settings: Settings },
+    { ports, credentials, settings }: DeploymentParts,
   ) {
     const [gateway = 0, approvals = 0, gateway2 = 0, approvals2 = 0] = ports;
     this.#server = server;
+    this.#credentials = credentials;
     this.#folder = folder;
     this.nats = nats;
     this.url = `http://127.0.0.1:${gateway}`;
@@ -108,13 +120,22 @@ export class Deployment implements AsyncDisposable {
     const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
     const [port = 0, ...ports] = await freePorts(5);
-    const server = await startNatsServer({ storeDir: join(folder, "nats"), port, log }, never);
-    const nats = await connectNats(server.url, { name: "test", log }, never);
+    const credentials = issueCredentials();
+    const configFile = join(folder, "nats.conf");
+    writeServerUsers(configFile, credentials);
+    const storeDir = join(folder, "nats");
+    const server = await startNatsServer({ storeDir, port, configFile, log }, never);
+    const operator = { name: "operator", log, ...credentials.operator };
+    const nats = await connectNats(server.url, operator, never);
+    // The services may not create streams and buckets.
+    const ackWaitMs = Number(settings["REEVE_ACK_WAIT_MS"] ?? defaultAckWaitMs);
+    await provisionStreams(nats, { pools: ["default"], ackWaitMs }, never);
+    await provisionBuckets(nats, never);
     const deployment = new Deployment(server, nats, folder, {
       ports,
+      credentials,
       settings: { ...settings, ...written(folder, files) },
     });
-    // Each service creates what it needs in the store, so they can start in any order.
     try {
       await Promise.all(
         (Object.keys(ready) as ServiceName[]).map((name) => deployment.start(name)),
@@ -130,8 +151,16 @@ export class Deployment implements AsyncDisposable {
   /** Starts a service as a process with further settings. Resolves when it reports that it is ready. */
   async start(instance: Instance, settings: Settings = {}): Promise<void> {
     const name = serviceOf(instance);
+    const { user, pass } = this.#credentials[name];
+    const env = {
+      ...this.#environment,
+      REEVE_NATS_USER: user,
+      REEVE_NATS_PASSWORD: pass,
+      ...(instance !== name && this.#seconds),
+      ...settings,
+    };
     const child = spawn(process.execPath, [join(root, `services/${name}/src/main.ts`)], {
-      env: { ...this.#environment, ...(instance !== name && this.#seconds), ...settings },
+      env,
       stdio: ["ignore", "inherit", "pipe"],
     });
     this.#processes.set(instance, child);
@@ -192,10 +221,9 @@ export class Deployment implements AsyncDisposable {
   /** Restarts the NATS server with its port and data. */
   async startNats(): Promise<void> {
     const { port } = this.#server;
-    this.#server = await startNatsServer(
-      { storeDir: join(this.#folder, "nats"), port, log },
-      never,
-    );
+    const storeDir = join(this.#folder, "nats");
+    const configFile = join(this.#folder, "nats.conf");
+    this.#server = await startNatsServer({ storeDir, port, configFile, log }, never);
   }
 
   /** Creates an agent that plays a script from the folder beside this file. */

@@ -2,7 +2,7 @@ import type { ObjectInfo } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Artifact } from "@reeve/contracts/artifact";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
-import { bucketOf } from "@reeve/contracts/channel";
+import { bucketOf, objectStoreOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import {
@@ -22,7 +22,7 @@ import { storeFailure } from "../streams/errors.ts";
 import type { Table } from "../table/port.ts";
 
 /** The object store of the bytes. Their descriptions are in a bucket. */
-export const artifactBytesBucket = `${bucketOf(ArtifactSchema).name}-bytes`;
+export const artifactBytesBucket = objectStoreOf(ArtifactSchema);
 
 /** Opens the store of artifacts, and creates it if it is missing. A file has at most `maxBytes`. */
 export async function openArtifactStore(

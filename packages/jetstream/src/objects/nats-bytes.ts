@@ -4,8 +4,7 @@ import type { ObjectInfo, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
-import { storeStep } from "@reeve/platform/nats/store-steps";
-import { openJetStreamManager } from "../streams/ensure-stream.ts";
+import { ensureBucket, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { retryRead } from "../table/retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { removeSubject } from "../streams/remove-subject.ts";
@@ -19,7 +18,7 @@ export async function openBytes(connection: NatsConnection, bucket: string): Pro
   await callStore(() => openJetStreamManager(connection));
   const client = jetstream(connection, { checkAPI: false });
   const create = () => callStore(() => new Objm(client).create(bucket));
-  const objects = await storeStep(connection, `object store ${bucket}`, create);
+  const objects = await ensureBucket(connection, `OBJ_${bucket}`, create);
   return new NatsBytes(connection, bucket, objects);
 }
 

@@ -1,9 +1,9 @@
-import { bucketOf } from "@reeve/contracts/channel";
+import { objectStoreOf } from "@reeve/contracts/channel";
 import type { WorkspaceRecord, WorkspaceSnapshot } from "@reeve/contracts/tool";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 
 /** The object store of workspace snapshots. Their records are in a bucket. */
-export const workspaceBucket = `${bucketOf(WorkspaceRecordSchema).name}-bytes`;
+export const workspaceBucket = objectStoreOf(WorkspaceRecordSchema);
 
 /** Returns the folder of the snapshots of a workspace in the object store. No two workspaces share objects. */
 export function snapshotFolder({ tenant, id }: Pick<WorkspaceRecord, "tenant" | "id">): string {

@@ -19,7 +19,13 @@ import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeStep } from "@reeve/platform/nats/store-steps";
-import { isClusterIncomplete, isNotFound, storeFailure } from "./errors.ts";
+import {
+  isClusterIncomplete,
+  isForbidden,
+  isNotFound,
+  notProvisioned,
+  storeFailure,
+} from "./errors.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";
 
@@ -70,7 +76,10 @@ function lacksLeader(error: unknown): boolean {
   return error instanceof errors.TimeoutError || isClusterIncomplete(error);
 }
 
-/** Retries `isRetryable` errors for `maxOpenMs`, and those of a cluster without a leader for `maxElectionMs`. */
+/**
+ * Retries `isRetryable` errors for `maxOpenMs`. Retries for `maxElectionMs` while a cluster has no leader, and while another
+ * process has yet to create what this one may not create.
+ */
 function untilReady(
   connection: NatsConnection,
   isRetryable: (error: unknown) => boolean,
@@ -81,7 +90,9 @@ function untilReady(
     maxElapsedMs: maxElectionMs,
     isRetryable: (error) =>
       !connection.isClosed() &&
-      (lacksLeader(error) || (isRetryable(error) && performance.now() - startedAt < maxOpenMs)),
+      (lacksLeader(error) ||
+        isForbidden(error) ||
+        (isRetryable(error) && performance.now() - startedAt < maxOpenMs)),
   };
 }
 
@@ -101,6 +112,27 @@ export function ensureStream(
   const options = untilReady(connection, isUnanswered);
   const step = `stream ${required.name}`;
   return storeStep(connection, step, () => retry(ensure, options, neverAborts));
+}
+
+/**
+ * Creates the bucket of `stream` if it is missing. When this process may not create it, waits for another one to do so, as
+ * `ensureStream` does.
+ */
+export function ensureBucket<Result>(
+  connection: NatsConnection,
+  stream: string,
+  create: () => Promise<Result>,
+): Promise<Result> {
+  const attempt = async () => {
+    try {
+      return await create();
+    } catch (error) {
+      throw isForbidden(error) ? notProvisioned(stream, error) : error;
+    }
+  };
+  const backoff = { firstDelayMs: retryMs, maxDelayMs: retryMs };
+  const options = { backoff, maxElapsedMs: maxElectionMs, isRetryable: isForbidden };
+  return storeStep(connection, `stream ${stream}`, () => retry(attempt, options, neverAborts));
 }
 
 /** Returns whether an error says that the store did not answer, and not that it refused a request. */
@@ -129,6 +161,7 @@ async function ensureConfig(
         ? manager.streams.add(required)
         : manager.streams.update(name, { ...(isNewer(existing) ? {} : required), subjects })
     ).catch(async (error: unknown) => {
+      if (isForbidden(error)) throw notProvisioned(name, error);
       if ((await configOfStream(manager, name)) === undefined) throw error;
     });
   }

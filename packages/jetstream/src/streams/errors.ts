@@ -1,4 +1,5 @@
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
+import { errors } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
@@ -44,6 +45,18 @@ export function isClusterIncomplete(error: unknown): boolean {
 export function isStoreFull(error: unknown): boolean {
   if (error instanceof Failure) return isStoreFull(error.cause);
   return fullCodes.has(codeOf(error));
+}
+
+/** Returns whether the server refused a request because its user has no permission for it. */
+export function isForbidden(error: unknown): boolean {
+  if (error instanceof errors.PermissionViolationError) return true;
+  return error instanceof Error && error.cause !== undefined && isForbidden(error.cause);
+}
+
+/** Returns the Failure for a stream that this process needs and may not create or change. */
+export function notProvisioned(stream: string, cause: unknown): Failure {
+  const message = `stream ${stream} is missing or lacks settings of this version, and this user of NATS may not create it; run \`reeve provision\` of this version as the operator`;
+  return new Failure("precondition", ErrorReason.INTERNAL, message, { cause });
 }
 
 /** Converts an error of the store, thrown by the client or sent in a reply, into what it means to the caller. */

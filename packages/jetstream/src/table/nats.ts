@@ -11,7 +11,6 @@ import { storedReadOptions } from "@reeve/contracts/nesting";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
-import { storeStep } from "@reeve/platform/nats/store-steps";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { bucketChanges, bucketPosition } from "./bucket-changes.ts";
 import { bucketReplaced, readBucketInstance } from "./bucket-instance.ts";
@@ -20,7 +19,7 @@ import { CatchUp } from "./catch-up.ts";
 import { readLatestEntries } from "./latest-entries.ts";
 import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
-import { openJetStreamManager } from "../streams/ensure-stream.ts";
+import { ensureBucket, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { storeFailure } from "../streams/errors.ts";
 import { callWithReserve } from "../reserve/spend-reserve.ts";
 import type { Change, ChangeBatch, Row, Table, TablePosition } from "./port.ts";
@@ -45,7 +44,7 @@ export async function openTable<Schema extends DescMessage>(
   const { streams } = await callStore(() => openJetStreamManager(connection));
   const client = jetstream(connection, { checkAPI: false });
   const create = () => callStore(() => new Kvm(client).create(name, options));
-  const bucket = await storeStep(connection, `bucket ${name}`, create);
+  const bucket = await ensureBucket(connection, `KV_${name}`, create);
   return new NatsTable(connection, bucket, streams, schema);
 }
 

@@ -13,7 +13,10 @@ export interface Nats extends AsyncDisposable {
 }
 
 export interface NatsOptions {
-  /** The name of this client in the server's monitoring. */
+  /**
+   * The name of this client in the server's monitoring. Replies arrive at `_INBOX.<name>.>`: the permissions of a service cover
+   * only the subjects below its own name.
+   */
   readonly name: string;
   readonly log: Logger;
   readonly user?: string | undefined;
@@ -29,6 +32,8 @@ export function credentialsOf(config: {
 }
 
 const backoff = { firstDelayMs: 100, maxDelayMs: 1_000, jitter: 0.5 };
+const openToAll =
+  "NATS requires no credentials: everyone who reaches it can read and change everything; give each service its own user, see docs/deploy.md";
 /** The time that a drain has before the connection is closed. */
 const drainMs = 2_000;
 
@@ -47,6 +52,7 @@ export async function connectNats(
   // Tracked from the start: a state that is created later would miss earlier changes.
   connectionStateOf(connection);
   reportStoreSteps(connection, log);
+  if (connection.info?.auth_required !== true) log.warn({ url }, openToAll);
   return {
     connection,
     async [Symbol.asyncDispose]() {
@@ -66,6 +72,7 @@ async function firstConnection(
 ): Promise<NatsConnection> {
   const options = {
     name,
+    inboxPrefix: `_INBOX.${name}`,
     ...(user !== undefined && { user }),
     ...(pass !== undefined && { pass }),
     servers: url,

@@ -21,6 +21,8 @@ export interface NatsServerOptions {
   readonly storeDir: string;
   /** Default: any free port. */
   readonly port?: number;
+  /** A configuration file with further settings, such as users. Default: none, and everyone on this machine may connect. */
+  readonly configFile?: string | undefined;
   readonly log: Logger;
 }
 
@@ -32,7 +34,7 @@ const readyMs = 15_000;
  * reason. Throws a Failure if the program is missing, the port is in use, or the store cannot be opened.
  */
 export async function startNatsServer(
-  { storeDir, port: fixedPort, log }: NatsServerOptions,
+  { storeDir, port: fixedPort, configFile, log }: NatsServerOptions,
   signal: AbortSignal,
 ): Promise<NatsServer> {
   const program = findProgram("nats-server");
@@ -53,6 +55,7 @@ export async function startNatsServer(
     "--jetstream",
     "--store_dir",
     storeDir,
+    ...(configFile === undefined ? [] : ["--config", configFile]),
   ];
   const [command, ...rest] = [...deathWithParent(), program, ...args];
   const child = spawn(command ?? program, rest, {

@@ -37,7 +37,7 @@ export function requestClientOf(connection: NatsConnection): RequestClient {
 export class RequestClient {
   readonly #connection: NatsConnection;
   readonly #state: ConnectionState;
-  readonly #inbox = createInbox();
+  readonly #inbox: string;
   readonly #pending = new Map<string, PendingRequest>();
   #sweep: NodeJS.Timeout | undefined;
   #count = 0;
@@ -45,6 +45,7 @@ export class RequestClient {
   constructor(connection: NatsConnection) {
     this.#connection = connection;
     this.#state = connectionStateOf(connection);
+    this.#inbox = createInbox(inboxPrefixOf(connection));
     connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
         if (error !== null) return;
@@ -88,4 +89,11 @@ export class RequestClient {
       if (sentAt < sentBefore) this.#settle(reply, undefined);
     }
   }
+}
+
+/** Returns the prefix of the subjects on which a connection may receive replies. Undefined: the default of the client. */
+function inboxPrefixOf(connection: NatsConnection): string | undefined {
+  // The class of the client has the options, its interface does not.
+  const { options } = connection as { readonly options?: { readonly inboxPrefix?: string } };
+  return options?.inboxPrefix;
 }

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/bus.proto.
  */
 export const file_reeve_bus_v1_bus: GenFile = /*@__PURE__*/
-  fileDesc("ChZyZWV2ZS9idXMvdjEvYnVzLnByb3RvEgxyZWV2ZS5idXMudjEiVgoHQ2hhbm5lbBIPCgdzdWJqZWN0GAEgASgJEhQKDGxpdmVfc3ViamVjdBgCIAEoCRIkCgZzdHJlYW0YAyABKAsyFC5yZWV2ZS5idXMudjEuU3RyZWFtIqMBCgZTdHJlYW0SDAoEbmFtZRgBIAEoCRIqCglyZXRlbnRpb24YAiABKA4yFy5yZWV2ZS5idXMudjEuUmV0ZW50aW9uEioKB21heF9hZ2UYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMwoQZHVwbGljYXRlX3dpbmRvdxgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJgCgZCdWNrZXQSDAoEbmFtZRgBIAEoCRILCgNrZXkYAiABKAkSDwoHaGlzdG9yeRgDIAEoDRIqCgdtYXhfYWdlGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uKlYKCVJldGVudGlvbhIZChVSRVRFTlRJT05fVU5TUEVDSUZJRUQQABIUChBSRVRFTlRJT05fTElNSVRTEAESGAoUUkVURU5USU9OX1dPUktfUVVFVUUQAjpSCgdjaGFubmVsEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPiLAyABKAsyFS5yZWV2ZS5idXMudjEuQ2hhbm5lbFIHY2hhbm5lbDpPCgZidWNrZXQSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+YsDIAEoCzIULnJlZXZlLmJ1cy52MS5CdWNrZXRSBmJ1Y2tldGIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_duration]);
+  fileDesc("ChZyZWV2ZS9idXMvdjEvYnVzLnByb3RvEgxyZWV2ZS5idXMudjEirQEKB0NoYW5uZWwSDwoHc3ViamVjdBgBIAEoCRIUCgxsaXZlX3N1YmplY3QYAiABKAkSJAoGc3RyZWFtGAMgASgLMhQucmVldmUuYnVzLnYxLlN0cmVhbRIkCgZhY2Nlc3MYBCABKAsyFC5yZWV2ZS5idXMudjEuQWNjZXNzEi8KDHJlcGx5X3dpdGhpbhgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLRAQoGQWNjZXNzEiYKB3dyaXRlcnMYASADKA4yFS5yZWV2ZS5idXMudjEuU2VydmljZRImCgdyZWFkZXJzGAIgAygOMhUucmVldmUuYnVzLnYxLlNlcnZpY2USJQoGdGFrZXJzGAMgAygOMhUucmVldmUuYnVzLnYxLlNlcnZpY2USJwoIcmVtb3ZlcnMYBCADKA4yFS5yZWV2ZS5idXMudjEuU2VydmljZRInCghjcmVhdG9ycxgFIAMoDjIVLnJlZXZlLmJ1cy52MS5TZXJ2aWNlIqMBCgZTdHJlYW0SDAoEbmFtZRgBIAEoCRIqCglyZXRlbnRpb24YAiABKA4yFy5yZWV2ZS5idXMudjEuUmV0ZW50aW9uEioKB21heF9hZ2UYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMwoQZHVwbGljYXRlX3dpbmRvdxgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiKyAQoGQnVja2V0EgwKBG5hbWUYASABKAkSCwoDa2V5GAIgASgJEg8KB2hpc3RvcnkYAyABKA0SKgoHbWF4X2FnZRgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIkCgZhY2Nlc3MYBSABKAsyFC5yZWV2ZS5idXMudjEuQWNjZXNzEioKB29iamVjdHMYBiABKAsyGS5yZWV2ZS5idXMudjEuT2JqZWN0U3RvcmUiQQoLT2JqZWN0U3RvcmUSDAoEbmFtZRgBIAEoCRIkCgZhY2Nlc3MYAiABKAsyFC5yZWV2ZS5idXMudjEuQWNjZXNzKnkKB1NlcnZpY2USFwoTU0VSVklDRV9VTlNQRUNJRklFRBAAEhMKD1NFUlZJQ0VfR0FURVdBWRABEhMKD1NFUlZJQ0VfUlVOVElNRRACEhQKEFNFUlZJQ0VfVE9PTEhPU1QQAxIVChFTRVJWSUNFX0FQUFJPVkFMUxAEKlYKCVJldGVudGlvbhIZChVSRVRFTlRJT05fVU5TUEVDSUZJRUQQABIUChBSRVRFTlRJT05fTElNSVRTEAESGAoUUkVURU5USU9OX1dPUktfUVVFVUUQAjpSCgdjaGFubmVsEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPiLAyABKAsyFS5yZWV2ZS5idXMudjEuQ2hhbm5lbFIHY2hhbm5lbDpPCgZidWNrZXQSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+YsDIAEoCzIULnJlZXZlLmJ1cy52MS5CdWNrZXRSBmJ1Y2tldGIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_duration]);
 
 /**
  * A family of subjects, and the stream that stores messages published on them.
@@ -46,6 +46,20 @@ export type Channel = Message<"reeve.bus.v1.Channel"> & {
    * @generated from field: reeve.bus.v1.Stream stream = 3;
    */
   stream?: Stream | undefined;
+
+  /**
+   * The services that use the channel.
+   *
+   * @generated from field: reeve.bus.v1.Access access = 4;
+   */
+  access?: Access | undefined;
+
+  /**
+   * For requests: how long a service may take to reply. The server drops later replies.
+   *
+   * @generated from field: google.protobuf.Duration reply_within = 5;
+   */
+  replyWithin?: Duration | undefined;
 };
 
 /**
@@ -54,6 +68,60 @@ export type Channel = Message<"reeve.bus.v1.Channel"> & {
  */
 export const ChannelSchema: GenMessage<Channel> = /*@__PURE__*/
   messageDesc(file_reeve_bus_v1_bus, 0);
+
+/**
+ * What each service may do with a channel, a bucket, or an object store. The permissions of the
+ * services at the NATS server are generated from these lists; the server refuses everything else.
+ * Streams, buckets, and object stores are created and changed by `reeve provision`, which may do
+ * everything.
+ *
+ * @generated from message reeve.bus.v1.Access
+ */
+export type Access = Message<"reeve.bus.v1.Access"> & {
+  /**
+   * Publish messages, send requests, write and delete keys, or store objects.
+   *
+   * @generated from field: repeated reeve.bus.v1.Service writers = 1;
+   */
+  writers: Service[];
+
+  /**
+   * Receive messages and requests, and read what the stream, the bucket, or the object store holds.
+   * A service that receives a request may reply to it.
+   *
+   * @generated from field: repeated reeve.bus.v1.Service readers = 2;
+   */
+  readers: Service[];
+
+  /**
+   * Take messages from the work queue. A service that takes from any work queue may also return
+   * messages to all of them, because it returns the messages of a taker that died.
+   *
+   * @generated from field: repeated reeve.bus.v1.Service takers = 3;
+   */
+  takers: Service[];
+
+  /**
+   * Remove messages or objects so that no version of them remains.
+   *
+   * @generated from field: repeated reeve.bus.v1.Service removers = 4;
+   */
+  removers: Service[];
+
+  /**
+   * Create the bucket if it is missing.
+   *
+   * @generated from field: repeated reeve.bus.v1.Service creators = 5;
+   */
+  creators: Service[];
+};
+
+/**
+ * Describes the message reeve.bus.v1.Access.
+ * Use `create(AccessSchema)` to create a new message.
+ */
+export const AccessSchema: GenMessage<Access> = /*@__PURE__*/
+  messageDesc(file_reeve_bus_v1_bus, 1);
 
 /**
  * Settings of a JetStream stream.
@@ -96,7 +164,7 @@ export type Stream = Message<"reeve.bus.v1.Stream"> & {
  * Use `create(StreamSchema)` to create a new message.
  */
 export const StreamSchema: GenMessage<Stream> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_bus, 1);
+  messageDesc(file_reeve_bus_v1_bus, 2);
 
 /**
  * A key-value bucket.
@@ -131,6 +199,20 @@ export type Bucket = Message<"reeve.bus.v1.Bucket"> & {
    * @generated from field: google.protobuf.Duration max_age = 4;
    */
   maxAge?: Duration | undefined;
+
+  /**
+   * The services that use the bucket.
+   *
+   * @generated from field: reeve.bus.v1.Access access = 5;
+   */
+  access?: Access | undefined;
+
+  /**
+   * Object store with the bytes that belong to the records. If unset, they have none.
+   *
+   * @generated from field: reeve.bus.v1.ObjectStore objects = 6;
+   */
+  objects?: ObjectStore | undefined;
 };
 
 /**
@@ -138,7 +220,90 @@ export type Bucket = Message<"reeve.bus.v1.Bucket"> & {
  * Use `create(BucketSchema)` to create a new message.
  */
 export const BucketSchema: GenMessage<Bucket> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_bus, 2);
+  messageDesc(file_reeve_bus_v1_bus, 3);
+
+/**
+ * An object store.
+ *
+ * @generated from message reeve.bus.v1.ObjectStore
+ */
+export type ObjectStore = Message<"reeve.bus.v1.ObjectStore"> & {
+  /**
+   * Name of the object store.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The services that use the object store.
+   *
+   * @generated from field: reeve.bus.v1.Access access = 2;
+   */
+  access?: Access | undefined;
+};
+
+/**
+ * Describes the message reeve.bus.v1.ObjectStore.
+ * Use `create(ObjectStoreSchema)` to create a new message.
+ */
+export const ObjectStoreSchema: GenMessage<ObjectStore> = /*@__PURE__*/
+  messageDesc(file_reeve_bus_v1_bus, 4);
+
+/**
+ * A service, as a user of the bus. Each service has credentials of its own.
+ *
+ * @generated from enum reeve.bus.v1.Service
+ */
+export const Service = {
+  /**
+   * Not set. No service has this value.
+   *
+   * @generated from enum value: SERVICE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The gateway.
+   *
+   * @generated from enum value: SERVICE_GATEWAY = 1;
+   */
+  GATEWAY: 1,
+
+  /**
+   * The runtime.
+   *
+   * @generated from enum value: SERVICE_RUNTIME = 2;
+   */
+  RUNTIME: 2,
+
+  /**
+   * The toolhost.
+   *
+   * @generated from enum value: SERVICE_TOOLHOST = 3;
+   */
+  TOOLHOST: 3,
+
+  /**
+   * Approvals.
+   *
+   * @generated from enum value: SERVICE_APPROVALS = 4;
+   */
+  APPROVALS: 4,
+} as const;
+
+/**
+ * A service, as a user of the bus. Each service has credentials of its own.
+ *
+ * @generated from enum reeve.bus.v1.Service
+ */
+export type Service = (typeof Service)[keyof typeof Service] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.bus.v1.Service.
+ */
+export const ServiceSchema: GenEnum<Service> = /*@__PURE__*/
+  enumDesc(file_reeve_bus_v1_bus, 0);
 
 /**
  * When messages are removed from a stream.
@@ -179,7 +344,7 @@ export type Retention = (typeof Retention)[keyof typeof Retention] | UnknownEnum
  * Describes the enum reeve.bus.v1.Retention.
  */
 export const RetentionSchema: GenEnum<Retention> = /*@__PURE__*/
-  enumDesc(file_reeve_bus_v1_bus, 0);
+  enumDesc(file_reeve_bus_v1_bus, 1);
 
 /**
  * Channel on which this message is published.

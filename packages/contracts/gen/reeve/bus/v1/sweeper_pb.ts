@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/sweeper.proto.
  */
 export const file_reeve_bus_v1_sweeper: GenFile = /*@__PURE__*/
-  fileDesc("ChpyZWV2ZS9idXMvdjEvc3dlZXBlci5wcm90bxIMcmVldmUuYnVzLnYxIkEKD1N3ZWVwZXJQcmVzZW5jZRIPCgdzd2VlcGVyGAEgASgJOh3K3xgZCghzd2VlcGVycxIJe3N3ZWVwZXJ9IgIID2IGcHJvdG8z", [file_reeve_bus_v1_bus]);
+  fileDesc("ChpyZWV2ZS9idXMvdjEvc3dlZXBlci5wcm90bxIMcmVldmUuYnVzLnYxIkkKD1N3ZWVwZXJQcmVzZW5jZRIPCgdzd2VlcGVyGAEgASgJOiXK3xghCghzd2VlcGVycxIJe3N3ZWVwZXJ9IgIIDyoGCgEBEgEBYgZwcm90bzM", [file_reeve_bus_v1_bus]);
 
 /**
  * A gateway that sweeps runs. Runs are divided into 64 shards, and each shard belongs to one of the

@@ -1,0 +1,176 @@
+import { getOption } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { Access, Bucket, Channel } from "@reeve/contracts/bus";
+import { Retention, Service, bucket, channel } from "@reeve/contracts/bus";
+import { channelOf } from "@reeve/contracts/channel";
+import { messagesWithBucket, messagesWithChannel } from "@reeve/contracts/declared";
+import { reserveStream } from "../reserve/reserve-state.ts";
+
+/** What a user of NATS may do. The server refuses everything else. */
+export interface Permissions {
+  /** Subjects to which the user may publish. The API of JetStream consists of such subjects. */
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+  /** How long the user may take to reply to a request that it has received. Undefined: it may not reply. */
+  readonly replyWithinMs: number | undefined;
+}
+
+/** The name of each service as a user of NATS. */
+const services = {
+  gateway: Service.GATEWAY,
+  runtime: Service.RUNTIME,
+  toolhost: Service.TOOLHOST,
+  approvals: Service.APPROVALS,
+} as const;
+
+export type ServiceName = keyof typeof services;
+
+export const serviceNames = Object.keys(services) as readonly ServiceName[];
+
+const api = "$JS.API";
+const channels = messagesWithChannel.map((message) => ({
+  wildcard: channelOf(message).wildcard,
+  ...getOption(message, channel),
+}));
+const workQueues = new Set(
+  channels
+    .filter(({ stream }) => stream?.retention === Retention.WORK_QUEUE)
+    .map(({ stream }) => stream?.name ?? ""),
+);
+
+/** Returns what a service may do, as the contracts declare it. */
+export function permissionsOf(name: ServiceName): Permissions {
+  const service = services[name];
+  const granted = [
+    ...channels.map((each) => ofChannel(each, service)),
+    ...messagesWithBucket.map((message) => ofBucket(getOption(message, bucket), service)),
+  ];
+  const publish = granted.flatMap((each) => each.publish ?? []);
+  const subscribe = granted.flatMap((each) => each.subscribe ?? []);
+  const replies = granted.flatMap((each) => each.replyWithinMs ?? []);
+  return {
+    publish: sortedUnique([`${api}.INFO`, ...ofReserve(service), ...publish]),
+    subscribe: sortedUnique([`_INBOX.${name}.>`, ...subscribe]),
+    replyWithinMs: replies.length === 0 ? undefined : Math.max(...replies),
+  };
+}
+
+type Granted = Partial<Permissions>;
+
+function ofChannel(
+  { wildcard, liveSubject, stream, access, replyWithin }: Channel & { readonly wildcard: string },
+  service: Service,
+): Granted {
+  const { writes, reads, takes, removes } = rightsOf(access, service);
+  if (stream === undefined) {
+    return {
+      publish: writes ? [wildcard] : [],
+      ...(reads && { subscribe: [wildcard] }),
+      ...(reads && replyWithin && { replyWithinMs: durationMs(replyWithin) }),
+    };
+  }
+  const { name } = stream;
+  const isQueue = workQueues.has(name);
+  return {
+    publish: [
+      ...(writes ? [wildcard, ...info(name)] : []),
+      // A publisher makes sure that its consumer exists, and that the queue still has its messages.
+      ...(writes && isQueue ? [...messages(name), ...consumers(name, ["CREATE", "INFO"])] : []),
+      ...(reads ? reading(name) : []),
+      ...(takes ? [...reading(name), `${api}.CONSUMER.LIST.${name}`] : []),
+      ...(takes ? [...workQueues].flatMap(returning) : []),
+      ...(removes ? removing(name) : []),
+    ],
+    subscribe: reads && liveSubject !== "" ? [liveSubject.replaceAll(/\{\w+\}/g, "*")] : [],
+  };
+}
+
+function ofBucket({ name, access, objects }: Bucket, service: Service): Granted {
+  const records = ofStore({ stream: `KV_${name}`, subject: `$KV.${name}.>` }, access, service);
+  const { access: objectAccess, name: store } = objects ?? {};
+  const place = { stream: `OBJ_${store}`, subject: `$O.${store}.>` };
+  const bytes = store === undefined ? [] : ofStore(place, objectAccess, service);
+  return { publish: [...records, ...bytes] };
+}
+
+/** Where the records of a bucket, or the bytes of an object store, are stored. */
+interface StorePlace {
+  readonly stream: string;
+  readonly subject: string;
+}
+
+function ofStore(
+  { stream, subject }: StorePlace,
+  access: Access | undefined,
+  service: Service,
+): readonly string[] {
+  const { writes, reads, removes, creates } = rightsOf(access, service);
+  return [
+    ...(writes ? [subject, ...info(stream)] : []),
+    ...(reads ? reading(stream) : []),
+    ...(removes ? removing(stream) : []),
+    ...(creates ? [`${api}.STREAM.CREATE.${stream}`] : []),
+  ];
+}
+
+/** The gateways fill the reserve of the store, and every service may use it. */
+function ofReserve(service: Service): readonly string[] {
+  return [
+    ...info(reserveStream),
+    `${api}.STREAM.PURGE.${reserveStream}`,
+    ...(service === Service.GATEWAY ? ["reserve.*"] : []),
+  ];
+}
+
+function rightsOf(access: Access | undefined, service: Service) {
+  return {
+    writes: access?.writers.includes(service) ?? false,
+    reads: access?.readers.includes(service) ?? false,
+    takes: access?.takers.includes(service) ?? false,
+    removes: access?.removers.includes(service) ?? false,
+    creates: access?.creators.includes(service) ?? false,
+  };
+}
+
+function info(stream: string): readonly string[] {
+  return [`${api}.STREAM.INFO.${stream}`];
+}
+
+function messages(stream: string): readonly string[] {
+  return [
+    `${api}.DIRECT.GET.${stream}`,
+    `${api}.DIRECT.GET.${stream}.>`,
+    `${api}.STREAM.MSG.GET.${stream}`,
+  ];
+}
+
+function consumers(stream: string, requests: readonly string[]): readonly string[] {
+  return [
+    `${api}.CONSUMER.CREATE.${stream}`,
+    ...requests.map((request) => `${api}.CONSUMER.${request}.${stream}.>`),
+  ];
+}
+
+function reading(stream: string): readonly string[] {
+  const acknowledgements = [`$JS.ACK.${stream}.>`, `$JS.FC.${stream}.>`];
+  const requests = consumers(stream, ["CREATE", "INFO", "DELETE", "MSG.NEXT"]);
+  return [...info(stream), ...messages(stream), ...requests, ...acknowledgements];
+}
+
+/** What returns the messages of a dead taker to a queue. */
+function returning(stream: string): readonly string[] {
+  return [`${api}.CONSUMER.INFO.${stream}.>`, `$JS.ACK.${stream}.>`];
+}
+
+function removing(stream: string): readonly string[] {
+  return [
+    ...info(stream),
+    `${api}.STREAM.PURGE.${stream}`,
+    `${api}.STREAM.MSG.DELETE.${stream}`,
+    `${api}.STREAM.MSG.GET.${stream}`,
+  ];
+}
+
+function sortedUnique(subjects: readonly string[]): readonly string[] {
+  return [...new Set(subjects)].toSorted();
+}

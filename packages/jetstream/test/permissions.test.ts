@@ -1,0 +1,288 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { connect, errors } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { findProgram, startNatsServer } from "@reeve/platform/nats/nats-server";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ServiceName } from "../src/access/permissions.ts";
+import { serviceNames } from "../src/access/permissions.ts";
+import type { UserName } from "../src/access/server-users.ts";
+import { issueCredentials, userNames, writeServerUsers } from "../src/access/server-users.ts";
+import { openCallJournal } from "../src/log/open.ts";
+import { openJetStreamManager } from "../src/streams/ensure-stream.ts";
+import { openTable } from "../src/table/nats.ts";
+import { provisionBuckets } from "../src/streams/provision-buckets.ts";
+import { provisionStreams } from "../src/streams/provision-streams.ts";
+
+const log = createLogger("test", "silent");
+const never = new AbortController().signal;
+const resources = new AsyncDisposableStack();
+const users = new Map<UserName, Nats>();
+let streams: readonly string[];
+let url: string;
+let configFile: string;
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-permissions-"));
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const credentials = issueCredentials();
+  configFile = join(folder, "nats.conf");
+  writeServerUsers(configFile, credentials);
+  const options = { storeDir: join(folder, "store"), configFile, log };
+  ({ url } = resources.use(await startNatsServer(options, never)));
+  for (const name of userNames) {
+    const options = { name, log, ...credentials[name] };
+    const user = resources.use(await connectNats(url, options, never));
+    recordRefusals(user);
+    users.set(name, user);
+  }
+  const pools = { pools: ["default"], ackWaitMs: 15_000 };
+  streams = [
+    ...(await provisionStreams(nats("operator"), pools, never)),
+    ...(await provisionBuckets(nats("operator"), never)),
+  ];
+});
+
+afterAll(() => resources.disposeAsync());
+
+function nats(user: UserName): Nats {
+  const found = users.get(user);
+  if (found === undefined) throw new Error(`${user} is not connected`);
+  return found;
+}
+
+/** What the server has refused to each connection: an operation and its subject. */
+const refused = new WeakMap<NatsConnection, Set<string>>();
+
+function recordRefusals({ connection }: Nats): void {
+  const subjects = new Set<string>();
+  refused.set(connection, subjects);
+  void (async () => {
+    for await (const status of connection.status()) {
+      if (status.type !== "error") continue;
+      if (status.error instanceof errors.PermissionViolationError) {
+        subjects.add(`${status.error.operation} ${status.error.subject}`);
+      }
+    }
+  })();
+}
+
+/** Whether the server has refused a subject. It answers in order, so it refuses before it answers what was sent later. */
+async function isRefused(connection: NatsConnection, act: string): Promise<boolean> {
+  await connection.flush();
+  await connection.flush();
+  return refused.get(connection)?.has(act) ?? false;
+}
+
+async function mayPublish({ connection }: Nats, subject: string): Promise<boolean> {
+  connection.publish(subject);
+  return !(await isRefused(connection, `publish ${subject}`));
+}
+
+async function maySubscribe({ connection }: Nats, subject: string): Promise<boolean> {
+  const subscription = connection.subscribe(subject, { callback: () => undefined });
+  const isAllowed = !(await isRefused(connection, `subscription ${subject}`));
+  if (!subscription.isClosed()) subscription.unsubscribe();
+  return isAllowed;
+}
+
+const all = serviceNames;
+
+/** What a service may do that others may not: the act, its subject, and the services that may. */
+const published: readonly (readonly [string, string, readonly ServiceName[]])[] = [
+  [
+    "append a decision to the log of a run",
+    "run.acme.run_1.log",
+    ["gateway", "runtime", "approvals"],
+  ],
+  [
+    "read the log of a run",
+    "$JS.API.DIRECT.GET.RUNS.run.acme.run_1.log",
+    ["gateway", "runtime", "approvals", "toolhost"],
+  ],
+  [
+    "read the log of a run by sequence",
+    "$JS.API.DIRECT.GET.RUNS",
+    ["gateway", "runtime", "approvals", "toolhost"],
+  ],
+  [
+    "read the log of a run from the leader",
+    "$JS.API.STREAM.MSG.GET.RUNS",
+    ["gateway", "runtime", "approvals", "toolhost"],
+  ],
+  [
+    "consume the logs of runs",
+    "$JS.API.CONSUMER.CREATE.RUNS.spy.run.>",
+    ["gateway", "runtime", "approvals", "toolhost"],
+  ],
+  ["remove the log of a run", "$JS.API.STREAM.PURGE.RUNS", ["gateway"]],
+  ["remove a batch of a run", "$JS.API.STREAM.MSG.DELETE.RUNS", ["gateway"]],
+  ["append to the log of a thread", "thread.acme.thread_1.log", ["gateway", "runtime"]],
+  [
+    "read the log of a thread",
+    "$JS.API.DIRECT.GET.THREADS.thread.acme.thread_1.log",
+    ["gateway", "runtime", "toolhost"],
+  ],
+  ["dispatch a run", "dispatch.run", ["gateway", "runtime", "approvals"]],
+  ["take a run from the queue", "$JS.API.CONSUMER.MSG.NEXT.DISPATCH.runtime", ["runtime"]],
+  ["stop the dispatch of runs", "$JS.API.CONSUMER.DELETE.DISPATCH.runtime", ["runtime"]],
+  ["request a tool call", "tool.call.default", ["runtime"]],
+  ["forward a tool call", "tool.call.default.host.toolhost-1", ["toolhost"]],
+  ["take a tool call from the queue", "$JS.API.CONSUMER.MSG.NEXT.TOOL_CALLS.default", ["toolhost"]],
+  ["record a tool result", "tool.journal.acme.run_1.call_1", ["gateway", "runtime", "toolhost"]],
+  [
+    "read a tool result",
+    "$JS.API.DIRECT.GET.TOOL_JOURNAL.tool.journal.acme.run_1.call_1",
+    ["gateway", "runtime", "toolhost"],
+  ],
+  ["remove tool results", "$JS.API.STREAM.PURGE.TOOL_JOURNAL", ["gateway"]],
+  ["save an agent", "$KV.agents.acme.writer", ["gateway"]],
+  ["read an agent", "$JS.API.STREAM.MSG.GET.KV_agents", ["gateway"]],
+  ["write an approval", "$KV.approvals.acme.approval_1", ["gateway", "approvals"]],
+  ["read an approval", "$JS.API.STREAM.MSG.GET.KV_approvals", ["gateway", "approvals"]],
+  ["write a memory", "$KV.memories.acme.user.memory_1", ["gateway", "runtime"]],
+  ["read a memory", "$JS.API.STREAM.MSG.GET.KV_memories", ["gateway", "runtime"]],
+  ["change the list of runs", "$KV.runs.acme.run_1", ["gateway"]],
+  ["create the list of runs", "$JS.API.STREAM.CREATE.KV_runs", ["gateway"]],
+  ["create the inbox", "$JS.API.STREAM.CREATE.KV_approvals", ["approvals"]],
+  ["change the list of threads", "$KV.threads.acme.thread_1", ["gateway"]],
+  ["announce tools", "$KV.tools.default.toolhost-1", ["toolhost"]],
+  ["announce models", "$KV.models.default", ["runtime"]],
+  ["store an artifact", "$O.artifacts-bytes.C.1", ["gateway", "toolhost"]],
+  ["describe an artifact", "$KV.artifacts.acme.artifact_1", ["gateway", "toolhost"]],
+  [
+    "read an artifact",
+    "$JS.API.DIRECT.GET.OBJ_artifacts-bytes",
+    ["gateway", "runtime", "toolhost"],
+  ],
+  ["store a snapshot of a workspace", "$O.workspaces-bytes.C.1", ["toolhost"]],
+  [
+    "read a snapshot of a workspace",
+    "$JS.API.DIRECT.GET.OBJ_workspaces-bytes",
+    ["gateway", "toolhost"],
+  ],
+  ["ask a toolhost for files", "workspace.files.toolhost-1", ["gateway"]],
+  ["fill the reserve of the store", "reserve.0", ["gateway"]],
+  ["create any stream", "$JS.API.STREAM.CREATE.OTHER", []],
+  ["list all streams", "$JS.API.STREAM.LIST", []],
+  ["purge the account", "$JS.API.ACCOUNT.PURGE.$G", []],
+  ["use the API of the server", "$SYS.REQ.SERVER.PING", []],
+  ["reply to another service", "_INBOX.gateway.1", []],
+];
+
+const subscribed: readonly (readonly [string, string, readonly ServiceName[]])[] = [
+  ["everything", ">", []],
+  ["the logs of runs", "run.>", []],
+  ["writes to buckets", "$KV.>", []],
+  ["requests of JetStream's API", "$JS.API.>", []],
+  [
+    "the events of a run",
+    "live.run.acme.run_1.log",
+    ["gateway", "runtime", "approvals", "toolhost"],
+  ],
+  ["the events of a thread", "live.thread.acme.thread_1.log", ["gateway", "runtime", "toolhost"]],
+  [
+    "the progress of a call",
+    "live.tool.journal.acme.run_1.call_1",
+    ["gateway", "runtime", "toolhost"],
+  ],
+  ["requests for files", "workspace.files.toolhost-1", ["toolhost"]],
+  ["requests for workspaces", "workspace.release.toolhost-1", ["toolhost"]],
+  ["probes of toolhosts", "toolhost.toolhost-1.probe", ["toolhost"]],
+  ["probes of takers", "holder.runtime-1.probe", ["runtime", "toolhost"]],
+  ...all.map((name) => [`the replies to ${name}`, `_INBOX.${name}.>`, [name]] as const),
+];
+
+describe.each(all)("%s", (service) => {
+  const verb = (allowed: readonly ServiceName[]) => (allowed.includes(service) ? "may" : "may not");
+
+  test.each(published.map(([act, ...rest]) => [verb(rest[1]), act, ...rest] as const))(
+    "%s %s",
+    async (_, act, subject, allowed) => {
+      expect([act, await mayPublish(nats(service), subject)]).toEqual([
+        act,
+        allowed.includes(service),
+      ]);
+    },
+  );
+
+  test.each(subscribed.map(([act, ...rest]) => [verb(rest[1]), act, ...rest] as const))(
+    "%s receive %s",
+    async (_, act, subject, allowed) => {
+      expect([act, await maySubscribe(nats(service), subject)]).toEqual([
+        act,
+        allowed.includes(service),
+      ]);
+    },
+  );
+
+  test("may not delete, change, back up, or restore a stream", async () => {
+    const requests = ["DELETE", "UPDATE", "SNAPSHOT", "RESTORE", "LEADER.STEPDOWN", "PEER.REMOVE"];
+    const subjects = streams.flatMap((stream) =>
+      requests.map((request) => `$JS.API.STREAM.${request}.${stream}`),
+    );
+    for (const subject of subjects) {
+      expect([subject, await mayPublish(nats(service), subject)]).toEqual([subject, false]);
+    }
+  });
+});
+
+test("a service waits for a stream and a bucket that it may not create", async () => {
+  const { connection } = nats("operator");
+  const manager = await openJetStreamManager(connection);
+  for (const stream of ["TOOL_JOURNAL", "KV_tools"]) await manager.streams.delete(stream);
+  const opening = Promise.all([
+    openCallJournal(nats("toolhost")),
+    openTable(nats("toolhost"), ToolCatalogSchema),
+  ]);
+  await expect
+    .poll(() => refused.get(nats("toolhost").connection))
+    .toSatisfy(
+      (acts: ReadonlySet<string>) =>
+        acts.has("publish $JS.API.STREAM.CREATE.TOOL_JOURNAL") &&
+        acts.has("publish $JS.API.STREAM.CREATE.KV_tools"),
+    );
+  await provisionStreams(nats("operator"), { pools: ["default"], ackWaitMs: 15_000 }, never);
+  await provisionBuckets(nats("operator"), never);
+  await opening;
+});
+
+test("the operator may do everything", async () => {
+  for (const subject of ["$JS.API.STREAM.LIST", "$JS.API.STREAM.INFO.RUNS", "holder.x.probe"]) {
+    expect(await mayPublish(nats("operator"), subject)).toBe(true);
+  }
+  expect(await maySubscribe(nats("operator"), ">")).toBe(true);
+});
+
+async function connection(options: object): Promise<NatsConnection> {
+  return await connect({ servers: url, reconnect: false, timeout: 5_000, ...options });
+}
+
+test("a client without credentials, or with wrong ones, is refused", async () => {
+  for (const options of [{}, { user: "gateway" }, { user: "gateway", pass: "guess" }]) {
+    await expect(connection(options)).rejects.toThrow(/authorization/i);
+  }
+});
+
+test("the users for deployments are a valid configuration", () => {
+  const path = join(import.meta.dirname, "../../../deploy/nats/users.conf");
+  const passwords = userNames.map((user) => [
+    `REEVE_NATS_${user.toUpperCase()}_PASSWORD`,
+    "secret",
+  ]);
+  const env = { ...process.env, ...(Object.fromEntries(passwords) as Record<string, string>) };
+  const args = ["-t", "--config", path];
+  const { status } = spawnSync(findProgram("nats-server") ?? "", args, { env, stdio: "ignore" });
+  expect(status).toBe(0);
+});
+
+test("only the owner can read the credentials", () => {
+  expect(statSync(configFile).mode & 0o777).toBe(0o600);
+});
