@@ -7,6 +7,7 @@ import { bucket, channel } from "./bus.ts";
 import * as memory from "./memory.ts";
 import * as projection from "./projection.ts";
 import * as queue from "./queue.ts";
+import * as reserve from "./reserve.ts";
 import * as run from "./run.ts";
 import * as sweeper from "./sweeper.ts";
 import * as thread from "./thread.ts";
@@ -20,6 +21,7 @@ const messages = [
   memory,
   projection,
   queue,
+  reserve,
   run,
   sweeper,
   thread,
