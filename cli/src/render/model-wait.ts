@@ -3,9 +3,12 @@ import type { ModelCallFailed } from "@reeve/contracts/run";
 import { formatMs } from "./numbers.ts";
 import { oneLine } from "./plain-text.ts";
 
-/** Returns what people read about a failed model call that is repeated. Undefined if it is not. */
+/** Returns what people read about a failed model call that is repeated, or made with another model. Undefined: neither. */
 export function describeModelWait(failed: ModelCallFailed): string | undefined {
-  const { retryDelay, attempt, message } = failed;
+  const { retryDelay, attempt, message, fallbackModel } = failed;
+  if (fallbackModel !== "") {
+    return `${causeOf(failed)}, model ${oneLine(fallbackModel, 255)} takes over: ${oneLine(message, 300)}`;
+  }
   if (retryDelay === undefined) return undefined;
   const again = `attempt ${attempt + 1} in ${formatMs(durationMs(retryDelay))}`;
   return `${causeOf(failed)}, ${again}: ${oneLine(message, 300)}`;
@@ -19,6 +22,8 @@ function causeOf({ provider, reason }: ModelCallFailed): string {
     case "unavailable":
     case "paused":
       return `${name} does not answer`;
+    case "unauthenticated":
+      return `${name} refuses the key`;
     case "not_configured":
       return `provider ${name} is missing`;
     default:

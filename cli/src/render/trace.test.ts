@@ -172,6 +172,14 @@ test.each([
   expect(output(prepared, { case: "modelCallFailed", value: failure })).not.toContain("slow down");
 });
 
+test("says which model takes over from one that gives no answer", () => {
+  const failure = { provider: "openai", message: "no such key", fallbackModel: "claude" };
+  const value = { ...failure, reason: "unauthenticated", attempt: 1 };
+  expect(output(prepared, { case: "modelCallFailed", value })).toContain(
+    "openai refuses the key, model claude takes over: no such key",
+  );
+});
+
 test("text cannot control the terminal", () => {
   const evil = "\u001b[2J\u001b]0;x\u0007\r\u202eabc\u009b1m";
   const printed = output(

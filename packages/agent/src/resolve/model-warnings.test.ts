@@ -27,6 +27,27 @@ function warningsOf(init: SpecInit): readonly string[] {
   return warnings;
 }
 
+const refused = (init: SpecInit) =>
+  check(init, { ...offer, models }).violations.map(({ field, reason }) => `${field} ${reason}`);
+
+test("each fallback model is checked as the model is, and must call tools if it does", () => {
+  expect(warningsOf({ model: "sized", fallbackModels: ["unsized"], maxTokens: 5_000 })).toEqual([
+    expect.stringContaining('max_tokens: the model "unsized"'),
+  ]);
+  expect(refused({ model: "sized", fallbackModels: ["unsized", "gone", "toolless"] })).toEqual([
+    "fallback_models[1] MODEL_NOT_FOUND",
+    "fallback_models[2] UNSUPPORTED_CAPABILITY",
+  ]);
+  const capped = { model: "toolless", fallbackModels: ["sized"], budgets: { maxCostUsd: 1 } };
+  expect(refused(capped)).toEqual([
+    "budgets.max_cost_usd UNKNOWN_COST",
+    "budgets.max_cost_usd UNKNOWN_COST",
+  ]);
+  const spec = create(AgentSpecSchema, { name: "a", model: "sized", fallbackModels: ["toolless"] });
+  const context = { isEditor: false, extraTools: [] };
+  expect(() => resolveAgent(spec, { ...offer, models }, context)).toThrow(/does not call tools/);
+});
+
 // Requirement: BUD-3, DUR-6
 test.each<[string, SpecInit]>([
   ["budget_awareness", { budgetAwareness: "limit:70" }],

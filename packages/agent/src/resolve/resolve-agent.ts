@@ -14,6 +14,7 @@ import { limitsFor } from "../spec/limits.ts";
 import { retryPolicyFor } from "../spec/retry-policy.ts";
 import { longTermMemoryTools, runtimeSource } from "../tools/runtime-tools.ts";
 import { priceProblem } from "../spec/price-problem.ts";
+import { fallbackProblem } from "./fallback-problem.ts";
 import { modelWarnings } from "./model-warnings.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { resolveModel } from "./resolve-model.ts";
@@ -29,6 +30,8 @@ export interface ResolvedAgent {
   readonly executor: ResolvedModel;
   /** The model of the planner. Undefined when planning is off. */
   readonly planner: ResolvedModel | undefined;
+  /** The models that take over from a model that gives no answer, in order. */
+  readonly fallbacks: readonly ResolvedModel[];
   readonly tools: readonly ToolDescriptor[];
   /** The names of tools that require an approval although `hitl_tools` does not name them. */
   readonly gated: readonly string[];
@@ -44,8 +47,14 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   const limits = limitsFor(spec, models.maxima);
   const executor = resolveModel(spec, models);
   const planner = spec.planningEnabled ? plannerOf(spec, offer) : undefined;
-  for (const resolved of [executor, planner]) {
-    const problem = resolved && priceProblem(spec, resolved.model, limits);
+  const fallbacks = spec.fallbackModels.map((model) => resolveModel({ model }, models));
+  for (const fallback of fallbacks) {
+    const problem = fallbackProblem(fallback, executor);
+    if (problem !== undefined) throw refused(`fallback_models: ${problem}`);
+  }
+  const resolvedModels = [executor, ...(planner ? [planner] : []), ...fallbacks];
+  for (const { model } of resolvedModels) {
+    const problem = priceProblem(spec, model, limits);
     if (problem !== undefined) throw refused(`budgets.max_cost_usd: ${problem}`);
   }
   const belt = toolbelt(spec, offer.tools, context);
@@ -55,13 +64,11 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   assertHonored(sandboxes.violations);
   const gated = gatedTools(spec, belt);
   assertGated(gated, tools);
-  const ignored = [executor, ...(planner ? [planner] : [])].flatMap((resolved) =>
-    modelWarnings(spec, resolved),
-  );
+  const ignored = resolvedModels.flatMap((resolved) => modelWarnings(spec, resolved));
   const all = [...ignored, ...sandboxes.warnings, ...belt.warnings, ...gated.warnings];
   const warnings = [...new Set(all)];
   const retry = retryPolicyFor(spec, models.retry);
-  return { limits, retry, executor, planner, tools, gated: gated.further, warnings };
+  return { limits, retry, executor, planner, fallbacks, tools, gated: gated.further, warnings };
 }
 
 /** Returns what decides which tools a run can have, from the request that started it. */

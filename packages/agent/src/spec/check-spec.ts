@@ -8,12 +8,10 @@ import { Failure } from "@reeve/platform/failure";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter } from "../tools/catalog-filter.ts";
 import { checkFields } from "./check-fields.ts";
+import { checkModels } from "./check-models.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
-import { limitViolations, limitsFor } from "./limits.ts";
+import { limitViolations } from "./limits.ts";
 import { longTermMemoryTools } from "../tools/runtime-tools.ts";
-import { priceProblem } from "./price-problem.ts";
-import { modelWarnings } from "../resolve/model-warnings.ts";
-import { resolveModel } from "../resolve/resolve-model.ts";
 import { sandboxProblems } from "../resolve/sandbox-problems.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
@@ -40,16 +38,15 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
   const spec = normalized(given);
   // The other checks compare lists with each other.
   if (tooLarge.length > 0) return { spec, violations: tooLarge, warnings: [] };
+  const models = checkModels(spec, offer.models);
   const belt = beltOf(spec, offer.tools);
   const sandboxes = sandboxProblems(spec, belt.tools, offer.tools);
   const violations = [
     ...ruleViolations(AgentSpecSchema, given),
     ...idViolations(spec),
     ...checkFields(given),
-    ...modelViolations(spec, offer.models),
-    ...plannerViolations(spec, offer.models),
+    ...models.violations,
     ...limitViolations(spec, offer.models.maxima),
-    ...priceViolations(spec, offer.models),
     ...belt.violations,
     ...hitlViolations(spec, belt, offer.tools),
     ...injectedViolations(spec, belt),
@@ -60,7 +57,7 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
     spec,
     violations: distinct(violations),
     warnings: [
-      ...modelsWarnings(spec, offer.models),
+      ...models.warnings,
       ...sandboxes.warnings,
       ...belt.warnings,
       ...unlistedWarnings(spec, offer.tools),
@@ -90,61 +87,6 @@ function idViolations({ id, name }: AgentSpec): readonly Violation[] {
   if (id !== "" || name === "") return [];
   const description = `is empty, and "${name}" has no letter or digit to derive it from; set it`;
   return [{ field: "id", description, reason: "REQUIRED" }];
-}
-
-function modelViolations(
-  spec: Pick<AgentSpec, "model">,
-  models: ModelCatalog,
-): readonly Violation[] {
-  if (spec.model === "") return [];
-  try {
-    resolveModel(spec, models);
-    return [];
-  } catch (error) {
-    if (error instanceof Failure) return error.violations;
-    throw error;
-  }
-}
-
-/** The planning fields, such as the planner's model, are ignored when planning is off. */
-function plannerViolations(
-  { planningEnabled, planningModel: reference }: AgentSpec,
-  models: ModelCatalog,
-): readonly Violation[] {
-  if (!planningEnabled || reference === undefined) return [];
-  return modelViolations({ model: reference }, models).map((violation) => ({
-    ...violation,
-    field: "planning_model",
-  }));
-}
-
-/** Returns warnings about settings that the model, or the planner's model, does not honor. */
-function modelsWarnings(spec: AgentSpec, models: ModelCatalog): readonly string[] {
-  const { model, planningEnabled, planningModel } = spec;
-  const references = [model, ...(planningEnabled && planningModel ? [planningModel] : [])];
-  const warnings = references
-    .filter((reference) => modelViolations({ model: reference }, models).length === 0)
-    .filter((reference) => reference !== "")
-    .flatMap((reference) => modelWarnings(spec, resolveModel({ model: reference }, models)));
-  return [...new Set(warnings)];
-}
-
-/** A model that cannot be resolved is reported by `modelViolations`. */
-function priceViolations(spec: AgentSpec, models: ModelCatalog): readonly Violation[] {
-  const { model, planningEnabled, planningModel } = spec;
-  const limits = limitsFor(spec, models.maxima);
-  const references = [model, ...(planningEnabled && planningModel ? [planningModel] : [])];
-  return references.flatMap((reference) => {
-    if (modelViolations({ model: reference }, models).length > 0 || reference === "") return [];
-    const description = priceProblem(
-      spec,
-      resolveModel({ model: reference }, models).model,
-      limits,
-    );
-    return description === undefined
-      ? []
-      : [{ field: "budgets.max_cost_usd", description, reason: "UNKNOWN_COST" }];
-  });
 }
 
 function beltOf(

@@ -7,7 +7,8 @@ import { bytesOf, fact, textPart } from "../domain/state/fact.ts";
 import type { ReceivedTurn } from "../domain/model/model-turn-facts.ts";
 import { modelTurnFacts, summaryFacts } from "../domain/model/model-turn-facts.ts";
 import { modelOf } from "../domain/model/model-of.ts";
-import { delayAfterFailure } from "../domain/model/retry-delay.ts";
+import type { AfterFailure } from "../domain/model/after-failure.ts";
+import { afterFailure } from "../domain/model/after-failure.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { ModelCall } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
@@ -60,12 +61,12 @@ export async function* callModel(
     throw new ModelFailure("malformed", "the answer ended without a turn");
   } catch (error) {
     if (!(error instanceof ModelFailure)) throw error;
-    const delayMs = delayAfterFailure(state, call, error, ports.clock.now());
+    const after = afterFailure(state, { frame, call }, error, ports.clock.now());
     yield [
       fact(scope, {
         case: "modelCallFailed",
         value: {
-          ...failureOf(error, { delayMs, call, provider }),
+          ...failureOf(error, { ...after, call, provider }),
           answerBegan: answerBegan || error.answerBegan,
         },
       }),
@@ -73,10 +74,10 @@ export async function* callModel(
   }
 }
 
-/** Returns the record of a failed attempt, with the delay until the next one, if one follows. */
+/** Returns the record of a failed attempt, with what follows it. */
 function failureOf(
   { reason, message, retryable, retryAfterMs }: ModelFailure,
-  { delayMs, call, provider }: FailedAttempt,
+  { delayMs, fallbackModel = "", call, provider }: FailedAttempt,
 ): MessageInitShape<typeof ModelCallFailedSchema> {
   return {
     reason,
@@ -84,13 +85,13 @@ function failureOf(
     retryable,
     attempt: call.attempt,
     provider,
+    fallbackModel,
     ...(retryAfterMs !== undefined && { retryAfter: durationFromMs(Math.round(retryAfterMs)) }),
     ...(delayMs !== undefined && { retryDelay: durationFromMs(delayMs) }),
   };
 }
 
-interface FailedAttempt {
-  readonly delayMs: number | undefined;
+interface FailedAttempt extends AfterFailure {
   readonly call: ModelCall;
   readonly provider: string;
 }

@@ -44,7 +44,7 @@ async function prepared(
   }
   const place = toolContextOf(created);
   const resolved = resolveAgent(spec, ports.catalogs(), place);
-  const { limits, retry, executor, planner, tools, gated, warnings } = resolved;
+  const { limits, retry, executor, planner, fallbacks, tools, gated, warnings } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
   const history = await historyFor(runId, created, limits, ports, signal);
   const capabilities = capabilitiesOf(executor);
@@ -61,6 +61,10 @@ async function prepared(
       ...(planning && { planningCapabilities: planning }),
       limits,
       retry,
+      fallbacks: fallbacks.map((fallback) => {
+        const ofFallback = capabilitiesOf(fallback);
+        return { model: fallback.model, ...(ofFallback && { capabilities: ofFallback }) };
+      }),
       history: [...history],
       recalled: [...(await recalledFor(created, ports, signal))],
       warnings: [...warnings],

@@ -20,7 +20,7 @@ import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import type { Frame } from "../../src/domain/state/frame.ts";
 import { plannerId, rootId, scopeOf } from "../../src/domain/state/frame.ts";
 import type { ModelToolCall, ModelUsage, PromptMessage } from "../../src/domain/model/model.ts";
-import { delayAfterFailure } from "../../src/domain/model/retry-delay.ts";
+import { afterFailure } from "../../src/domain/model/after-failure.ts";
 import { modelOf } from "../../src/domain/model/model-of.ts";
 import { modelTurnFacts, summaryFacts } from "../../src/domain/model/model-turn-facts.ts";
 import { openWaits } from "../../src/domain/next-effects.ts";
@@ -174,13 +174,15 @@ export class PlayedRun {
     const frame = this.frame(id);
     const call = frame.modelCall;
     const failure = { reason, retryable, retryAfterMs };
-    const delayMs = call && delayAfterFailure(this.state, call, failure, this.nowMs + 10);
+    const { delayMs, fallbackModel = "" } =
+      call === undefined ? {} : afterFailure(this.state, { frame, call }, failure, this.nowMs + 10);
     const message = `the provider says ${reason}`;
     const value = {
       reason,
       message,
       retryable,
       answerBegan,
+      fallbackModel,
       ...(this.state.head.prepared?.retry && call && { attempt: call.attempt }),
       ...(this.state.head.prepared?.retry &&
         delayMs !== undefined && { retryDelay: durationFromMs(delayMs) }),

@@ -121,6 +121,12 @@ pub struct AgentSpec {
     /// How failed model calls are repeated. Fields that are unset have the defaults of the deployment.
     #[prost(message, optional, tag = "33")]
     pub retry: ::core::option::Option<RetryPolicy>,
+    /// Models that take over, in this order, from a model that gives no answer: its attempts by `retry`
+    /// are used up, its provider refuses the key, or no provider of its name is configured. Each has
+    /// its own attempts. A run or subtask that has changed its model keeps it. Each must support tools
+    /// if `model` does.
+    #[prost(string, repeated, tag = "34")]
+    pub fallback_models: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// How a model call is repeated that its provider fails for a reason that may pass: a rate limit, an
 /// error of the server, a lost connection, a time-out. A refused request, a missing authorization,

@@ -550,6 +550,21 @@ pub struct RunPrepared {
     /// that did not record it: a call then has at most four attempts.
     #[prost(message, optional, tag = "12")]
     pub retry: ::core::option::Option<super::super::agent::v1::RetryPolicy>,
+    /// Models that take over from a model that gives no answer, in order.
+    #[prost(message, repeated, tag = "13")]
+    pub fallbacks: ::prost::alloc::vec::Vec<FallbackModel>,
+}
+/// A model that takes over from one that gives no answer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FallbackModel {
+    /// The model.
+    #[prost(message, optional, tag = "1")]
+    pub model: ::core::option::Option<super::super::agent::v1::ModelSpec>,
+    /// Capabilities of the model's provider.
+    #[prost(message, optional, tag = "2")]
+    pub capabilities: ::core::option::Option<
+        super::super::agent::v1::ProviderCapabilities,
+    >,
 }
 /// A model is about to be called. Recorded before the call, so that the call is counted even if its
 /// answer is lost.
@@ -707,6 +722,10 @@ pub struct ModelCallFailed {
     /// call. False in logs of versions that did not record it.
     #[prost(bool, tag = "8")]
     pub answer_began: bool,
+    /// Id of the model that is called instead, now and in all further steps. Empty: the model is not
+    /// changed.
+    #[prost(string, tag = "9")]
+    pub fallback_model: ::prost::alloc::string::String,
 }
 /// A message was sent to the run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -24,6 +24,7 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
     const value = { firstSequence: streamedFrom };
     return [fact(scopeOf(frame), { case: "textVoided", value })];
   }
+  if (status === "replaced") return [];
   const isSummary = call.purpose === ModelCallPurpose.SUMMARY;
   if (status === "due") {
     return isSummary

@@ -33,12 +33,15 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "reasoning":
       return amendModelCall(frame, (call) => streaming(call, sequence));
     case "textVoided":
-      return {
-        ...amendModelCall(frame, (call) => ({ ...call, streamedFrom: undefined })),
-        text: "",
-      };
+      return frame.modelCall?.status === "replaced"
+        ? { ...frame, modelCall: undefined, text: "" }
+        : {
+            ...amendModelCall(frame, (call) => ({ ...call, streamedFrom: undefined })),
+            text: "",
+          };
     case "modelCallFailed": {
       const failure = event.value;
+      if (failure.fallbackModel !== "") return changeModel(frame);
       const failed = amendModelCall(frame, (call) => failedCall(call, failure, msOf(envelope)));
       const isTooLarge =
         failure.reason === "context_overflow" &&
@@ -142,6 +145,23 @@ function failedCall(call: ModelCall, failure: ModelCallFailed, failedAtMs: numbe
     providerFailures: call.providerFailures + (wasCalled ? 1 : 0),
     malformedAnswers: call.malformedAnswers + (failure.reason === "malformed" ? 1 : 0),
     reservedUsd: 0,
+  };
+}
+
+/** Has the next model take over. What was counted for the previous one does not hold for it. */
+function changeModel(frame: Frame): Frame {
+  const { modelCall } = frame;
+  const replaced: ModelCall | undefined =
+    modelCall?.streamedFrom === undefined
+      ? undefined
+      : { ...modelCall, status: "replaced", reservedUsd: 0 };
+  return {
+    ...frame,
+    fallback: frame.fallback + 1,
+    measured: undefined,
+    counted: undefined,
+    scale: 1,
+    modelCall: replaced,
   };
 }
 

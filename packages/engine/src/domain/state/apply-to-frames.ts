@@ -138,7 +138,7 @@ function failed(state: RunState, envelope: RunEvent, failure: ModelCallFailed): 
   const call = frameOf(state, envelope)?.modelCall;
   const hasBegun = failure.answerBegan || call?.streamedFrom !== undefined;
   const lost = hasBegun ? (call?.reservedUsd ?? 0) : 0;
-  const isRepeated = failure.retryDelay !== undefined;
+  const isRepeated = failure.retryDelay !== undefined || failure.fallbackModel !== "";
   return {
     ...toOne(state, envelope),
     lostUsd: state.lostUsd + lost,

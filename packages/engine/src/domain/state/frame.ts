@@ -40,6 +40,8 @@ export interface Frame {
   readonly counted: number | undefined;
   /** What the runtime's count of a request is multiplied by to be an upper bound of the provider's; at least 1. */
   readonly scale: number;
+  /** How many of the fallback models took over, one after the other; 0: the frame has its own model. */
+  readonly fallback: number;
   /** The model call of the open step. */
   readonly modelCall: ModelCall | undefined;
   /** The tool calls of the open or last step, in the order of the model. */
@@ -141,8 +143,11 @@ export interface ModelCall {
   readonly purpose: ModelCallPurpose;
   /** Sequence of its `model_call_started`. */
   readonly sequence: number;
-  /** `due`: the next attempt starts at once, because the owner was lost or the time to wait is over. */
-  readonly status: "in_progress" | "due" | ModelCallFailed;
+  /**
+   * `due`: the next attempt starts at once, because the owner was lost or the time to wait is over. `replaced`: another model
+   * takes over as soon as the text of this attempt is voided.
+   */
+  readonly status: "in_progress" | "due" | "replaced" | ModelCallFailed;
   /** When it failed, in milliseconds since the epoch; undefined: it has not. */
   readonly failedAtMs?: number;
   /** When the first failure of a provider that a worker has happened, in milliseconds since the epoch. Undefined: none has. */
@@ -192,6 +197,7 @@ export function newFrame(
     measured: undefined,
     counted: undefined,
     scale: 1,
+    fallback: 0,
     modelCall: undefined,
     calls: [],
     hasTurn: false,

@@ -12,13 +12,14 @@ export function openSubtask(parent: Frame, started: SubtaskChanged): Frame | und
   const call = parent.calls.find((candidate) => candidate.call.callId === callId);
   const job = call === undefined ? undefined : jobsOf(approvedCall(call))[index];
   if (job === undefined) return undefined;
-  return newFrame({
+  const child = newFrame({
     id: subtaskId,
     depth: parent.depth + 1,
     subtask: { parent: parent.id, callId, index, job },
     tools: childTools(parent, job),
     units: unitsFrom([{ kind: "user", text: inputOf(job), isInput: true }]),
   });
+  return { ...child, fallback: parent.fallback };
 }
 
 function inputOf({ instructions, additionalContext }: Job): string {

@@ -107,9 +107,14 @@ type AgentSpec struct {
 	// truncated answer ends it marked as truncated, and a filtered answer ends it with an error.
 	AnswerPolicy *AnswerPolicy `protobuf:"bytes,32,opt,name=answer_policy,json=answerPolicy,proto3" json:"answer_policy,omitempty"`
 	// How failed model calls are repeated. Fields that are unset have the defaults of the deployment.
-	Retry         *RetryPolicy `protobuf:"bytes,33,opt,name=retry,proto3" json:"retry,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Retry *RetryPolicy `protobuf:"bytes,33,opt,name=retry,proto3" json:"retry,omitempty"`
+	// Models that take over, in this order, from a model that gives no answer: its attempts by `retry`
+	// are used up, its provider refuses the key, or no provider of its name is configured. Each has
+	// its own attempts. A run or subtask that has changed its model keeps it. Each must support tools
+	// if `model` does.
+	FallbackModels []string `protobuf:"bytes,34,rep,name=fallback_models,json=fallbackModels,proto3" json:"fallback_models,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *AgentSpec) Reset() {
@@ -369,6 +374,13 @@ func (x *AgentSpec) GetAnswerPolicy() *AnswerPolicy {
 func (x *AgentSpec) GetRetry() *RetryPolicy {
 	if x != nil {
 		return x.Retry
+	}
+	return nil
+}
+
+func (x *AgentSpec) GetFallbackModels() []string {
+	if x != nil {
+		return x.FallbackModels
 	}
 	return nil
 }
@@ -1069,7 +1081,7 @@ var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x83\x0f\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xae\x0f\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -1110,7 +1122,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"mcpServers\x12G\n" +
 	"\x0fapproval_policy\x18\x1f \x01(\v2\x1e.reeve.agent.v1.ApprovalPolicyR\x0eapprovalPolicy\x12A\n" +
 	"\ranswer_policy\x18  \x01(\v2\x1c.reeve.agent.v1.AnswerPolicyR\fanswerPolicy\x121\n" +
-	"\x05retry\x18! \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x1aC\n" +
+	"\x05retry\x18! \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x12)\n" +
+	"\x0ffallback_models\x18\" \x03(\tB\x00R\x0efallbackModels\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +

@@ -2870,7 +2870,9 @@ type RunPrepared struct {
 	GatedTools []string `protobuf:"bytes,11,rep,name=gated_tools,json=gatedTools,proto3" json:"gated_tools,omitempty"`
 	// How failed model calls of the run are repeated; all fields are set. Unset in logs of versions
 	// that did not record it: a call then has at most four attempts.
-	Retry         *v13.RetryPolicy `protobuf:"bytes,12,opt,name=retry,proto3" json:"retry,omitempty"`
+	Retry *v13.RetryPolicy `protobuf:"bytes,12,opt,name=retry,proto3" json:"retry,omitempty"`
+	// Models that take over from a model that gives no answer, in order.
+	Fallbacks     []*FallbackModel `protobuf:"bytes,13,rep,name=fallbacks,proto3" json:"fallbacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2989,6 +2991,68 @@ func (x *RunPrepared) GetRetry() *v13.RetryPolicy {
 	return nil
 }
 
+func (x *RunPrepared) GetFallbacks() []*FallbackModel {
+	if x != nil {
+		return x.Fallbacks
+	}
+	return nil
+}
+
+// A model that takes over from one that gives no answer.
+type FallbackModel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model.
+	Model *v13.ModelSpec `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// Capabilities of the model's provider.
+	Capabilities  *v13.ProviderCapabilities `protobuf:"bytes,2,opt,name=capabilities,proto3" json:"capabilities,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FallbackModel) Reset() {
+	*x = FallbackModel{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FallbackModel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FallbackModel) ProtoMessage() {}
+
+func (x *FallbackModel) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FallbackModel.ProtoReflect.Descriptor instead.
+func (*FallbackModel) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *FallbackModel) GetModel() *v13.ModelSpec {
+	if x != nil {
+		return x.Model
+	}
+	return nil
+}
+
+func (x *FallbackModel) GetCapabilities() *v13.ProviderCapabilities {
+	if x != nil {
+		return x.Capabilities
+	}
+	return nil
+}
+
 // A model is about to be called. Recorded before the call, so that the call is counted even if its
 // answer is lost.
 type ModelCallStarted struct {
@@ -3020,7 +3084,7 @@ type ModelCallStarted struct {
 
 func (x *ModelCallStarted) Reset() {
 	*x = ModelCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3032,7 +3096,7 @@ func (x *ModelCallStarted) String() string {
 func (*ModelCallStarted) ProtoMessage() {}
 
 func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3045,7 +3109,7 @@ func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallStarted.ProtoReflect.Descriptor instead.
 func (*ModelCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ModelCallStarted) GetAttempt() uint32 {
@@ -3108,7 +3172,7 @@ type ModelRetryDue struct {
 
 func (x *ModelRetryDue) Reset() {
 	*x = ModelRetryDue{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3120,7 +3184,7 @@ func (x *ModelRetryDue) String() string {
 func (*ModelRetryDue) ProtoMessage() {}
 
 func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3133,7 +3197,7 @@ func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRetryDue.ProtoReflect.Descriptor instead.
 func (*ModelRetryDue) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ModelRetryDue) GetAttempt() uint32 {
@@ -3157,7 +3221,7 @@ type TokensCounted struct {
 
 func (x *TokensCounted) Reset() {
 	*x = TokensCounted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3169,7 +3233,7 @@ func (x *TokensCounted) String() string {
 func (*TokensCounted) ProtoMessage() {}
 
 func (x *TokensCounted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3182,7 +3246,7 @@ func (x *TokensCounted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokensCounted.ProtoReflect.Descriptor instead.
 func (*TokensCounted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *TokensCounted) GetInputTokens() uint32 {
@@ -3211,7 +3275,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3223,7 +3287,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3236,7 +3300,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -3259,7 +3323,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3271,7 +3335,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3284,7 +3348,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -3312,7 +3376,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3324,7 +3388,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3337,7 +3401,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -3362,7 +3426,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3374,7 +3438,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3387,7 +3451,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -3422,7 +3486,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3434,7 +3498,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3447,7 +3511,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -3483,7 +3547,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3495,7 +3559,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3508,7 +3572,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -3583,14 +3647,17 @@ type ModelCallFailed struct {
 	Provider string `protobuf:"bytes,7,opt,name=provider,proto3" json:"provider,omitempty"`
 	// Whether the provider had begun to answer, which it may bill: with text, reasoning, or a tool
 	// call. False in logs of versions that did not record it.
-	AnswerBegan   bool `protobuf:"varint,8,opt,name=answer_began,json=answerBegan,proto3" json:"answer_began,omitempty"`
+	AnswerBegan bool `protobuf:"varint,8,opt,name=answer_began,json=answerBegan,proto3" json:"answer_began,omitempty"`
+	// Id of the model that is called instead, now and in all further steps. Empty: the model is not
+	// changed.
+	FallbackModel string `protobuf:"bytes,9,opt,name=fallback_model,json=fallbackModel,proto3" json:"fallback_model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3602,7 +3669,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3615,7 +3682,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -3674,6 +3741,13 @@ func (x *ModelCallFailed) GetAnswerBegan() bool {
 	return false
 }
 
+func (x *ModelCallFailed) GetFallbackModel() string {
+	if x != nil {
+		return x.FallbackModel
+	}
+	return ""
+}
+
 // A message was sent to the run.
 type MessageSubmitted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3689,7 +3763,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3701,7 +3775,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3714,7 +3788,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -3751,7 +3825,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3763,7 +3837,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3776,7 +3850,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -3812,7 +3886,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3824,7 +3898,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3837,7 +3911,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -3877,7 +3951,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3889,7 +3963,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3902,7 +3976,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -4111,7 +4185,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
-	"waitingFor\"\xed\x04\n" +
+	"waitingFor\"\xa8\x05\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -4126,7 +4200,11 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	" \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\x14planningCapabilities\x12\x1f\n" +
 	"\vgated_tools\x18\v \x03(\tR\n" +
 	"gatedTools\x121\n" +
-	"\x05retry\x18\f \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\"\xd3\x02\n" +
+	"\x05retry\x18\f \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x129\n" +
+	"\tfallbacks\x18\r \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\"\x8a\x01\n" +
+	"\rFallbackModel\x12/\n" +
+	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
+	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\"\xd3\x02\n" +
 	"\x10ModelCallStarted\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x128\n" +
 	"\apurpose\x18\x02 \x01(\x0e2\x1e.reeve.run.v1.ModelCallPurposeR\apurpose\x12&\n" +
@@ -4163,7 +4241,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\bcall_ids\x18\x04 \x03(\tR\acallIds\x12\x16\n" +
 	"\x06format\x18\x05 \x01(\tR\x06format\x12\x1a\n" +
 	"\badvisory\x18\x06 \x01(\tR\badvisory\x12%\n" +
-	"\x0econtext_tokens\x18\a \x01(\rR\rcontextTokens\"\xb2\x02\n" +
+	"\x0econtext_tokens\x18\a \x01(\rR\rcontextTokens\"\xd9\x02\n" +
 	"\x0fModelCallFailed\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1c\n" +
@@ -4174,7 +4252,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"retryDelay\x12\x18\n" +
 	"\aattempt\x18\x06 \x01(\rR\aattempt\x12\x1a\n" +
 	"\bprovider\x18\a \x01(\tR\bprovider\x12!\n" +
-	"\fanswer_began\x18\b \x01(\bR\vanswerBegan\"\x88\x01\n" +
+	"\fanswer_began\x18\b \x01(\bR\vanswerBegan\x12%\n" +
+	"\x0efallback_model\x18\t \x01(\tR\rfallbackModel\"\x88\x01\n" +
 	"\x10MessageSubmitted\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x122\n" +
@@ -4267,7 +4346,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -4301,47 +4380,48 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*RunClaimed)(nil),               // 29: reeve.run.v1.RunClaimed
 	(*RunParked)(nil),                // 30: reeve.run.v1.RunParked
 	(*RunPrepared)(nil),              // 31: reeve.run.v1.RunPrepared
-	(*ModelCallStarted)(nil),         // 32: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 33: reeve.run.v1.ModelRetryDue
-	(*TokensCounted)(nil),            // 34: reeve.run.v1.TokensCounted
-	(*ToolCallStarted)(nil),          // 35: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 36: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 37: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 38: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 39: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 40: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 41: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 42: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 43: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 44: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 45: reeve.run.v1.Dispatch
-	nil,                              // 46: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 47: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 48: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 49: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 50: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 51: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 52: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 53: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 54: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 55: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 56: reeve.tool.v1.WorkspaceFile
-	(*v11.HistoryMessage)(nil),       // 57: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 58: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 59: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 60: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 61: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 62: reeve.agent.v1.RetryPolicy
-	(*v11.ExecutionTree)(nil),        // 63: reeve.thread.v1.ExecutionTree
+	(*FallbackModel)(nil),            // 32: reeve.run.v1.FallbackModel
+	(*ModelCallStarted)(nil),         // 33: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 34: reeve.run.v1.ModelRetryDue
+	(*TokensCounted)(nil),            // 35: reeve.run.v1.TokensCounted
+	(*ToolCallStarted)(nil),          // 36: reeve.run.v1.ToolCallStarted
+	(*MemoryWritten)(nil),            // 37: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 38: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 39: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 40: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 41: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 42: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 43: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 44: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 45: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 46: reeve.run.v1.Dispatch
+	nil,                              // 47: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 48: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 49: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 50: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 51: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 52: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 53: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 54: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 55: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 56: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 57: reeve.tool.v1.WorkspaceFile
+	(*v11.HistoryMessage)(nil),       // 58: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 59: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 60: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 61: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 62: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 63: reeve.agent.v1.RetryPolicy
+	(*v11.ExecutionTree)(nil),        // 64: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	48, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	49, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	49, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	50, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	10, // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	11, // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	50, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	51, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	51, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	52, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	12, // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	13, // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	14, // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -4359,57 +4439,60 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	29, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
 	30, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
 	31, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	32, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	40, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	41, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	42, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	43, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	35, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	36, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	37, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	39, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	33, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	34, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	52, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	33, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	41, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	42, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	43, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	44, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	36, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	37, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	38, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	40, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	34, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	35, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
+	53, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
 	2,  // 36: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
 	3,  // 37: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
 	4,  // 38: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	53, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	54, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	54, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	55, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
 	3,  // 41: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	55, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	53, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	56, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	46, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	56, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	54, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	57, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	47, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
 	28, // 46: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
 	27, // 47: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
 	26, // 48: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	57, // 49: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	38, // 50: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	47, // 51: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	58, // 49: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	39, // 50: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	48, // 51: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
 	5,  // 52: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
 	6,  // 53: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	58, // 54: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	59, // 55: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	60, // 56: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	58, // 57: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	61, // 58: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	57, // 59: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	59, // 60: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	62, // 61: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	7,  // 62: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	38, // 63: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 64: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	63, // 65: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	49, // 66: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	49, // 67: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	53, // 68: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 69: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	70, // [70:70] is the sub-list for method output_type
-	70, // [70:70] is the sub-list for method input_type
-	70, // [70:70] is the sub-list for extension type_name
-	70, // [70:70] is the sub-list for extension extendee
-	0,  // [0:70] is the sub-list for field type_name
+	59, // 54: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	60, // 55: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	61, // 56: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	59, // 57: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	62, // 58: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	58, // 59: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	60, // 60: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	63, // 61: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	32, // 62: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	59, // 63: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	60, // 64: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 65: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	39, // 66: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 67: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	64, // 68: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	50, // 69: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	50, // 70: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	54, // 71: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 72: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	73, // [73:73] is the sub-list for method output_type
+	73, // [73:73] is the sub-list for method input_type
+	73, // [73:73] is the sub-list for extension type_name
+	73, // [73:73] is the sub-list for extension extendee
+	0,  // [0:73] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -4453,14 +4536,14 @@ func file_reeve_run_v1_run_event_proto_init() {
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
-	file_reeve_run_v1_run_event_proto_msgTypes[23].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   39,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -500,7 +500,7 @@ class RunParked(_message.Message):
     def __init__(self, waiting_for: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RunPrepared(_message.Message):
-    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry")
+    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry", "fallbacks")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -513,6 +513,7 @@ class RunPrepared(_message.Message):
     PLANNING_CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     GATED_TOOLS_FIELD_NUMBER: _ClassVar[int]
     RETRY_FIELD_NUMBER: _ClassVar[int]
+    FALLBACKS_FIELD_NUMBER: _ClassVar[int]
     model: _model_spec_pb2.ModelSpec
     capabilities: _model_spec_pb2.ProviderCapabilities
     tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
@@ -525,7 +526,16 @@ class RunPrepared(_message.Message):
     planning_capabilities: _model_spec_pb2.ProviderCapabilities
     gated_tools: _containers.RepeatedScalarFieldContainer[str]
     retry: _agent_spec_pb2.RetryPolicy
-    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ...) -> None: ...
+    fallbacks: _containers.RepeatedCompositeFieldContainer[FallbackModel]
+    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ...) -> None: ...
+
+class FallbackModel(_message.Message):
+    __slots__ = ("model", "capabilities")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    model: _model_spec_pb2.ModelSpec
+    capabilities: _model_spec_pb2.ProviderCapabilities
+    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ...) -> None: ...
 
 class ModelCallStarted(_message.Message):
     __slots__ = ("attempt", "purpose", "reserved_usd", "input_tokens", "max_output_tokens", "request_digest", "tools_digest")
@@ -614,7 +624,7 @@ class ModelTurn(_message.Message):
     def __init__(self, message_json: _Optional[bytes] = ..., provider_call_ids: _Optional[_Iterable[str]] = ..., finish_reason: _Optional[str] = ..., call_ids: _Optional[_Iterable[str]] = ..., format: _Optional[str] = ..., advisory: _Optional[str] = ..., context_tokens: _Optional[int] = ...) -> None: ...
 
 class ModelCallFailed(_message.Message):
-    __slots__ = ("reason", "message", "retryable", "retry_after", "retry_delay", "attempt", "provider", "answer_began")
+    __slots__ = ("reason", "message", "retryable", "retry_after", "retry_delay", "attempt", "provider", "answer_began", "fallback_model")
     REASON_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     RETRYABLE_FIELD_NUMBER: _ClassVar[int]
@@ -623,6 +633,7 @@ class ModelCallFailed(_message.Message):
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
     ANSWER_BEGAN_FIELD_NUMBER: _ClassVar[int]
+    FALLBACK_MODEL_FIELD_NUMBER: _ClassVar[int]
     reason: str
     message: str
     retryable: bool
@@ -631,7 +642,8 @@ class ModelCallFailed(_message.Message):
     attempt: int
     provider: str
     answer_began: bool
-    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., retry_delay: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., attempt: _Optional[int] = ..., provider: _Optional[str] = ..., answer_began: _Optional[bool] = ...) -> None: ...
+    fallback_model: str
+    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., retry_delay: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., attempt: _Optional[int] = ..., provider: _Optional[str] = ..., answer_began: _Optional[bool] = ..., fallback_model: _Optional[str] = ...) -> None: ...
 
 class MessageSubmitted(_message.Message):
     __slots__ = ("message_id", "message", "submitted_by")

@@ -1,0 +1,11 @@
+import type { ResolvedModel } from "./resolve-model.ts";
+
+/** Returns why a model cannot take over from another one. Undefined: it can. The tools of a run never change. */
+export function fallbackProblem(fallback: ResolvedModel, first: ResolvedModel): string | undefined {
+  if (callsTools(fallback) || !callsTools(first)) return undefined;
+  return `the model "${fallback.model.id}" does not call tools, but "${first.model.id}" does, from which it takes over; choose another model`;
+}
+
+function callsTools({ model, provider }: ResolvedModel): boolean {
+  return (model.capabilities ?? provider.capabilities)?.tools ?? true;
+}

@@ -1,0 +1,86 @@
+import type { AgentSpec, ModelCatalog } from "@reeve/contracts/agent";
+import type { Violation } from "@reeve/platform/failure";
+import { Failure } from "@reeve/platform/failure";
+import { fallbackProblem } from "../resolve/fallback-problem.ts";
+import { modelWarnings } from "../resolve/model-warnings.ts";
+import type { ResolvedModel } from "../resolve/resolve-model.ts";
+import { resolveModel } from "../resolve/resolve-model.ts";
+import { limitsFor } from "./limits.ts";
+import { priceProblem } from "./price-problem.ts";
+
+/** A model that a spec names, and the field that names it. */
+interface NamedModel {
+  readonly field: string;
+  /** The model, or the reasons why there is none. */
+  readonly found: ResolvedModel | readonly Violation[];
+}
+
+/** Checks each model that a spec names: that it exists, has a price under a cap on cost, and honors the settings of the spec. */
+export function checkModels(
+  spec: AgentSpec,
+  models: ModelCatalog,
+): { readonly violations: readonly Violation[]; readonly warnings: readonly string[] } {
+  const named = namedModels(spec, models);
+  const resolved = named.flatMap(({ found }) => ("model" in found ? [found] : []));
+  const warnings = resolved.flatMap((model) => modelWarnings(spec, model));
+  return {
+    violations: [
+      ...named.flatMap(({ field, found }) => ("model" in found ? [] : renamed(found, field))),
+      ...fallbackViolations(named),
+      ...priceViolations(spec, resolved, models),
+    ],
+    warnings: [...new Set(warnings)],
+  };
+}
+
+/** The planning fields, such as the planner's model, are ignored when planning is off. */
+function namedModels(spec: AgentSpec, models: ModelCatalog): readonly NamedModel[] {
+  const { model, planningEnabled, planningModel, fallbackModels } = spec;
+  const references: readonly (readonly [field: string, reference: string])[] = [
+    ["model", model],
+    ["planning_model", planningEnabled ? (planningModel ?? "") : ""],
+    ...fallbackModels.map((each, index) => [`fallback_models[${index}]`, each] as const),
+  ];
+  return references
+    .filter(([, reference]) => reference !== "")
+    .map(([field, reference]) => ({ field, found: resolvedOr(reference, models) }));
+}
+
+function resolvedOr(reference: string, models: ModelCatalog): NamedModel["found"] {
+  try {
+    return resolveModel({ model: reference }, models);
+  } catch (error) {
+    if (error instanceof Failure) return error.violations;
+    throw error;
+  }
+}
+
+function renamed(violations: readonly Violation[], field: string): readonly Violation[] {
+  return violations.map((violation) => ({ ...violation, field }));
+}
+
+function fallbackViolations(named: readonly NamedModel[]): readonly Violation[] {
+  const first = named.find(({ field }) => field === "model")?.found;
+  return named.flatMap(({ field, found }) => {
+    if (!field.startsWith("fallback_models") || first === undefined) return [];
+    if (!("model" in first) || !("model" in found)) return [];
+    const description = fallbackProblem(found, first);
+    return description === undefined
+      ? []
+      : [{ field, description, reason: "UNSUPPORTED_CAPABILITY" }];
+  });
+}
+
+function priceViolations(
+  spec: AgentSpec,
+  resolved: readonly ResolvedModel[],
+  { maxima }: ModelCatalog,
+): readonly Violation[] {
+  const limits = limitsFor(spec, maxima);
+  return resolved.flatMap(({ model }) => {
+    const description = priceProblem(spec, model, limits);
+    return description === undefined
+      ? []
+      : [{ field: "budgets.max_cost_usd", description, reason: "UNKNOWN_COST" }];
+  });
+}
