@@ -1,11 +1,13 @@
 import { join } from "node:path";
-import { create } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
-import type { RunEvent } from "@reeve/contracts/run";
+import type { RunEvent, RunEventKind } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
+import { RetryingClient } from "../system/support/retrying-client.ts";
 import { expectCompleted } from "../system/support/watching.ts";
 import type { OnCluster } from "./support/cluster.ts";
 import {
@@ -18,6 +20,8 @@ import {
 
 const reason = whyNoCluster();
 const scripts = join(import.meta.dirname, "../system/support/scripts");
+/** The number of clients. Each has one run at a time. */
+const load = 8;
 /** The token of the overlay for development. */
 const token = "dev-token-of-everybody";
 
@@ -30,13 +34,13 @@ describe.skipIf(reason !== undefined)(
     beforeAll(async () => {
       cluster = await deployToCluster(scripts);
       reeve = openConnection({ address: cluster.url, token });
-      for (const id of ["talk", "sleep"]) {
-        const permissionClasses = ["execute"];
+      for (const id of ["talk", "sleep", "steps"]) {
         const spec = create(AgentSpecSchema, {
           id,
           name: id,
           model: `scripted:${id}`,
-          permissionClasses,
+          permissionClasses: ["execute"],
+          deepAgent: { allowedImports: fromJson(ListValueSchema, ["time"]) },
         });
         await reeve.agents.createAgent({ spec });
       }
@@ -78,15 +82,40 @@ describe.skipIf(reason !== undefined)(
       },
     );
 
-    test.each(["runtime", "toolhost", "approvals"])(
-      "runs end while the pods of %s are replaced",
-      { timeout: 600_000 },
-      async (name) => {
-        const runs = await Promise.all(Array.from({ length: 20 }, () => start()));
-        const watched = runs.map(eventsOf);
-        await restart(name);
-        for (const events of await Promise.all(watched)) expectCompleted(events);
+    // The pods of a runtime hand over the runs that are between two steps.
+    test.each([
+      ["gateway", 1],
+      ["runtime", 2],
+      ["toolhost", 1],
+      ["approvals", 1],
+    ] as const)(
+      "runs that are at work while the pods of %s are replaced end without a gap",
+      { timeout: 900_000 },
+      async (name, minClaims) => {
+        const isAtWork = Promise.withResolvers<void>();
+        const over = new AbortController();
+        const clients = Array.from(
+          { length: load },
+          (_, index) =>
+            new RetryingClient({
+              name: `${name}-${index}`,
+              agentId: "steps",
+              gateways: () => [reeve],
+              onEvent: () => isAtWork.resolve(),
+            }),
+        );
+        const running = Promise.all(clients.map((client) => client.runsUntil(over.signal)));
+        await Promise.race([isAtWork.promise, running]);
+        await restart(name).finally(() => over.abort());
+        const runs = (await running).flat();
+        for (const events of runs) expectCompleted(events);
+        const claims = runs.map((events) => countOf(events, "runClaimed"));
+        expect(Math.max(...claims)).toBeGreaterThanOrEqual(minClaims);
       },
     );
   },
 );
+
+function countOf(events: readonly RunEvent[], kind: RunEventKind): number {
+  return events.filter(({ event }) => event.case === kind).length;
+}

@@ -4,15 +4,20 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
+import { setTimeout as retryDelay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { onAbort } from "@reeve/platform/async/on-abort";
 import { findProgram } from "@reeve/platform/nats/nats-server";
 import type { V1PodSpec } from "@kubernetes/client-node";
 import type { KubernetesObject } from "./kubernetes-object.ts";
 import { workloadsOf } from "./manifests.ts";
+import { freePort } from "../../support/free-ports.ts";
 import { render } from "./render.ts";
 
 const namespace = "reeve";
 const sandboxes = "reeve-sandboxes";
+/** How long after the end of a forward the next one begins. */
+const forwardDelayMs = 200;
 const provision = "--selector=app.kubernetes.io/name=provision";
 
 /** The image of sandboxes, for tests that execute code. */
@@ -64,17 +69,48 @@ export async function deployToCluster(scripts: string): Promise<OnCluster> {
   for (const name of ["gateway", "runtime", "toolhost", "approvals"]) {
     kubectl(["rollout", "status", `deployment/${name}`, ...inside]);
   }
-  const forward = spawn("kubectl", ["port-forward", "-n", namespace, "service/gateway", ":80"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const ended = once(forward, "exit");
-  starting.defer(async () => {
-    forward.kill();
-    await ended;
-  });
-  const url = await forwarded(forward.stdout);
+  const port = await freePort();
+  const forward = starting.use(new Forward(port));
+  await forward.opened;
   const resources = starting.move();
+  const url = `http://127.0.0.1:${port}`;
   return { url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+/** Forwards a local port to a pod of the gateway, and to another one when that pod ends, until it is disposed. */
+class Forward implements AsyncDisposable {
+  /** Resolves when the port is forwarded for the first time. */
+  readonly opened: Promise<void>;
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #end = new AbortController();
+  readonly #forwarding: Promise<void>;
+
+  constructor(port: number) {
+    this.opened = this.#opened.promise;
+    this.#forwarding = this.#forward(port);
+    this.#forwarding.catch((error: unknown) => this.#opened.reject(error));
+  }
+
+  async #forward(port: number): Promise<void> {
+    const { signal } = this.#end;
+    while (!signal.aborted) {
+      const args = ["port-forward", "-n", namespace, "service/gateway", `${port}:80`];
+      const forward = spawn("kubectl", args, { stdio: ["ignore", "pipe", "inherit"] });
+      const ended = once(forward, "exit");
+      using _ = onAbort(signal, () => forward.kill());
+      // kubectl ends with its pod.
+      for await (const line of createInterface({ input: forward.stdout })) {
+        if (line.includes("Forwarding from")) this.#opened.resolve();
+      }
+      await ended;
+      await retryDelay(forwardDelayMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.abort();
+    await this.#forwarding;
+  }
 }
 
 /** Returns the names of all sandbox pods. */
@@ -115,17 +151,9 @@ function mountScripts(pod: V1PodSpec): void {
 }
 
 function scriptsIn(folder: string): KubernetesObject {
-  const names = ["talk.yaml", "sleep.yaml"];
+  const names = ["talk.yaml", "sleep.yaml", "steps.yaml"];
   const data = Object.fromEntries(
     names.map((name) => [name, readFileSync(join(folder, name), "utf8")]),
   );
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "scripts", namespace }, data };
-}
-
-async function forwarded(output: NodeJS.ReadableStream): Promise<string> {
-  for await (const line of createInterface({ input: output })) {
-    const [, port] = /Forwarding from 127\.0\.0\.1:(\d+)/.exec(line) ?? [];
-    if (port !== undefined) return `http://127.0.0.1:${port}`;
-  }
-  throw new Error("kubectl port-forward ended");
 }
