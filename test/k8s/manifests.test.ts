@@ -9,6 +9,7 @@ const folders = [
   "deploy/k8s/overlays/prod",
   "deploy/k8s/overlays/dev-sandbox",
   "test/k8s/overlays/all",
+  "test/k8s/overlays/ingress",
 ];
 
 test.skipIf(renderer === undefined && process.env["CI"] === undefined)(

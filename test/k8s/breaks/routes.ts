@@ -19,6 +19,17 @@ export const routeBreaks: readonly Break[] = [
   ],
   [
     "routes",
+    "an Ingress to every path",
+    (_, objects) => {
+      const backend = { service: { name: "gateway", port: { number: 80 } } };
+      const http = { paths: [{ path: "/", pathType: "Prefix", backend }] };
+      const [apiVersion, kind, metadata] = ["networking.k8s.io/v1", "Ingress", { name: "open" }];
+      objects.push({ apiVersion, kind, metadata, spec: { rules: [{ host: "a.example", http }] } });
+    },
+    "Ingress open opens everything",
+  ],
+  [
+    "routes",
     "a timeout for streams",
     (find) => delete find("HTTPRoute", "http").spec.rules[0].timeouts,
     "ends streams",

@@ -1,4 +1,4 @@
-import type { V1ServiceSpec } from "@kubernetes/client-node";
+import type { V1IngressSpec, V1ServiceSpec } from "@kubernetes/client-node";
 import { publicServices } from "../support/public-services.ts";
 import type { KubernetesObject } from "../support/kubernetes-object.ts";
 import { nameOf } from "../support/kubernetes-object.ts";
@@ -18,13 +18,13 @@ interface RouteSpec {
 
 /** Exactly the public services are exposed, at separate hostnames, without a timeout for streams. */
 export function routes(objects: readonly KubernetesObject[]): readonly string[] {
-  const all = ofKind(objects, "GRPCRoute", "HTTPRoute");
-  const hosts = all.flatMap((route) => (route.spec as RouteSpec).hostnames ?? []);
+  const all = ofKind(objects, "GRPCRoute", "HTTPRoute", "Ingress");
+  const hosts = all.flatMap((route) => specOf(route).hostnames ?? []);
   const shared = hosts.filter((host, index) => hosts.indexOf(host) !== index);
   return [
     ...shared.map((host) => `two routes are for ${host}`),
     ...all.flatMap((route) => {
-      const { rules } = route.spec as RouteSpec;
+      const { rules } = specOf(route);
       const open = rules.flatMap(({ matches = [] }) => matches).map(openedBy);
       return [
         ...publicServices
@@ -37,6 +37,20 @@ export function routes(objects: readonly KubernetesObject[]): readonly string[] 
       ];
     }),
   ];
+}
+
+/** Returns the routes of an object, those of an Ingress as a route has them. */
+function specOf({ kind, spec }: KubernetesObject): RouteSpec {
+  if (kind !== "Ingress") return spec as RouteSpec;
+  const { rules = [] } = spec as V1IngressSpec;
+  const paths = rules.flatMap(({ http }) => http?.paths ?? []);
+  return {
+    hostnames: rules.flatMap(({ host }) => host ?? []),
+    rules: paths.map(({ path = "", pathType, backend: { service } }) => ({
+      matches: [{ path: { type: pathType, value: path } }],
+      backendRefs: [{ name: service?.name ?? "", port: service?.port?.number ?? 0 }],
+    })),
+  };
 }
 
 function openedBy(match: NonNullable<RouteSpec["rules"][number]["matches"]>[number]): string {
