@@ -76,7 +76,7 @@ export const keepsDuplicateDispatches: Breakage = { dedupes: false };
 export const unswept: Breakage = { isUnswept: true };
 
 /** No gateway sweeps runs, and stale reads are the only faults. */
-export const unsweptWithStaleReads: Breakage = { ...unswept, faults: /as of one append ago$/ };
+export const unsweptWithStaleReads: Breakage = { ...unswept, faults: /as of \d appends ago$/ };
 
 /** No gateway sweeps runs, and workers that are asked to end are the only faults. */
 export const unsweptWithEndingWorkers: Breakage = { ...unswept, faults: /is asked to end$/ };

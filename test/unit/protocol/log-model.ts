@@ -3,6 +3,9 @@ import { tailAt } from "@reeve/jetstream/log/port";
 import type { MemoryLog } from "@reeve/jetstream/log/memory";
 import type { Actor, Scheduler } from "./scheduler.ts";
 
+/** By how many appends a replica lags at most. */
+const maxLag = 3;
+
 interface Parts<Key, Event> {
   readonly inner: MemoryLog<Key, Event>;
   readonly nameOf: (key: Key) => string;
@@ -58,22 +61,23 @@ export class LogModel<Key, Event> {
     return { append, read, follow };
   }
 
-  /** Returns a read that lacks the last append. */
-  #late(
-    key: Key,
-    after: Tail,
-    signal: AbortSignal,
-  ): (() => Promise<EventRange<Event>>) | undefined {
+  /** Returns reads that lack the last append, the last two, and so on. */
+  #late(key: Key, after: Tail, signal: AbortSignal): readonly (() => Promise<EventRange<Event>>)[] {
     const { inner, nameOf } = this.#parts;
     const name = nameOf(key);
-    const missing = inner.batches.findLast((batch) => nameOf(batch.key) === name)?.events.length;
-    const length = (this.#logs.get(name)?.length ?? 0) - (missing ?? 0);
-    if (missing === undefined || length < after.sequence) return undefined;
-    return async () => {
+    const appends = inner.batches.filter((batch) => nameOf(batch.key) === name);
+    const lags = Array.from({ length: Math.min(maxLag, appends.length) }, (_, index) => index + 1);
+    const missing = lags.map((lag) =>
+      appends.slice(-lag).reduce((sum, { events }) => sum + events.length, 0),
+    );
+    const length = this.#logs.get(name)?.length ?? 0;
+    const isPossible = (lag: number) => length - (missing[lag - 1] ?? 0) >= after.sequence;
+    return lags.filter(isPossible).map((lag) => async () => {
       const { events, batchTails } = await inner.read(key, after, signal);
-      const seen = batchTails.slice(0, -1);
-      return { events: events.slice(0, -missing), tail: seen.at(-1) ?? after, batchTails: seen };
-    };
+      const seen = batchTails.slice(0, -lag);
+      const known = events.slice(0, -(missing[lag - 1] ?? 0));
+      return { events: known, tail: seen.at(-1) ?? after, batchTails: seen };
+    });
   }
 
   async #append(

@@ -28,8 +28,8 @@ export interface Act<Value> {
   /** Withdraws the act when it aborts. */
   readonly signal?: AbortSignal;
   readonly happen: () => Promise<Value>;
-  /** Performs the act on a replica that lacks the last append; undefined: same result. */
-  readonly late?: () => (() => Promise<Value>) | undefined;
+  /** Performs the act on replicas that lack the last append, the last two, and so on. Empty: same result. */
+  readonly late?: () => readonly (() => Promise<Value>)[];
   /** Called when the act's message is lost. */
   readonly drop?: () => void;
   /** Returns what its actor learns from the result. */
@@ -159,10 +159,13 @@ export class Scheduler {
         act.drop?.();
       },
     };
-    const late = act.late?.();
-    if (late !== undefined) {
-      const old = `${name}, as of one append ago`;
-      return [happens, { name: old, faults: 1, take: () => this.#happen(waiting, late) }];
+    if (act.late !== undefined) {
+      const old = act.late().map((late, index) => ({
+        name: `${name}, as of ${index + 1} appends ago`,
+        faults: 1,
+        take: () => this.#happen(waiting, late),
+      }));
+      return [happens, ...old];
     }
     if (act.kind === "write") return [happens, lost];
     return act.kind === "say" ? [happens, unsaid] : [happens];
