@@ -45,9 +45,9 @@ export async function forwardCall(
   });
   const dedupeId = `${key.call}:to:${route.host}`;
   const queue = routing.calls.to(route.host);
-  const sequence = await publishUntilHeld(queue, forwarded, { dedupeId }, signal);
-  if (sequence === undefined) delivery.returnToQueue(retryMs);
-  else delivery.acknowledge();
+  const { kind } = await publishUntilHeld(queue, forwarded, { dedupeId }, signal);
+  if (kind === "held") delivery.acknowledge();
+  else delivery.returnToQueue(retryMs);
   return true;
 }
 
@@ -61,9 +61,9 @@ export async function returnCall(
   if (await hasStarted(key, { journal }, signal)) return false;
   // Named after the message, so that a host that repeats this publishes the same message.
   const dedupeId = `${key.call}:back:${delivery.sequence}`;
-  const sequence = await publishUntilHeld(requests, delivery.message, { dedupeId }, signal);
-  if (sequence === undefined) delivery.returnToQueue(retryMs);
-  else delivery.acknowledge();
+  const { kind } = await publishUntilHeld(requests, delivery.message, { dedupeId }, signal);
+  if (kind === "held") delivery.acknowledge();
+  else delivery.returnToQueue(retryMs);
   return true;
 }
 

@@ -28,6 +28,31 @@ test("a run whose owner parks it while it is swept is not dispatched", async () 
   expect(dispatch.length).toBe(0);
 });
 
+test("a run is dispatched although one dispatch after another disappears directly after it was published", async () => {
+  const { log, dispatch } = memoryPorts();
+  await appendFacts(log, run, { case: "runCreated", value: {} });
+  let lost = 0;
+  const ports: SweepPorts = {
+    log,
+    dispatch: {
+      publish: (...args) => dispatch.publish(...args),
+      holds: async (...args) => {
+        if (dispatch.length > 0 && lost < 5) {
+          const taken = await dispatch.take(1, never)[Symbol.asyncIterator]().next();
+          if (taken.done !== true) taken.value.acknowledge();
+          lost++;
+        }
+        return await dispatch.holds(...args);
+      },
+    },
+  };
+  const first = await sweepRun(ports, key, emptySweepRecord, never);
+  expect(first.isDispatched).toBe(false);
+  const second = await sweepRun(ports, key, first, never);
+  expect(second.isDispatched).toBe(true);
+  expect(dispatch.length).toBe(1);
+});
+
 // Requirement: DUR-3
 test("a run is dispatched again each time its dispatch disappears from the queue", async () => {
   const { log, dispatch } = memoryPorts();

@@ -23,7 +23,7 @@ export interface SweepPorts {
 export interface SweepRecord {
   readonly tail: Tail;
   readonly ownership: Ownership;
-  /** The dispatch that an earlier sweep published or found in the queue, and its sequence there. */
+  /** The last dispatch that a sweep published or found in the queue, and its sequence there. It may have disappeared since. */
   readonly dispatched: { readonly dedupeId: string; readonly sequence: number } | undefined;
   /** Whether this sweep dispatched the run. */
   readonly isDispatched: boolean;
@@ -86,7 +86,8 @@ export async function sweepRun(
   const isNeeded = async () => (await ports.log.read(key, tail, signal)).events.length === 0;
   const { dedupeId } = required;
   const options = { dedupeId, gone: published, isNeeded };
-  const sequence = await publishUntilHeld(ports.dispatch, message, options, signal);
-  if (sequence === undefined) return record;
-  return { ...record, dispatched: { dedupeId, sequence }, isDispatched: true };
+  const publication = await publishUntilHeld(ports.dispatch, message, options, signal);
+  if (publication.kind === "unneeded") return record;
+  const { kind, sequence } = publication;
+  return { ...record, dispatched: { dedupeId, sequence }, isDispatched: kind === "held" };
 }
