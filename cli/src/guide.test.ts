@@ -1,0 +1,145 @@
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { checkSpec } from "@reeve/agent/spec/check-spec";
+import { parseSpecFile } from "@reeve/agent/spec/spec-file";
+import { AgentSpecSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
+import {
+  PermissionClass,
+  ToolCatalogSchema,
+  ToolCategory,
+  ToolDescriptorSchema,
+} from "@reeve/contracts/tool";
+import { parseModelRegistry } from "@reeve/models/registry/model-registry";
+import { readMcpConfig } from "@reeve/toolhost/tools/mcp/mcp-config";
+import type { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { MemoryTerminal } from "../test/support/memory-terminal.ts";
+import { createContext } from "./context.ts";
+import { createProgram } from "./program.ts";
+
+const root = join(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const pages = globSync("docs/guide/*.md", { cwd: root }).toSorted();
+const agentPage = read("docs/guide/write-an-agent.md");
+
+/** Returns the examples of a page in a language. */
+function examplesIn(page: string, language: string): readonly string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\n([^\`]*)^\`\`\``, "gm"))].map(
+    ([, text = ""]) => text,
+  );
+}
+
+const [spec = "", registry = ""] = examplesIn(agentPage, "yaml");
+
+describe("the agent of the guide", () => {
+  test("is valid in a deployment with its models and tools", () => {
+    const models = create(ModelCatalogSchema, {
+      models: [...parseModelRegistry(registry, "models.yaml")],
+      providers: [{ name: "openai" }, { name: "anthropic", capabilities: { tools: true } }],
+    });
+    const execute = { permissionClass: PermissionClass.EXECUTE, category: ToolCategory.CODE };
+    const files = {
+      permissionClass: PermissionClass.WORKSPACE_WRITE,
+      category: ToolCategory.FILESYSTEM,
+    };
+    const tracker = { permissionClass: PermissionClass.NETWORK, source: "mcp:tracker" };
+    const own = ["read_file", "write_file", "publish_report"];
+    const pool = create(ToolCatalogSchema, {
+      pool: "default",
+      isolation: "bubblewrap",
+      sandbox: { networkAllow: ["*:443"], readOnlyWorkspace: true },
+      tools: [
+        ...own.map((name) => ({ name, source: "builtin", pool: "default", ...files })),
+        { name: "execute_code", source: "builtin", pool: "default", ...execute },
+        { name: "run_command", source: "builtin", pool: "default", ...execute },
+        { name: "mcp__tracker__list", pool: "default", ...tracker },
+        { name: "mcp__tracker__delete_all", pool: "default", ...tracker },
+      ].map((tool) => create(ToolDescriptorSchema, { ...tool, inputSchema: { type: "object" } })),
+    });
+    const checked = checkSpec(parseSpecFile(spec, "agent.yaml"), { tools: [pool], models });
+    expect(checked.violations).toEqual([]);
+  });
+
+  test("has every field that this version supports", () => {
+    const unsupported = new Set(["plugin_ids", "sections", "delegates", "endpoint", "max_steps"]);
+    const missing = missingIn(AgentSpecSchema, parse(spec) as JsonObject);
+    expect(missing.filter((field) => !unsupported.has(field))).toEqual([]);
+  });
+});
+
+/** Returns the fields of a message that an object does not have, with their paths. */
+function missingIn(schema: DescMessage, given: JsonObject): readonly string[] {
+  return schema.fields.flatMap((field) => {
+    const value = given[field.name];
+    if (value === undefined) return [field.name];
+    const isNested = field.fieldKind === "message" && !field.message.typeName.startsWith("google.");
+    return isNested
+      ? missingIn(field.message, value as JsonObject).map((name) => `${field.name}.${name}`)
+      : [];
+  });
+}
+
+test("the MCP servers of the guide are valid", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-guide-"));
+  try {
+    const [servers = ""] = examplesIn(agentPage, "json");
+    const path = join(folder, "mcp.json");
+    writeFileSync(path, servers);
+    expect([...(await readMcpConfig(path, {})).keys()]).toEqual(["tracker", "files"]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the guide explains errors that the engine has", () => {
+  const sources = globSync("packages/engine/src/domain/**/*.ts", { cwd: root }).map(read).join("");
+  const more = globSync("packages/{models,engine}/src/**/*.ts", { cwd: root }).map(read).join("");
+  const table = agentPage.split("| error ")[1] ?? "";
+  const rows = table.split("\n").filter((line) => line.startsWith("| `"));
+  const reasons = rows.flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`(\w+)`/g)]);
+  expect(reasons.length).toBeGreaterThan(10);
+  for (const [, reason = ""] of reasons) expect(`${sources}${more}`).toContain(`"${reason}"`);
+});
+
+describe.each(pages)("%s", (path) => {
+  const page = read(path);
+
+  test("names commands and options that exist", () => {
+    const { signal } = new AbortController();
+    const program = createProgram(
+      createContext({ terminal: new MemoryTerminal(), environment: {}, signal }),
+    );
+    const lines = examplesIn(page, "sh").flatMap((example) => example.split("\n"));
+    for (const line of lines.filter((each) => each.startsWith("npx @reeve/cli "))) {
+      const words = (line.split(" #")[0] ?? "").trim().split(/\s+/).slice(2);
+      expect({ line, unknown: unknownIn(program, words) }).toEqual({ line, unknown: [] });
+    }
+  });
+
+  test("names settings that the page on deployment explains", () => {
+    const deploy = `${read("docs/deploy.md")}${read("docs/clients.md")}${read("README.md")}`;
+    const settings = new Set(page.match(/\bREEVE_[A-Z_]+\b/g));
+    expect([...settings].filter((setting) => !deploy.includes(setting))).toEqual([]);
+  });
+});
+
+/** Returns the words of a command line that name no command or option. */
+function unknownIn(program: Command, words: readonly string[]): readonly string[] {
+  let command = program;
+  const unknown: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const sub = command.commands.find((each) => each.name() === word);
+    const known = [...command.options, ...program.options];
+    if (sub !== undefined) command = sub;
+    else if (word.startsWith("-")) {
+      if (!known.some(({ long, short }) => word === long || word === short)) unknown.push(word);
+    } else if (command.commands.length > 0 && !(words[index - 1] ?? "").startsWith("-")) {
+      unknown.push(word);
+    }
+  }
+  return unknown;
+}
