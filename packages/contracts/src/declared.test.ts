@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { getOption } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { bucket, channel } from "./bus.ts";
 import { messagesWithBucket, messagesWithChannel } from "./declared.ts";
 
 const proto = join(import.meta.dirname, "../../../proto");
@@ -15,4 +17,22 @@ test("the lists have every channel and every bucket of the contracts", () => {
   expect(messagesWithChannel).toHaveLength(declared("channel"));
   expect(messagesWithBucket).toHaveLength(declared("bucket"));
   expect(messagesWithBucket.length).toBeGreaterThan(7);
+});
+
+test("every channel, bucket, and object store names the services that use it", () => {
+  const declared = [
+    ...messagesWithChannel.map(
+      (message) => [message.typeName, getOption(message, channel)] as const,
+    ),
+    ...messagesWithBucket.map((message) => [message.typeName, getOption(message, bucket)] as const),
+    ...messagesWithBucket.flatMap((message) => {
+      const { objects } = getOption(message, bucket);
+      return objects === undefined ? [] : [[objects.name, objects] as const];
+    }),
+  ];
+  const unused = declared.filter(([, { access }]) => {
+    const receivers = [...(access?.readers ?? []), ...(access?.takers ?? [])];
+    return access?.writers.length === 0 || receivers.length === 0;
+  });
+  expect(unused.map(([name]) => name)).toEqual([]);
 });

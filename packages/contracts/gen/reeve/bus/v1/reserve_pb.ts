@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/reserve.proto.
  */
 export const file_reeve_bus_v1_reserve: GenFile = /*@__PURE__*/
-  fileDesc("ChpyZWV2ZS9idXMvdjEvcmVzZXJ2ZS5wcm90bxIMcmVldmUuYnVzLnYxIikKDFJlc2VydmVGcmVlZDoZwt8YFQoTc3RvcmUucmVzZXJ2ZS5mcmVlZGIGcHJvdG8z", [file_reeve_bus_v1_bus]);
+  fileDesc("ChpyZWV2ZS9idXMvdjEvcmVzZXJ2ZS5wcm90bxIMcmVldmUuYnVzLnYxIjQKDFJlc2VydmVGcmVlZDokwt8YIAoTc3RvcmUucmVzZXJ2ZS5mcmVlZCIJCgQBAgMEEgEBYgZwcm90bzM", [file_reeve_bus_v1_bus]);
 
 /**
  * Says that the reserve of the store is about to be freed, because a write found the store full. The
