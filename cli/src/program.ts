@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { agentsCommand } from "./commands/agents.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
+import { completionCommand } from "./commands/completion.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { filesCommand } from "./commands/files.ts";
 import { initCommand } from "./commands/init.ts";
@@ -46,6 +47,7 @@ export function createProgram(context: Context): Command {
     filesCommand(context),
     provisionCommand(context),
     rebuildCommand(context),
+    completionCommand(context),
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of withSubcommands(program)) configure(context, command);

@@ -203,6 +203,15 @@ describe("a spec has a warning", () => {
   });
 });
 
+test("a tool that does not exist is reported with the closest name", () => {
+  const allowedTools = fromJson(ListValueSchema, ["write_fil"]);
+  const { warnings, violations } = check({ allowedTools, hitlTools: ["write_fil"] });
+  expect(warnings).toContain(
+    'allowed_tools: the tool "write_fil" does not exist at the moment; did you mean write_file?',
+  );
+  expect(violations).toMatchObject([{ field: "hitl_tools[0]", reason: "TOOL_NOT_FOUND" }]);
+});
+
 test("any spec can be checked, and the stored form does not change when it is checked again", () => {
   fc.assert(
     fc.property(anyMessage(AgentSpecSchema), (init) => {

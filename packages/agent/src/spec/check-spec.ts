@@ -6,7 +6,7 @@ import type { ToolCatalog } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
-import { catalogFilter } from "../tools/catalog-filter.ts";
+import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
 import { checkFields } from "./check-fields.ts";
 import { checkModels } from "./check-models.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
@@ -115,7 +115,7 @@ function hitlViolations(
   return spec.hitlTools.flatMap((name, index) => {
     if (present.has(name)) return [];
     if (isUnlisted(name, spec, catalogs) && isInFilter(name)) return [];
-    const reason = excluded.get(name) ?? `its tools are: ${names}`;
+    const reason = excluded.get(name) ?? `its tools are: ${names}${suggestion(name, present)}`;
     const description = `the agent does not have the tool "${name}"; ${reason}`;
     return [{ field: `hitl_tools[${index}]`, description, reason: "TOOL_NOT_FOUND" }];
   });

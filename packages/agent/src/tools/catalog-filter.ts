@@ -1,4 +1,5 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
+import { closestName } from "../text/closest-name.ts";
 import type { NamePattern } from "./name-pattern.ts";
 import { parseNamePattern } from "./name-pattern.ts";
 import { stringsOf } from "../spec/string-list.ts";
@@ -38,6 +39,12 @@ function nameSet(
   return (name) => names.has(name) || parsed.some((pattern) => pattern.matches(name));
 }
 
+/** Returns the end of a message about a name that does not exist: the name that is probably meant. */
+export function suggestion(name: string, known: Iterable<string>): string {
+  const closest = closestName(name, known);
+  return closest === undefined ? "" : `; did you mean ${closest}?`;
+}
+
 /** Returns warnings about names and patterns of a spec that are probably mistakes, given the tools that exist. */
 export function filterWarnings(spec: Selection, tools: readonly string[]): readonly string[] {
   const entries = [
@@ -60,7 +67,7 @@ export function filterWarnings(spec: Selection, tools: readonly string[]): reado
       }
       return tools.includes(name)
         ? []
-        : [`${field}: the tool "${name}" does not exist at the moment`];
+        : [`${field}: the tool "${name}" does not exist at the moment${suggestion(name, tools)}`];
     }),
   );
 }

@@ -40,6 +40,14 @@ describe("an agent", () => {
     });
   });
 
+  test("that does not exist is refused with the closest id of the tenant", async () => {
+    const ports = await withAgents("writer", "reviewer");
+    const asked = (tenant: string, id: string) => getAgent(ports, tenant, id, never);
+    await expect(asked("acme", "writter")).rejects.toThrow("not found; did you mean writer?");
+    await expect(asked("acme", "weather")).rejects.toThrow("not found; create it first");
+    await expect(asked("globex", "writter")).rejects.toThrow("not found; create it first");
+  });
+
   test("is created once by many concurrent requests with one id", async () => {
     const ports = memoryPorts();
     const outcomes = await Promise.allSettled(

@@ -1,6 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { checkSpec } from "@reeve/agent/spec/check-spec";
+import { closestName } from "@reeve/agent/text/closest-name";
 import type { CheckedRequest } from "@reeve/agent/spec/valid-spec";
 import { validSpec } from "@reeve/agent/spec/valid-spec";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
@@ -90,7 +91,7 @@ export async function getAgent(
   signal: AbortSignal,
 ): Promise<Agent> {
   const row = await agents.get(agentKey({ tenant, agent: agentId }), signal);
-  if (row === undefined) throw agentNotFound(agentId);
+  if (row === undefined) throw agentNotFound(agentId, await idsOf({ agents }, tenant, signal));
   return row.record;
 }
 
@@ -141,11 +142,22 @@ export function checkAgent(
   return { spec, violations: mergeViolations(shape, others), warnings };
 }
 
-function agentNotFound(agentId: string): Failure {
+async function idsOf(
+  { agents }: Pick<GatewayPorts, "agents">,
+  tenant: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const rows = await agents.list(tenant, signal);
+  return rows.map(({ record }) => record.spec?.id ?? "");
+}
+
+function agentNotFound(agentId: string, known: readonly string[] = []): Failure {
+  const closest = closestName(agentId, known);
+  const remedy = closest === undefined ? "create it first" : `did you mean ${closest}?`;
   return new Failure(
     "not_found",
     ErrorReason.AGENT_NOT_FOUND,
-    `agent ${agentId} not found; create it first`,
+    `agent ${agentId} not found; ${remedy}`,
     { metadata: { agent_id: agentId } },
   );
 }
