@@ -7,6 +7,7 @@ import { demoCommand } from "./commands/demo.ts";
 import { filesCommand } from "./commands/files.ts";
 import { initCommand } from "./commands/init.ts";
 import { memoriesCommand } from "./commands/memories.ts";
+import { modelsCommand } from "./commands/models.ts";
 import { provisionCommand } from "./commands/provision.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { runCommands } from "./commands/runs.ts";
@@ -43,6 +44,7 @@ export function createProgram(context: Context): Command {
     ...approvalCommands(context),
     agentsCommand(context),
     toolsCommand(context),
+    modelsCommand(context),
     artifactsCommand(context),
     filesCommand(context),
     provisionCommand(context),

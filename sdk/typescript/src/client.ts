@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import type { ListModelsResponse } from "#contracts/agent";
 import type { Approval, DecideApprovalRequestSchema } from "#contracts/approval";
 import { ApprovalSchema } from "#contracts/approval";
 import type { Artifact } from "#contracts/artifact";
@@ -250,6 +251,14 @@ export class Client implements Disposable {
       options,
     );
     return tools;
+  }
+
+  /** Lists the models that agents may name, and the providers. */
+  async listModels(options: CallOptions = {}): Promise<ListModelsResponse> {
+    return await this.#requests.repeatable(
+      ({ agents }, call) => agents.listModels({}, call),
+      options,
+    );
   }
 
   /** Closes the connection and ends every request on it. A client that `using` declares closes itself. */

@@ -50,6 +50,13 @@ export function agentService(
       await deleteAgent(ports, principalOf(context).tenant, agentId, context.signal);
       return {};
     },
+    listModels: () => {
+      const { models, providers } = ports.offer().models;
+      return {
+        models: models.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+        providers: providers.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      };
+    },
     validateAgent: ({ spec }, context) => {
       const checked = checkAgent(sent(spec, context), ports);
       const reported = reportedViolations(checked.violations);

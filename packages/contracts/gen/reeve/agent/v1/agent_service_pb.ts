@@ -9,6 +9,8 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { AgentSpec } from "./agent_spec_pb.ts";
 import { file_reeve_agent_v1_agent_spec } from "./agent_spec_pb.ts";
+import type { ModelSpec, ProviderDescriptor } from "./model_spec_pb.ts";
+import { file_reeve_agent_v1_model_spec } from "./model_spec_pb.ts";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -16,7 +18,51 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/agent_service.proto.
  */
 export const file_reeve_agent_v1_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS9hZ2VudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLMAQoFQWdlbnQSJwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxIQCghyZXZpc2lvbhgCIAEoDRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDooyt8YJAoGYWdlbnRzEhB7dGVuYW50fS57YWdlbnR9GEAqBgoBARIBASJDCg1TcGVjVmlvbGF0aW9uEg0KBWZpZWxkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnJlYXNvbhgDIAEoCSJFChJDcmVhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDIk0KE0NyZWF0ZUFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIQCgh3YXJuaW5ncxgCIAMoCSJFCg9HZXRBZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIjgKEEdldEFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudCJNChFMaXN0QWdlbnRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQiVAoSTGlzdEFnZW50c1Jlc3BvbnNlEiUKBmFnZW50cxgBIAMoCzIVLnJlZXZlLmFnZW50LnYxLkFnZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJXChJVcGRhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDEhAKCHJldmlzaW9uGAIgASgNIk0KE1VwZGF0ZUFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIQCgh3YXJuaW5ncxgCIAMoCSJIChJEZWxldGVBZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIhUKE0RlbGV0ZUFnZW50UmVzcG9uc2UiRwoUVmFsaWRhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDIosBChVWYWxpZGF0ZUFnZW50UmVzcG9uc2USMQoKdmlvbGF0aW9ucxgBIAMoCzIdLnJlZXZlLmFnZW50LnYxLlNwZWNWaW9sYXRpb24SEAoId2FybmluZ3MYAiADKAkSLQoKbm9ybWFsaXplZBgDIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYzKnBAoMQWdlbnRTZXJ2aWNlElYKC0NyZWF0ZUFnZW50EiIucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXF1ZXN0GiMucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXNwb25zZRJSCghHZXRBZ2VudBIfLnJlZXZlLmFnZW50LnYxLkdldEFnZW50UmVxdWVzdBogLnJlZXZlLmFnZW50LnYxLkdldEFnZW50UmVzcG9uc2UiA5ACARJYCgpMaXN0QWdlbnRzEiEucmVldmUuYWdlbnQudjEuTGlzdEFnZW50c1JlcXVlc3QaIi5yZWV2ZS5hZ2VudC52MS5MaXN0QWdlbnRzUmVzcG9uc2UiA5ACARJWCgtVcGRhdGVBZ2VudBIiLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVxdWVzdBojLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVzcG9uc2USVgoLRGVsZXRlQWdlbnQSIi5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlcXVlc3QaIy5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlc3BvbnNlEmEKDVZhbGlkYXRlQWdlbnQSJC5yZWV2ZS5hZ2VudC52MS5WYWxpZGF0ZUFnZW50UmVxdWVzdBolLnJlZXZlLmFnZW50LnYxLlZhbGlkYXRlQWdlbnRSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_agent_v1_agent_spec, file_reeve_bus_v1_bus]);
+  fileDesc("CiJyZWV2ZS9hZ2VudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5yZWV2ZS5hZ2VudC52MSITChFMaXN0TW9kZWxzUmVxdWVzdCJ2ChJMaXN0TW9kZWxzUmVzcG9uc2USKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvciLMAQoFQWdlbnQSJwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxIQCghyZXZpc2lvbhgCIAEoDRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDooyt8YJAoGYWdlbnRzEhB7dGVuYW50fS57YWdlbnR9GEAqBgoBARIBASJDCg1TcGVjVmlvbGF0aW9uEg0KBWZpZWxkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnJlYXNvbhgDIAEoCSJFChJDcmVhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDIk0KE0NyZWF0ZUFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIQCgh3YXJuaW5ncxgCIAMoCSJFCg9HZXRBZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIjgKEEdldEFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudCJNChFMaXN0QWdlbnRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQiVAoSTGlzdEFnZW50c1Jlc3BvbnNlEiUKBmFnZW50cxgBIAMoCzIVLnJlZXZlLmFnZW50LnYxLkFnZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJXChJVcGRhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDEhAKCHJldmlzaW9uGAIgASgNIk0KE1VwZGF0ZUFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIQCgh3YXJuaW5ncxgCIAMoCSJIChJEZWxldGVBZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIhUKE0RlbGV0ZUFnZW50UmVzcG9uc2UiRwoUVmFsaWRhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDIosBChVWYWxpZGF0ZUFnZW50UmVzcG9uc2USMQoKdmlvbGF0aW9ucxgBIAMoCzIdLnJlZXZlLmFnZW50LnYxLlNwZWNWaW9sYXRpb24SEAoId2FybmluZ3MYAiADKAkSLQoKbm9ybWFsaXplZBgDIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYzKBBQoMQWdlbnRTZXJ2aWNlElYKC0NyZWF0ZUFnZW50EiIucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXF1ZXN0GiMucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXNwb25zZRJSCghHZXRBZ2VudBIfLnJlZXZlLmFnZW50LnYxLkdldEFnZW50UmVxdWVzdBogLnJlZXZlLmFnZW50LnYxLkdldEFnZW50UmVzcG9uc2UiA5ACARJYCgpMaXN0QWdlbnRzEiEucmVldmUuYWdlbnQudjEuTGlzdEFnZW50c1JlcXVlc3QaIi5yZWV2ZS5hZ2VudC52MS5MaXN0QWdlbnRzUmVzcG9uc2UiA5ACARJWCgtVcGRhdGVBZ2VudBIiLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVxdWVzdBojLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVzcG9uc2USVgoLRGVsZXRlQWdlbnQSIi5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlcXVlc3QaIy5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlc3BvbnNlEmEKDVZhbGlkYXRlQWdlbnQSJC5yZWV2ZS5hZ2VudC52MS5WYWxpZGF0ZUFnZW50UmVxdWVzdBolLnJlZXZlLmFnZW50LnYxLlZhbGlkYXRlQWdlbnRSZXNwb25zZSIDkAIBElgKCkxpc3RNb2RlbHMSIS5yZWV2ZS5hZ2VudC52MS5MaXN0TW9kZWxzUmVxdWVzdBoiLnJlZXZlLmFnZW50LnYxLkxpc3RNb2RlbHNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_bus_v1_bus]);
+
+/**
+ * Request of `ListModels`.
+ *
+ * @generated from message reeve.agent.v1.ListModelsRequest
+ */
+export type ListModelsRequest = Message<"reeve.agent.v1.ListModelsRequest"> & {
+};
+
+/**
+ * Describes the message reeve.agent.v1.ListModelsRequest.
+ * Use `create(ListModelsRequestSchema)` to create a new message.
+ */
+export const ListModelsRequestSchema: GenMessage<ListModelsRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_service, 0);
+
+/**
+ * Response of `ListModels`.
+ *
+ * @generated from message reeve.agent.v1.ListModelsResponse
+ */
+export type ListModelsResponse = Message<"reeve.agent.v1.ListModelsResponse"> & {
+  /**
+   * The registered models, ordered by id.
+   *
+   * @generated from field: repeated reeve.agent.v1.ModelSpec models = 1;
+   */
+  models: ModelSpec[];
+
+  /**
+   * The providers, ordered by name. An agent may also name a model of a provider that is not
+   * registered, as `provider:model`; it then has no known price and context window.
+   *
+   * @generated from field: repeated reeve.agent.v1.ProviderDescriptor providers = 2;
+   */
+  providers: ProviderDescriptor[];
+};
+
+/**
+ * Describes the message reeve.agent.v1.ListModelsResponse.
+ * Use `create(ListModelsResponseSchema)` to create a new message.
+ */
+export const ListModelsResponseSchema: GenMessage<ListModelsResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_service, 1);
 
 /**
  * A stored agent.
@@ -58,7 +104,7 @@ export type Agent = Message<"reeve.agent.v1.Agent"> & {
  * Use `create(AgentSchema)` to create a new message.
  */
 export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 0);
+  messageDesc(file_reeve_agent_v1_agent_service, 2);
 
 /**
  * A violation in an agent spec.
@@ -93,7 +139,7 @@ export type SpecViolation = Message<"reeve.agent.v1.SpecViolation"> & {
  * Use `create(SpecViolationSchema)` to create a new message.
  */
 export const SpecViolationSchema: GenMessage<SpecViolation> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 1);
+  messageDesc(file_reeve_agent_v1_agent_service, 3);
 
 /**
  * Request of `CreateAgent`.
@@ -114,7 +160,7 @@ export type CreateAgentRequest = Message<"reeve.agent.v1.CreateAgentRequest"> & 
  * Use `create(CreateAgentRequestSchema)` to create a new message.
  */
 export const CreateAgentRequestSchema: GenMessage<CreateAgentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 2);
+  messageDesc(file_reeve_agent_v1_agent_service, 4);
 
 /**
  * Response of `CreateAgent`.
@@ -142,7 +188,7 @@ export type CreateAgentResponse = Message<"reeve.agent.v1.CreateAgentResponse"> 
  * Use `create(CreateAgentResponseSchema)` to create a new message.
  */
 export const CreateAgentResponseSchema: GenMessage<CreateAgentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 3);
+  messageDesc(file_reeve_agent_v1_agent_service, 5);
 
 /**
  * Request of `GetAgent`.
@@ -163,7 +209,7 @@ export type GetAgentRequest = Message<"reeve.agent.v1.GetAgentRequest"> & {
  * Use `create(GetAgentRequestSchema)` to create a new message.
  */
 export const GetAgentRequestSchema: GenMessage<GetAgentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 4);
+  messageDesc(file_reeve_agent_v1_agent_service, 6);
 
 /**
  * Response of `GetAgent`.
@@ -184,7 +230,7 @@ export type GetAgentResponse = Message<"reeve.agent.v1.GetAgentResponse"> & {
  * Use `create(GetAgentResponseSchema)` to create a new message.
  */
 export const GetAgentResponseSchema: GenMessage<GetAgentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 5);
+  messageDesc(file_reeve_agent_v1_agent_service, 7);
 
 /**
  * Request of `ListAgents`.
@@ -212,7 +258,7 @@ export type ListAgentsRequest = Message<"reeve.agent.v1.ListAgentsRequest"> & {
  * Use `create(ListAgentsRequestSchema)` to create a new message.
  */
 export const ListAgentsRequestSchema: GenMessage<ListAgentsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 6);
+  messageDesc(file_reeve_agent_v1_agent_service, 8);
 
 /**
  * Response of `ListAgents`.
@@ -240,7 +286,7 @@ export type ListAgentsResponse = Message<"reeve.agent.v1.ListAgentsResponse"> & 
  * Use `create(ListAgentsResponseSchema)` to create a new message.
  */
 export const ListAgentsResponseSchema: GenMessage<ListAgentsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 7);
+  messageDesc(file_reeve_agent_v1_agent_service, 9);
 
 /**
  * Request of `UpdateAgent`.
@@ -269,7 +315,7 @@ export type UpdateAgentRequest = Message<"reeve.agent.v1.UpdateAgentRequest"> & 
  * Use `create(UpdateAgentRequestSchema)` to create a new message.
  */
 export const UpdateAgentRequestSchema: GenMessage<UpdateAgentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 8);
+  messageDesc(file_reeve_agent_v1_agent_service, 10);
 
 /**
  * Response of `UpdateAgent`.
@@ -297,7 +343,7 @@ export type UpdateAgentResponse = Message<"reeve.agent.v1.UpdateAgentResponse"> 
  * Use `create(UpdateAgentResponseSchema)` to create a new message.
  */
 export const UpdateAgentResponseSchema: GenMessage<UpdateAgentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 9);
+  messageDesc(file_reeve_agent_v1_agent_service, 11);
 
 /**
  * Request of `DeleteAgent`.
@@ -318,7 +364,7 @@ export type DeleteAgentRequest = Message<"reeve.agent.v1.DeleteAgentRequest"> & 
  * Use `create(DeleteAgentRequestSchema)` to create a new message.
  */
 export const DeleteAgentRequestSchema: GenMessage<DeleteAgentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 10);
+  messageDesc(file_reeve_agent_v1_agent_service, 12);
 
 /**
  * Response of `DeleteAgent`. Empty.
@@ -333,7 +379,7 @@ export type DeleteAgentResponse = Message<"reeve.agent.v1.DeleteAgentResponse"> 
  * Use `create(DeleteAgentResponseSchema)` to create a new message.
  */
 export const DeleteAgentResponseSchema: GenMessage<DeleteAgentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 11);
+  messageDesc(file_reeve_agent_v1_agent_service, 13);
 
 /**
  * Request of `ValidateAgent`.
@@ -354,7 +400,7 @@ export type ValidateAgentRequest = Message<"reeve.agent.v1.ValidateAgentRequest"
  * Use `create(ValidateAgentRequestSchema)` to create a new message.
  */
 export const ValidateAgentRequestSchema: GenMessage<ValidateAgentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 12);
+  messageDesc(file_reeve_agent_v1_agent_service, 14);
 
 /**
  * Response of `ValidateAgent`.
@@ -389,7 +435,7 @@ export type ValidateAgentResponse = Message<"reeve.agent.v1.ValidateAgentRespons
  * Use `create(ValidateAgentResponseSchema)` to create a new message.
  */
 export const ValidateAgentResponseSchema: GenMessage<ValidateAgentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 13);
+  messageDesc(file_reeve_agent_v1_agent_service, 15);
 
 /**
  * Manages the agents of a tenant.
@@ -462,6 +508,17 @@ export const AgentService: GenService<{
     methodKind: "unary";
     input: typeof ValidateAgentRequestSchema;
     output: typeof ValidateAgentResponseSchema;
+  },
+  /**
+   * Lists the models that agents may name, and the providers, as the runtimes announced them. The
+   * same for all tenants. Contains no credentials.
+   *
+   * @generated from rpc reeve.agent.v1.AgentService.ListModels
+   */
+  listModels: {
+    methodKind: "unary";
+    input: typeof ListModelsRequestSchema;
+    output: typeof ListModelsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_reeve_agent_v1_agent_service, 0);

@@ -22,6 +22,99 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Request of `ListModels`.
+type ListModelsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelsRequest) Reset() {
+	*x = ListModelsRequest{}
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelsRequest) ProtoMessage() {}
+
+func (x *ListModelsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelsRequest.ProtoReflect.Descriptor instead.
+func (*ListModelsRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{0}
+}
+
+// Response of `ListModels`.
+type ListModelsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The registered models, ordered by id.
+	Models []*ModelSpec `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
+	// The providers, ordered by name. An agent may also name a model of a provider that is not
+	// registered, as `provider:model`; it then has no known price and context window.
+	Providers     []*ProviderDescriptor `protobuf:"bytes,2,rep,name=providers,proto3" json:"providers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelsResponse) Reset() {
+	*x = ListModelsResponse{}
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelsResponse) ProtoMessage() {}
+
+func (x *ListModelsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelsResponse.ProtoReflect.Descriptor instead.
+func (*ListModelsResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ListModelsResponse) GetModels() []*ModelSpec {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+func (x *ListModelsResponse) GetProviders() []*ProviderDescriptor {
+	if x != nil {
+		return x.Providers
+	}
+	return nil
+}
+
 // A stored agent.
 type Agent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -39,7 +132,7 @@ type Agent struct {
 
 func (x *Agent) Reset() {
 	*x = Agent{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[0]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -51,7 +144,7 @@ func (x *Agent) String() string {
 func (*Agent) ProtoMessage() {}
 
 func (x *Agent) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[0]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -64,7 +157,7 @@ func (x *Agent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Agent.ProtoReflect.Descriptor instead.
 func (*Agent) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{0}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Agent) GetSpec() *AgentSpec {
@@ -110,7 +203,7 @@ type SpecViolation struct {
 
 func (x *SpecViolation) Reset() {
 	*x = SpecViolation{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -122,7 +215,7 @@ func (x *SpecViolation) String() string {
 func (*SpecViolation) ProtoMessage() {}
 
 func (x *SpecViolation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -135,7 +228,7 @@ func (x *SpecViolation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpecViolation.ProtoReflect.Descriptor instead.
 func (*SpecViolation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{1}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SpecViolation) GetField() string {
@@ -170,7 +263,7 @@ type CreateAgentRequest struct {
 
 func (x *CreateAgentRequest) Reset() {
 	*x = CreateAgentRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -182,7 +275,7 @@ func (x *CreateAgentRequest) String() string {
 func (*CreateAgentRequest) ProtoMessage() {}
 
 func (x *CreateAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -195,7 +288,7 @@ func (x *CreateAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAgentRequest.ProtoReflect.Descriptor instead.
 func (*CreateAgentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{2}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateAgentRequest) GetSpec() *AgentSpec {
@@ -218,7 +311,7 @@ type CreateAgentResponse struct {
 
 func (x *CreateAgentResponse) Reset() {
 	*x = CreateAgentResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -230,7 +323,7 @@ func (x *CreateAgentResponse) String() string {
 func (*CreateAgentResponse) ProtoMessage() {}
 
 func (x *CreateAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -243,7 +336,7 @@ func (x *CreateAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAgentResponse.ProtoReflect.Descriptor instead.
 func (*CreateAgentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{3}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CreateAgentResponse) GetAgent() *Agent {
@@ -271,7 +364,7 @@ type GetAgentRequest struct {
 
 func (x *GetAgentRequest) Reset() {
 	*x = GetAgentRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -283,7 +376,7 @@ func (x *GetAgentRequest) String() string {
 func (*GetAgentRequest) ProtoMessage() {}
 
 func (x *GetAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -296,7 +389,7 @@ func (x *GetAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAgentRequest.ProtoReflect.Descriptor instead.
 func (*GetAgentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{4}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetAgentRequest) GetAgentId() string {
@@ -317,7 +410,7 @@ type GetAgentResponse struct {
 
 func (x *GetAgentResponse) Reset() {
 	*x = GetAgentResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -329,7 +422,7 @@ func (x *GetAgentResponse) String() string {
 func (*GetAgentResponse) ProtoMessage() {}
 
 func (x *GetAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -342,7 +435,7 @@ func (x *GetAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAgentResponse.ProtoReflect.Descriptor instead.
 func (*GetAgentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{5}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetAgentResponse) GetAgent() *Agent {
@@ -365,7 +458,7 @@ type ListAgentsRequest struct {
 
 func (x *ListAgentsRequest) Reset() {
 	*x = ListAgentsRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +470,7 @@ func (x *ListAgentsRequest) String() string {
 func (*ListAgentsRequest) ProtoMessage() {}
 
 func (x *ListAgentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +483,7 @@ func (x *ListAgentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAgentsRequest.ProtoReflect.Descriptor instead.
 func (*ListAgentsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{6}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListAgentsRequest) GetPageSize() int32 {
@@ -420,7 +513,7 @@ type ListAgentsResponse struct {
 
 func (x *ListAgentsResponse) Reset() {
 	*x = ListAgentsResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -432,7 +525,7 @@ func (x *ListAgentsResponse) String() string {
 func (*ListAgentsResponse) ProtoMessage() {}
 
 func (x *ListAgentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -445,7 +538,7 @@ func (x *ListAgentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAgentsResponse.ProtoReflect.Descriptor instead.
 func (*ListAgentsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{7}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListAgentsResponse) GetAgents() []*Agent {
@@ -476,7 +569,7 @@ type UpdateAgentRequest struct {
 
 func (x *UpdateAgentRequest) Reset() {
 	*x = UpdateAgentRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -488,7 +581,7 @@ func (x *UpdateAgentRequest) String() string {
 func (*UpdateAgentRequest) ProtoMessage() {}
 
 func (x *UpdateAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -501,7 +594,7 @@ func (x *UpdateAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAgentRequest.ProtoReflect.Descriptor instead.
 func (*UpdateAgentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{8}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateAgentRequest) GetSpec() *AgentSpec {
@@ -531,7 +624,7 @@ type UpdateAgentResponse struct {
 
 func (x *UpdateAgentResponse) Reset() {
 	*x = UpdateAgentResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[9]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -543,7 +636,7 @@ func (x *UpdateAgentResponse) String() string {
 func (*UpdateAgentResponse) ProtoMessage() {}
 
 func (x *UpdateAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[9]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -556,7 +649,7 @@ func (x *UpdateAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAgentResponse.ProtoReflect.Descriptor instead.
 func (*UpdateAgentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{9}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdateAgentResponse) GetAgent() *Agent {
@@ -584,7 +677,7 @@ type DeleteAgentRequest struct {
 
 func (x *DeleteAgentRequest) Reset() {
 	*x = DeleteAgentRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -596,7 +689,7 @@ func (x *DeleteAgentRequest) String() string {
 func (*DeleteAgentRequest) ProtoMessage() {}
 
 func (x *DeleteAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -609,7 +702,7 @@ func (x *DeleteAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAgentRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAgentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{10}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeleteAgentRequest) GetAgentId() string {
@@ -628,7 +721,7 @@ type DeleteAgentResponse struct {
 
 func (x *DeleteAgentResponse) Reset() {
 	*x = DeleteAgentResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -640,7 +733,7 @@ func (x *DeleteAgentResponse) String() string {
 func (*DeleteAgentResponse) ProtoMessage() {}
 
 func (x *DeleteAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -653,7 +746,7 @@ func (x *DeleteAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAgentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteAgentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{11}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{13}
 }
 
 // Request of `ValidateAgent`.
@@ -667,7 +760,7 @@ type ValidateAgentRequest struct {
 
 func (x *ValidateAgentRequest) Reset() {
 	*x = ValidateAgentRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -679,7 +772,7 @@ func (x *ValidateAgentRequest) String() string {
 func (*ValidateAgentRequest) ProtoMessage() {}
 
 func (x *ValidateAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -692,7 +785,7 @@ func (x *ValidateAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateAgentRequest.ProtoReflect.Descriptor instead.
 func (*ValidateAgentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{12}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ValidateAgentRequest) GetSpec() *AgentSpec {
@@ -717,7 +810,7 @@ type ValidateAgentResponse struct {
 
 func (x *ValidateAgentResponse) Reset() {
 	*x = ValidateAgentResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -729,7 +822,7 @@ func (x *ValidateAgentResponse) String() string {
 func (*ValidateAgentResponse) ProtoMessage() {}
 
 func (x *ValidateAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -742,7 +835,7 @@ func (x *ValidateAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateAgentResponse.ProtoReflect.Descriptor instead.
 func (*ValidateAgentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{13}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ValidateAgentResponse) GetViolations() []*SpecViolation {
@@ -770,7 +863,11 @@ var File_reeve_agent_v1_agent_service_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
-	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\"\xca\x01\n" +
+	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\"\x13\n" +
+	"\x11ListModelsRequest\"\x89\x01\n" +
+	"\x12ListModelsResponse\x121\n" +
+	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
+	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\"\xca\x01\n" +
 	"\x05Agent\x12-\n" +
 	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\rR\brevision\x129\n" +
@@ -816,7 +913,7 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x129\n" +
 	"\n" +
 	"normalized\x18\x03 \x01(\v2\x19.reeve.agent.v1.AgentSpecR\n" +
-	"normalized2\xa7\x04\n" +
+	"normalized2\x81\x05\n" +
 	"\fAgentService\x12V\n" +
 	"\vCreateAgent\x12\".reeve.agent.v1.CreateAgentRequest\x1a#.reeve.agent.v1.CreateAgentResponse\x12R\n" +
 	"\bGetAgent\x12\x1f.reeve.agent.v1.GetAgentRequest\x1a .reeve.agent.v1.GetAgentResponse\"\x03\x90\x02\x01\x12X\n" +
@@ -824,7 +921,9 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"ListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12V\n" +
 	"\vUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n" +
 	"\vDeleteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12a\n" +
-	"\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01BV\n" +
+	"\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x12X\n" +
+	"\n" +
+	"ListModels\x12!.reeve.agent.v1.ListModelsRequest\x1a\".reeve.agent.v1.ListModelsResponse\"\x03\x90\x02\x01BV\n" +
 	"\x12dev.reeve.agent.v1B\x11AgentServiceProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (
@@ -839,55 +938,63 @@ func file_reeve_agent_v1_agent_service_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_service_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_reeve_agent_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_reeve_agent_v1_agent_service_proto_goTypes = []any{
-	(*Agent)(nil),                 // 0: reeve.agent.v1.Agent
-	(*SpecViolation)(nil),         // 1: reeve.agent.v1.SpecViolation
-	(*CreateAgentRequest)(nil),    // 2: reeve.agent.v1.CreateAgentRequest
-	(*CreateAgentResponse)(nil),   // 3: reeve.agent.v1.CreateAgentResponse
-	(*GetAgentRequest)(nil),       // 4: reeve.agent.v1.GetAgentRequest
-	(*GetAgentResponse)(nil),      // 5: reeve.agent.v1.GetAgentResponse
-	(*ListAgentsRequest)(nil),     // 6: reeve.agent.v1.ListAgentsRequest
-	(*ListAgentsResponse)(nil),    // 7: reeve.agent.v1.ListAgentsResponse
-	(*UpdateAgentRequest)(nil),    // 8: reeve.agent.v1.UpdateAgentRequest
-	(*UpdateAgentResponse)(nil),   // 9: reeve.agent.v1.UpdateAgentResponse
-	(*DeleteAgentRequest)(nil),    // 10: reeve.agent.v1.DeleteAgentRequest
-	(*DeleteAgentResponse)(nil),   // 11: reeve.agent.v1.DeleteAgentResponse
-	(*ValidateAgentRequest)(nil),  // 12: reeve.agent.v1.ValidateAgentRequest
-	(*ValidateAgentResponse)(nil), // 13: reeve.agent.v1.ValidateAgentResponse
-	(*AgentSpec)(nil),             // 14: reeve.agent.v1.AgentSpec
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*ListModelsRequest)(nil),     // 0: reeve.agent.v1.ListModelsRequest
+	(*ListModelsResponse)(nil),    // 1: reeve.agent.v1.ListModelsResponse
+	(*Agent)(nil),                 // 2: reeve.agent.v1.Agent
+	(*SpecViolation)(nil),         // 3: reeve.agent.v1.SpecViolation
+	(*CreateAgentRequest)(nil),    // 4: reeve.agent.v1.CreateAgentRequest
+	(*CreateAgentResponse)(nil),   // 5: reeve.agent.v1.CreateAgentResponse
+	(*GetAgentRequest)(nil),       // 6: reeve.agent.v1.GetAgentRequest
+	(*GetAgentResponse)(nil),      // 7: reeve.agent.v1.GetAgentResponse
+	(*ListAgentsRequest)(nil),     // 8: reeve.agent.v1.ListAgentsRequest
+	(*ListAgentsResponse)(nil),    // 9: reeve.agent.v1.ListAgentsResponse
+	(*UpdateAgentRequest)(nil),    // 10: reeve.agent.v1.UpdateAgentRequest
+	(*UpdateAgentResponse)(nil),   // 11: reeve.agent.v1.UpdateAgentResponse
+	(*DeleteAgentRequest)(nil),    // 12: reeve.agent.v1.DeleteAgentRequest
+	(*DeleteAgentResponse)(nil),   // 13: reeve.agent.v1.DeleteAgentResponse
+	(*ValidateAgentRequest)(nil),  // 14: reeve.agent.v1.ValidateAgentRequest
+	(*ValidateAgentResponse)(nil), // 15: reeve.agent.v1.ValidateAgentResponse
+	(*ModelSpec)(nil),             // 16: reeve.agent.v1.ModelSpec
+	(*ProviderDescriptor)(nil),    // 17: reeve.agent.v1.ProviderDescriptor
+	(*AgentSpec)(nil),             // 18: reeve.agent.v1.AgentSpec
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
 }
 var file_reeve_agent_v1_agent_service_proto_depIdxs = []int32{
-	14, // 0: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
-	15, // 1: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
-	15, // 2: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
-	14, // 3: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
-	0,  // 4: reeve.agent.v1.CreateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
-	0,  // 5: reeve.agent.v1.GetAgentResponse.agent:type_name -> reeve.agent.v1.Agent
-	0,  // 6: reeve.agent.v1.ListAgentsResponse.agents:type_name -> reeve.agent.v1.Agent
-	14, // 7: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
-	0,  // 8: reeve.agent.v1.UpdateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
-	14, // 9: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
-	1,  // 10: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
-	14, // 11: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
-	2,  // 12: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
-	4,  // 13: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
-	6,  // 14: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
-	8,  // 15: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
-	10, // 16: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
-	12, // 17: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
-	3,  // 18: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
-	5,  // 19: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
-	7,  // 20: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
-	9,  // 21: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
-	11, // 22: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
-	13, // 23: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
-	18, // [18:24] is the sub-list for method output_type
-	12, // [12:18] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	16, // 0: reeve.agent.v1.ListModelsResponse.models:type_name -> reeve.agent.v1.ModelSpec
+	17, // 1: reeve.agent.v1.ListModelsResponse.providers:type_name -> reeve.agent.v1.ProviderDescriptor
+	18, // 2: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
+	19, // 3: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
+	19, // 4: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
+	18, // 5: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	2,  // 6: reeve.agent.v1.CreateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
+	2,  // 7: reeve.agent.v1.GetAgentResponse.agent:type_name -> reeve.agent.v1.Agent
+	2,  // 8: reeve.agent.v1.ListAgentsResponse.agents:type_name -> reeve.agent.v1.Agent
+	18, // 9: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	2,  // 10: reeve.agent.v1.UpdateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
+	18, // 11: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	3,  // 12: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
+	18, // 13: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
+	4,  // 14: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
+	6,  // 15: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
+	8,  // 16: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
+	10, // 17: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
+	12, // 18: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
+	14, // 19: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
+	0,  // 20: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
+	5,  // 21: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
+	7,  // 22: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
+	9,  // 23: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
+	11, // 24: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
+	13, // 25: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
+	15, // 26: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
+	1,  // 27: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
+	21, // [21:28] is the sub-list for method output_type
+	14, // [14:21] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_service_proto_init() }
@@ -896,13 +1003,14 @@ func file_reeve_agent_v1_agent_service_proto_init() {
 		return
 	}
 	file_reeve_agent_v1_agent_spec_proto_init()
+	file_reeve_agent_v1_model_spec_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_service_proto_rawDesc), len(file_reeve_agent_v1_agent_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	AgentService_UpdateAgent_FullMethodName   = "/reeve.agent.v1.AgentService/UpdateAgent"
 	AgentService_DeleteAgent_FullMethodName   = "/reeve.agent.v1.AgentService/DeleteAgent"
 	AgentService_ValidateAgent_FullMethodName = "/reeve.agent.v1.AgentService/ValidateAgent"
+	AgentService_ListModels_FullMethodName    = "/reeve.agent.v1.AgentService/ListModels"
 )
 
 // AgentServiceClient is the client API for AgentService service.
@@ -51,6 +52,9 @@ type AgentServiceClient interface {
 	DeleteAgent(ctx context.Context, in *DeleteAgentRequest, opts ...grpc.CallOption) (*DeleteAgentResponse, error)
 	// Validates a spec without storing it.
 	ValidateAgent(ctx context.Context, in *ValidateAgentRequest, opts ...grpc.CallOption) (*ValidateAgentResponse, error)
+	// Lists the models that agents may name, and the providers, as the runtimes announced them. The
+	// same for all tenants. Contains no credentials.
+	ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error)
 }
 
 type agentServiceClient struct {
@@ -121,6 +125,16 @@ func (c *agentServiceClient) ValidateAgent(ctx context.Context, in *ValidateAgen
 	return out, nil
 }
 
+func (c *agentServiceClient) ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListModelsResponse)
+	err := c.cc.Invoke(ctx, AgentService_ListModels_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AgentServiceServer is the server API for AgentService service.
 // All implementations must embed UnimplementedAgentServiceServer
 // for forward compatibility.
@@ -145,6 +159,9 @@ type AgentServiceServer interface {
 	DeleteAgent(context.Context, *DeleteAgentRequest) (*DeleteAgentResponse, error)
 	// Validates a spec without storing it.
 	ValidateAgent(context.Context, *ValidateAgentRequest) (*ValidateAgentResponse, error)
+	// Lists the models that agents may name, and the providers, as the runtimes announced them. The
+	// same for all tenants. Contains no credentials.
+	ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()
 }
 
@@ -172,6 +189,9 @@ func (UnimplementedAgentServiceServer) DeleteAgent(context.Context, *DeleteAgent
 }
 func (UnimplementedAgentServiceServer) ValidateAgent(context.Context, *ValidateAgentRequest) (*ValidateAgentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ValidateAgent not implemented")
+}
+func (UnimplementedAgentServiceServer) ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListModels not implemented")
 }
 func (UnimplementedAgentServiceServer) mustEmbedUnimplementedAgentServiceServer() {}
 func (UnimplementedAgentServiceServer) testEmbeddedByValue()                      {}
@@ -302,6 +322,24 @@ func _AgentService_ValidateAgent_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_ListModels_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListModelsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ListModels(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ListModels_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ListModels(ctx, req.(*ListModelsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AgentService_ServiceDesc is the grpc.ServiceDesc for AgentService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -332,6 +370,10 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ValidateAgent",
 			Handler:    _AgentService_ValidateAgent_Handler,
+		},
+		{
+			MethodName: "ListModels",
+			Handler:    _AgentService_ListModels_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

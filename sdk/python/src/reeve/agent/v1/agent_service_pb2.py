@@ -24,9 +24,10 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from reeve.agent.v1 import agent_spec_pb2 as reeve_dot_agent_dot_v1_dot_agent__spec__pb2
+from reeve.agent.v1 import model_spec_pb2 as reeve_dot_agent_dot_v1_dot_model__spec__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\"\xca\x01\n\x05\x41gent\x12-\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x39\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt:\x00\"_\n\rSpecViolation\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12\x16\n\x06reason\x18\x03 \x01(\tR\x06reason\"E\n\x12\x43reateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"^\n\x13\x43reateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\".\n\x0fGetAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"?\n\x10GetAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\"S\n\x11ListAgentsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\"k\n\x12ListAgentsResponse\x12-\n\x06\x61gents\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\x06\x61gents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"a\n\x12UpdateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\"^\n\x13UpdateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"1\n\x12\x44\x65leteAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"\x15\n\x13\x44\x65leteAgentResponse\"G\n\x14ValidateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"\xad\x01\n\x15ValidateAgentResponse\x12=\n\nviolations\x18\x01 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\nviolations\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\x12\x39\n\nnormalized\x18\x03 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\nnormalized2\xa7\x04\n\x0c\x41gentService\x12V\n\x0b\x43reateAgent\x12\".reeve.agent.v1.CreateAgentRequest\x1a#.reeve.agent.v1.CreateAgentResponse\x12R\n\x08GetAgent\x12\x1f.reeve.agent.v1.GetAgentRequest\x1a .reeve.agent.v1.GetAgentResponse\"\x03\x90\x02\x01\x12X\n\nListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12V\n\x0bUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n\x0b\x44\x65leteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12\x61\n\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x42V\n\x12\x64\x65v.reeve.agent.v1B\x11\x41gentServiceProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\"\x13\n\x11ListModelsRequest\"\x89\x01\n\x12ListModelsResponse\x12\x31\n\x06models\x18\x01 \x03(\x0b\x32\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n\tproviders\x18\x02 \x03(\x0b\x32\".reeve.agent.v1.ProviderDescriptorR\tproviders\"\xca\x01\n\x05\x41gent\x12-\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x39\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt:\x00\"_\n\rSpecViolation\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12\x16\n\x06reason\x18\x03 \x01(\tR\x06reason\"E\n\x12\x43reateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"^\n\x13\x43reateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\".\n\x0fGetAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"?\n\x10GetAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\"S\n\x11ListAgentsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\"k\n\x12ListAgentsResponse\x12-\n\x06\x61gents\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\x06\x61gents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"a\n\x12UpdateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\"^\n\x13UpdateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"1\n\x12\x44\x65leteAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"\x15\n\x13\x44\x65leteAgentResponse\"G\n\x14ValidateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"\xad\x01\n\x15ValidateAgentResponse\x12=\n\nviolations\x18\x01 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\nviolations\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\x12\x39\n\nnormalized\x18\x03 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\nnormalized2\x81\x05\n\x0c\x41gentService\x12V\n\x0b\x43reateAgent\x12\".reeve.agent.v1.CreateAgentRequest\x1a#.reeve.agent.v1.CreateAgentResponse\x12R\n\x08GetAgent\x12\x1f.reeve.agent.v1.GetAgentRequest\x1a .reeve.agent.v1.GetAgentResponse\"\x03\x90\x02\x01\x12X\n\nListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12V\n\x0bUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n\x0b\x44\x65leteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12\x61\n\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x12X\n\nListModels\x12!.reeve.agent.v1.ListModelsRequest\x1a\".reeve.agent.v1.ListModelsResponse\"\x03\x90\x02\x01\x42V\n\x12\x64\x65v.reeve.agent.v1B\x11\x41gentServiceProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,34 +41,40 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_AGENTSERVICE'].methods_by_name['ListAgents']._serialized_options = b'\220\002\001'
   _globals['_AGENTSERVICE'].methods_by_name['ValidateAgent']._loaded_options = None
   _globals['_AGENTSERVICE'].methods_by_name['ValidateAgent']._serialized_options = b'\220\002\001'
-  _globals['_AGENT']._serialized_start=121
-  _globals['_AGENT']._serialized_end=323
-  _globals['_SPECVIOLATION']._serialized_start=325
-  _globals['_SPECVIOLATION']._serialized_end=420
-  _globals['_CREATEAGENTREQUEST']._serialized_start=422
-  _globals['_CREATEAGENTREQUEST']._serialized_end=491
-  _globals['_CREATEAGENTRESPONSE']._serialized_start=493
-  _globals['_CREATEAGENTRESPONSE']._serialized_end=587
-  _globals['_GETAGENTREQUEST']._serialized_start=589
-  _globals['_GETAGENTREQUEST']._serialized_end=635
-  _globals['_GETAGENTRESPONSE']._serialized_start=637
-  _globals['_GETAGENTRESPONSE']._serialized_end=700
-  _globals['_LISTAGENTSREQUEST']._serialized_start=702
-  _globals['_LISTAGENTSREQUEST']._serialized_end=785
-  _globals['_LISTAGENTSRESPONSE']._serialized_start=787
-  _globals['_LISTAGENTSRESPONSE']._serialized_end=894
-  _globals['_UPDATEAGENTREQUEST']._serialized_start=896
-  _globals['_UPDATEAGENTREQUEST']._serialized_end=993
-  _globals['_UPDATEAGENTRESPONSE']._serialized_start=995
-  _globals['_UPDATEAGENTRESPONSE']._serialized_end=1089
-  _globals['_DELETEAGENTREQUEST']._serialized_start=1091
-  _globals['_DELETEAGENTREQUEST']._serialized_end=1140
-  _globals['_DELETEAGENTRESPONSE']._serialized_start=1142
-  _globals['_DELETEAGENTRESPONSE']._serialized_end=1163
-  _globals['_VALIDATEAGENTREQUEST']._serialized_start=1165
-  _globals['_VALIDATEAGENTREQUEST']._serialized_end=1236
-  _globals['_VALIDATEAGENTRESPONSE']._serialized_start=1239
-  _globals['_VALIDATEAGENTRESPONSE']._serialized_end=1412
-  _globals['_AGENTSERVICE']._serialized_start=1415
-  _globals['_AGENTSERVICE']._serialized_end=1966
+  _globals['_AGENTSERVICE'].methods_by_name['ListModels']._loaded_options = None
+  _globals['_AGENTSERVICE'].methods_by_name['ListModels']._serialized_options = b'\220\002\001'
+  _globals['_LISTMODELSREQUEST']._serialized_start=153
+  _globals['_LISTMODELSREQUEST']._serialized_end=172
+  _globals['_LISTMODELSRESPONSE']._serialized_start=175
+  _globals['_LISTMODELSRESPONSE']._serialized_end=312
+  _globals['_AGENT']._serialized_start=315
+  _globals['_AGENT']._serialized_end=517
+  _globals['_SPECVIOLATION']._serialized_start=519
+  _globals['_SPECVIOLATION']._serialized_end=614
+  _globals['_CREATEAGENTREQUEST']._serialized_start=616
+  _globals['_CREATEAGENTREQUEST']._serialized_end=685
+  _globals['_CREATEAGENTRESPONSE']._serialized_start=687
+  _globals['_CREATEAGENTRESPONSE']._serialized_end=781
+  _globals['_GETAGENTREQUEST']._serialized_start=783
+  _globals['_GETAGENTREQUEST']._serialized_end=829
+  _globals['_GETAGENTRESPONSE']._serialized_start=831
+  _globals['_GETAGENTRESPONSE']._serialized_end=894
+  _globals['_LISTAGENTSREQUEST']._serialized_start=896
+  _globals['_LISTAGENTSREQUEST']._serialized_end=979
+  _globals['_LISTAGENTSRESPONSE']._serialized_start=981
+  _globals['_LISTAGENTSRESPONSE']._serialized_end=1088
+  _globals['_UPDATEAGENTREQUEST']._serialized_start=1090
+  _globals['_UPDATEAGENTREQUEST']._serialized_end=1187
+  _globals['_UPDATEAGENTRESPONSE']._serialized_start=1189
+  _globals['_UPDATEAGENTRESPONSE']._serialized_end=1283
+  _globals['_DELETEAGENTREQUEST']._serialized_start=1285
+  _globals['_DELETEAGENTREQUEST']._serialized_end=1334
+  _globals['_DELETEAGENTRESPONSE']._serialized_start=1336
+  _globals['_DELETEAGENTRESPONSE']._serialized_end=1357
+  _globals['_VALIDATEAGENTREQUEST']._serialized_start=1359
+  _globals['_VALIDATEAGENTREQUEST']._serialized_end=1430
+  _globals['_VALIDATEAGENTRESPONSE']._serialized_start=1433
+  _globals['_VALIDATEAGENTRESPONSE']._serialized_end=1606
+  _globals['_AGENTSERVICE']._serialized_start=1609
+  _globals['_AGENTSERVICE']._serialized_end=2250
 # @@protoc_insertion_point(module_scope)

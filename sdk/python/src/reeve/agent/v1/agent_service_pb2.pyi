@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
+from reeve.agent.v1 import model_spec_pb2 as _model_spec_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -9,6 +10,18 @@ from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class ListModelsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListModelsResponse(_message.Message):
+    __slots__ = ("models", "providers")
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    PROVIDERS_FIELD_NUMBER: _ClassVar[int]
+    models: _containers.RepeatedCompositeFieldContainer[_model_spec_pb2.ModelSpec]
+    providers: _containers.RepeatedCompositeFieldContainer[_model_spec_pb2.ProviderDescriptor]
+    def __init__(self, models: _Optional[_Iterable[_Union[_model_spec_pb2.ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[_model_spec_pb2.ProviderDescriptor, _Mapping]]] = ...) -> None: ...
 
 class Agent(_message.Message):
     __slots__ = ("spec", "revision", "created_at", "updated_at")

@@ -69,6 +69,11 @@ class AgentServiceStub:
                 request_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentRequest.SerializeToString,
                 response_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentResponse.FromString,
                 _registered_method=True)
+        self.ListModels = channel.unary_unary(
+                '/reeve.agent.v1.AgentService/ListModels',
+                request_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListModelsRequest.SerializeToString,
+                response_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListModelsResponse.FromString,
+                _registered_method=True)
 
 
 class AgentServiceServicer:
@@ -123,6 +128,14 @@ class AgentServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListModels(self, request, context):
+        """Lists the models that agents may name, and the providers, as the runtimes announced them. The
+        same for all tenants. Contains no credentials.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AgentServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -155,6 +168,11 @@ def add_AgentServiceServicer_to_server(servicer, server):
                     servicer.ValidateAgent,
                     request_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentRequest.FromString,
                     response_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentResponse.SerializeToString,
+            ),
+            'ListModels': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListModels,
+                    request_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListModelsRequest.FromString,
+                    response_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListModelsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -324,6 +342,33 @@ class AgentService:
             '/reeve.agent.v1.AgentService/ValidateAgent',
             reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentRequest.SerializeToString,
             reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListModels(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.agent.v1.AgentService/ListModels',
+            reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListModelsRequest.SerializeToString,
+            reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListModelsResponse.FromString,
             options,
             channel_credentials,
             insecure,
