@@ -105,22 +105,22 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
   [
     "read the log of a run",
     "$JS.API.DIRECT.GET.RUNS.run.acme.run_1.log",
-    ["gateway", "runtime", "approvals", "toolhost"],
+    ["gateway", "runtime", "approvals"],
   ],
   [
     "read the log of a run by sequence",
     "$JS.API.DIRECT.GET.RUNS",
-    ["gateway", "runtime", "approvals", "toolhost"],
+    ["gateway", "runtime", "approvals"],
   ],
   [
     "read the log of a run from the leader",
     "$JS.API.STREAM.MSG.GET.RUNS",
-    ["gateway", "runtime", "approvals", "toolhost"],
+    ["gateway", "runtime", "approvals"],
   ],
   [
     "consume the logs of runs",
     "$JS.API.CONSUMER.CREATE.RUNS.spy.run.>",
-    ["gateway", "runtime", "approvals", "toolhost"],
+    ["gateway", "runtime", "approvals"],
   ],
   ["remove the log of a run", "$JS.API.STREAM.PURGE.RUNS", ["gateway"]],
   ["remove a batch of a run", "$JS.API.STREAM.MSG.DELETE.RUNS", ["gateway"]],
@@ -128,7 +128,7 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
   [
     "read the log of a thread",
     "$JS.API.DIRECT.GET.THREADS.thread.acme.thread_1.log",
-    ["gateway", "runtime", "toolhost"],
+    ["gateway", "runtime"],
   ],
   ["dispatch a run", "dispatch.run", ["gateway", "runtime", "approvals"]],
   ["take a run from the queue", "$JS.API.CONSUMER.MSG.NEXT.DISPATCH.runtime", ["runtime"]],
@@ -174,7 +174,12 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
   ["list all streams", "$JS.API.STREAM.LIST", []],
   ["purge the account", "$JS.API.ACCOUNT.PURGE.$G", []],
   ["use the API of the server", "$SYS.REQ.SERVER.PING", []],
-  ["reply to another service", "_INBOX.gateway.1", []],
+  ["ask whether a run is open", "run.liveness", ["toolhost"]],
+  ["reply in the place of JetStream", "_INBOX.gateway.1", []],
+  ["reply to the gateway", "_REPLY.gateway.1", ["toolhost"]],
+  ["reply to a runtime", "_REPLY.runtime.1", ["runtime", "toolhost"]],
+  ["reply to a toolhost", "_REPLY.toolhost.1", ["gateway", "runtime", "toolhost"]],
+  ["reply to approvals", "_REPLY.approvals.1", []],
 ];
 
 const subscribed: readonly (readonly [string, string, readonly ServiceName[]])[] = [
@@ -182,12 +187,8 @@ const subscribed: readonly (readonly [string, string, readonly ServiceName[]])[]
   ["the logs of runs", "run.>", []],
   ["writes to buckets", "$KV.>", []],
   ["requests of JetStream's API", "$JS.API.>", []],
-  [
-    "the events of a run",
-    "live.run.acme.run_1.log",
-    ["gateway", "runtime", "approvals", "toolhost"],
-  ],
-  ["the events of a thread", "live.thread.acme.thread_1.log", ["gateway", "runtime", "toolhost"]],
+  ["the events of a run", "live.run.acme.run_1.log", ["gateway", "runtime", "approvals"]],
+  ["the events of a thread", "live.thread.acme.thread_1.log", ["gateway", "runtime"]],
   [
     "the progress of a call",
     "live.tool.journal.acme.run_1.call_1",
@@ -197,6 +198,8 @@ const subscribed: readonly (readonly [string, string, readonly ServiceName[]])[]
   ["requests for workspaces", "workspace.release.toolhost-1", ["toolhost"]],
   ["probes of toolhosts", "toolhost.toolhost-1.probe", ["toolhost"]],
   ["probes of takers", "holder.runtime-1.probe", ["runtime", "toolhost"]],
+  ["questions about runs", "run.liveness", ["gateway", "runtime"]],
+  ...all.map((name) => [`the replies of services to ${name}`, `_REPLY.${name}.>`, [name]] as const),
   ...all.map((name) => [`the replies to ${name}`, `_INBOX.${name}.>`, [name]] as const),
 ];
 

@@ -6,6 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import { isRunOver } from "@reeve/run/commands/is-run-over";
+import { logLiveness } from "@reeve/run/liveness/liveness";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -108,9 +109,10 @@ export class LocalRuntime {
     failed.catch((error: unknown) => broken.abort(error));
     const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, drain: signal });
     const slots = new Slots(concurrency);
+    const liveness = logLiveness({ runs: this.#runs, threads: this.ports.threads });
     const toolhost: CallPorts = {
       journal: this.ports.journal,
-      isRunOver: (run, until) => isRunOver(this.#runs, run, until),
+      isRunOver: (run, until) => isRunOver(liveness, run, until),
       requests: this.#calls,
       executions: ownExecutions(slots),
       toolbox: this.#toolbox,

@@ -35,6 +35,8 @@ import { compareRun } from "./projections/compare-run.ts";
 import { compareThread } from "./projections/compare-thread.ts";
 import { indexRuns, runsOfLogs } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
+import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
+import { logLiveness } from "@reeve/run/liveness/liveness";
 import { plainRoutes } from "./rpc/plain-routes.ts";
 import { gatewayServices } from "./services.ts";
 
@@ -61,6 +63,8 @@ export async function startGateway(
   const ports = await openPorts(config, { nats, log }, background.signal);
   const end = new AbortController();
   const ending = AbortSignal.any([signal, end.signal]);
+  const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
+  starting.use(answerLiveness(nats, liveness, log, background.signal));
   const services = await gatewayServices(config, { ports, nats, log }, ending);
   const server = starting.use(
     await serve(

@@ -5,6 +5,7 @@ import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
+import type { RunTailReader } from "@reeve/jetstream/log/run-log";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openDispatchQueue, openToolCallQueue } from "@reeve/jetstream/queue/nats";
@@ -29,6 +30,12 @@ import { reportActiveRuns, runMetrics } from "./metrics/run-metrics.ts";
 /** A claim costs about as much as holding a run for some seconds; most rate limits pass in less. */
 const maxHeldWaitMs = 5_000;
 
+/** What a runtime needs, besides the ports of its runs. */
+type RuntimePorts = RunPorts & {
+  readonly dispatch: WorkQueue<Dispatch>;
+  readonly logEnds: RunTailReader;
+};
+
 interface PortDependencies {
   readonly nats: Nats;
   readonly holder: QueueHolder;
@@ -44,15 +51,17 @@ export async function openPorts(
   { REEVE_ACK_WAIT_MS: ackWaitMs }: RuntimeConfig,
   { nats, holder, worker, standstill, providers, logger }: PortDependencies,
   signal: AbortSignal,
-): Promise<RunPorts & { readonly dispatch: WorkQueue<Dispatch> }> {
+): Promise<RuntimePorts> {
   const hosts = await openLiveView(await openTable(nats, ToolCatalogSchema), logger, signal);
   const catalogs = () => ({ tools: mergeCatalogs(hosts()), models: providers.catalog });
   const count = runMetrics(catalogs);
   const byName = new Map(
     [...providers.byName].map(([name, provider]) => [name, observedProvider(provider)]),
   );
+  const runLog = await openRunLog(nats);
   return {
-    log: withAppendObserver(await openRunLog(nats), (events) => {
+    logEnds: runLog,
+    log: withAppendObserver(runLog, (events) => {
       count(events);
       recordApprovalRequests(events);
     }),

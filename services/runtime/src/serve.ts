@@ -10,6 +10,8 @@ import { systemClock } from "@reeve/platform/async/clock";
 import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
+import { logLiveness } from "@reeve/run/liveness/liveness";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
 
@@ -40,6 +42,8 @@ export async function startRuntime(
     { nats, holder, worker, standstill, providers, logger },
     background.signal,
   );
+  const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
+  starting.use(answerLiveness(nats, liveness, logger, background.signal));
   const reportActiveRuns = (count: number) => {
     ports.reportActiveRuns?.(count);
     onActiveRuns?.(count);

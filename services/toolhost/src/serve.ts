@@ -4,7 +4,7 @@ import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import { adoptCalls } from "@reeve/calls/queue/adopt-calls";
 import { Slots } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
-import { openCallJournal, openRunLog } from "@reeve/jetstream/log/open";
+import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
@@ -18,6 +18,7 @@ import type { Environment } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { isRunOver } from "@reeve/run/commands/is-run-over";
+import { askedLiveness } from "@reeve/run/liveness/asked-liveness";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { sweepSessions } from "@reeve/sandbox/lifecycle/sweep-sessions";
 import type { ToolhostConfig } from "./config.ts";
@@ -94,10 +95,10 @@ export async function startToolhost(
   const announcing = AbortSignal.any([signal, taking.signal]);
   const announcer = new Announcer(pool.catalogs, catalog, log, announcing);
   const tried = external.connect(sources);
-  const runs = await openRunLog(nats);
+  const liveness = askedLiveness(nats);
   const ports: Work["ports"] = {
     journal: await openCallJournal(nats),
-    isRunOver: (run, until) => isRunOver(runs, run, until),
+    isRunOver: (run, until) => isRunOver(liveness, run, until),
     requests,
     routing: pool.routing,
     executions: pool.executions,

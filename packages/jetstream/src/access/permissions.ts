@@ -1,9 +1,9 @@
 import { getOption } from "@bufbuild/protobuf";
-import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Access, Bucket, Channel } from "@reeve/contracts/bus";
 import { Retention, Service, bucket, channel } from "@reeve/contracts/bus";
 import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithBucket, messagesWithChannel } from "@reeve/contracts/declared";
+import { inboxPrefixes } from "@reeve/platform/nats/inbox";
 import { reserveStream } from "../reserve/reserve-state.ts";
 
 /** What a user of NATS may do. The server refuses everything else. */
@@ -11,8 +11,6 @@ export interface Permissions {
   /** Subjects to which the user may publish. The API of JetStream consists of such subjects. */
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** How long the user may take to reply to a request that it has received. Undefined: it may not reply. */
-  readonly replyWithinMs: number | undefined;
 }
 
 /** The name of each service as a user of NATS. */
@@ -45,28 +43,30 @@ export function permissionsOf(name: ServiceName): Permissions {
     ...channels.map((each) => ofChannel(each, service)),
     ...messagesWithBucket.map((message) => ofBucket(getOption(message, bucket), service)),
   ];
+  const inboxes = inboxPrefixes(name);
   const publish = granted.flatMap((each) => each.publish ?? []);
   const subscribe = granted.flatMap((each) => each.subscribe ?? []);
-  const replies = granted.flatMap((each) => each.replyWithinMs ?? []);
   return {
     publish: sortedUnique([`${api}.INFO`, ...ofReserve(service), ...publish]),
-    subscribe: sortedUnique([`_INBOX.${name}.>`, ...subscribe]),
-    replyWithinMs: replies.length === 0 ? undefined : Math.max(...replies),
+    subscribe: sortedUnique([`${inboxes.store}.>`, `${inboxes.services}.>`, ...subscribe]),
   };
 }
 
 type Granted = Partial<Permissions>;
 
 function ofChannel(
-  { wildcard, liveSubject, stream, access, replyWithin }: Channel & { readonly wildcard: string },
+  { wildcard, liveSubject, stream, access, expectsReply }: Channel & { readonly wildcard: string },
   service: Service,
 ): Granted {
   const { writes, reads, takes, removes } = rightsOf(access, service);
   if (stream === undefined) {
+    const replies =
+      reads && expectsReply
+        ? writersOf(access).map((name) => `${inboxPrefixes(name).services}.>`)
+        : [];
     return {
-      publish: writes ? [wildcard] : [],
-      ...(reads && { subscribe: [wildcard] }),
-      ...(reads && replyWithin && { replyWithinMs: durationMs(replyWithin) }),
+      publish: [...(writes ? [wildcard] : []), ...replies],
+      subscribe: reads ? [wildcard] : [],
     };
   }
   const { name } = stream;
@@ -130,6 +130,10 @@ function rightsOf(access: Access | undefined, service: Service) {
     removes: access?.removers.includes(service) ?? false,
     creates: access?.creators.includes(service) ?? false,
   };
+}
+
+function writersOf(access: Access | undefined): readonly ServiceName[] {
+  return serviceNames.filter((name) => access?.writers.includes(services[name]));
 }
 
 function info(stream: string): readonly string[] {

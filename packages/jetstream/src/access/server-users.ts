@@ -60,15 +60,10 @@ ${renderPermissions(permissionsOf(service))}
     }`;
 }
 
-function renderPermissions({ publish, subscribe, replyWithinMs }: Permissions): string {
-  const replies =
-    replyWithinMs === undefined
-      ? []
-      : [`        allow_responses: { max: 1, expires: "${replyWithinMs / 1_000}s" }`];
+function renderPermissions({ publish, subscribe }: Permissions): string {
   return [
     `        publish: { allow: [\n${renderSubjects(publish)}\n        ] }`,
     `        subscribe: { allow: [\n${renderSubjects(subscribe)}\n        ] }`,
-    ...replies,
   ].join("\n");
 }
 

@@ -4,6 +4,7 @@ import { neverAborts } from "../async/never-aborts.ts";
 import { retry } from "../async/retry/retry.ts";
 import { settledWithin } from "../async/settled-within.ts";
 import { connectionStateOf } from "./connection-state.ts";
+import { inboxPrefixes } from "./inbox.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { reportStoreSteps } from "./store-steps.ts";
 
@@ -14,8 +15,8 @@ export interface Nats extends AsyncDisposable {
 
 export interface NatsOptions {
   /**
-   * The name of this client in the server's monitoring. Replies arrive at `_INBOX.<name>.>`: the permissions of a service cover
-   * only the subjects below its own name.
+   * The name of this client in the server's monitoring. Replies arrive at `_INBOX.<name>.>` and `_REPLY.<name>.>`: the permissions
+   * of a service cover only the subjects below its own name.
    */
   readonly name: string;
   readonly log: Logger;
@@ -72,7 +73,7 @@ async function firstConnection(
 ): Promise<NatsConnection> {
   const options = {
     name,
-    inboxPrefix: `_INBOX.${name}`,
+    inboxPrefix: inboxPrefixes(name).store,
     ...(user !== undefined && { user }),
     ...(pass !== undefined && { pass }),
     servers: url,

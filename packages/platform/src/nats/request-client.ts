@@ -2,6 +2,7 @@ import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { createInbox } from "@nats-io/transport-node";
 import type { ConnectionState } from "./connection-state.ts";
 import { connectionStateOf } from "./connection-state.ts";
+import { inboxPrefixesOf } from "./inbox.ts";
 
 /** The timeout of a request. Timeouts are checked every `sweepMs`. */
 const timeoutMs = 4_000;
@@ -31,7 +32,7 @@ export function requestClientOf(connection: NatsConnection): RequestClient {
 }
 
 /**
- * Sends requests over NATS and matches the replies, until its connection closes. One inbox and one timer serve all requests:
+ * Sends requests to JetStream and matches the replies, until its connection closes. One inbox and one timer serve all requests:
  * creating them per request would take most of the request's time.
  */
 export class RequestClient {
@@ -45,7 +46,7 @@ export class RequestClient {
   constructor(connection: NatsConnection) {
     this.#connection = connection;
     this.#state = connectionStateOf(connection);
-    this.#inbox = createInbox(inboxPrefixOf(connection));
+    this.#inbox = createInbox(inboxPrefixesOf(connection).store);
     connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
         if (error !== null) return;
@@ -89,11 +90,4 @@ export class RequestClient {
       if (sentAt < sentBefore) this.#settle(reply, undefined);
     }
   }
-}
-
-/** Returns the prefix of the subjects on which a connection may receive replies. Undefined: the default of the client. */
-function inboxPrefixOf(connection: NatsConnection): string | undefined {
-  // The class of the client has the options, its interface does not.
-  const { options } = connection as { readonly options?: { readonly inboxPrefix?: string } };
-  return options?.inboxPrefix;
 }

@@ -1,4 +1,6 @@
 import type { NatsConnection } from "@nats-io/transport-node";
+import { createInbox } from "@nats-io/transport-node";
+import { inboxPrefixesOf } from "./inbox.ts";
 
 /** The outcome of a request: a reply, a subject without subscribers, or no reply in time. */
 export type RequestOutcome =
@@ -6,7 +8,7 @@ export type RequestOutcome =
   | { readonly kind: "no_responders" }
   | { readonly kind: "no_reply" };
 
-/** Sends a request. A lost connection counts as `no_reply`. Throws only the signal's reason. */
+/** Sends a request to another service. A lost connection counts as `no_reply`. Throws only the signal's reason. */
 export async function sendRequest(
   connection: NatsConnection,
   subject: string,
@@ -15,7 +17,9 @@ export async function sendRequest(
 ): Promise<RequestOutcome> {
   signal.throwIfAborted();
   try {
-    const reply = await connection.request(subject, data, { timeout: timeoutMs });
+    const inbox = createInbox(inboxPrefixesOf(connection).services);
+    const options = { timeout: timeoutMs, noMux: true, reply: inbox };
+    const reply = await connection.request(subject, data, options);
     signal.throwIfAborted();
     return { kind: "reply", data: reply.data };
   } catch (error) {

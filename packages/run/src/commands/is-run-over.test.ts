@@ -1,12 +1,17 @@
 import { create } from "@bufbuild/protobuf";
 import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { memoryRunLog } from "@reeve/jetstream/log/memory";
+import { memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
 import { expect, test } from "vitest";
+import { logLiveness } from "../liveness/liveness.ts";
 import { isRunOver } from "./is-run-over.ts";
 
 const never = new AbortController().signal;
 const key = { tenant: "acme", run: "run_abcdefgh" };
+
+function livenessIn(runs: ReturnType<typeof memoryRunLog>) {
+  return logLiveness({ runs, threads: memoryThreadLog() });
+}
 
 test.each([
   [RunStatus.RUNNING, false],
@@ -18,9 +23,9 @@ test.each([
     event: { case: "status", value: { status } },
   });
   await log.append(key, emptyTail, [event], never);
-  expect(await isRunOver(log, key, never)).toBe(isOver);
+  expect(await isRunOver(livenessIn(log), key, never)).toBe(isOver);
 });
 
 test("a run without a log is over", async () => {
-  expect(await isRunOver(memoryRunLog(), key, never)).toBe(true);
+  expect(await isRunOver(livenessIn(memoryRunLog()), key, never)).toBe(true);
 });

@@ -1,15 +1,13 @@
-import type { RunKey, RunTailReader } from "@reeve/jetstream/log/run-log";
-import { isTerminal } from "../head/run-status.ts";
+import { RunLiveness } from "@reeve/contracts/toolhost";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { Liveness } from "../liveness/liveness.ts";
 
-/** Whether nothing more happens for a run: its log does not exist, or ends with the terminal status. Reads the last batch only. */
+/** Whether nothing more happens for a run: its log does not exist, or ends with the terminal status. */
 export async function isRunOver(
-  logEnds: RunTailReader,
-  key: RunKey,
+  liveness: Pick<Liveness, "ofRun">,
+  { tenant, run }: RunKey,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { events } = await logEnds.last(key, signal);
-  return (
-    events.length === 0 ||
-    events.some(({ event }) => event.case === "status" && isTerminal(event.value.status))
-  );
+  const state = await liveness.ofRun(tenant, run, signal);
+  return state === RunLiveness.MISSING || state === RunLiveness.ENDED;
 }

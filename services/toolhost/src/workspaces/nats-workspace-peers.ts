@@ -5,13 +5,15 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { pollUntilReply, singleAttempt } from "@reeve/platform/nats/poll-until-reply";
 import { replyToRequests } from "@reeve/platform/nats/reply-to-requests";
-import { requestClientOf } from "@reeve/platform/nats/request-client";
+import { sendRequest } from "@reeve/platform/nats/send-request";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePeers } from "./workspace-ports.ts";
 
 /** How long a silent host is asked only once whether calls use a workspace: many workspaces may name it. */
 const silentMs = 10_000;
+/** How long one request waits for its reply. */
+const attemptMs = 4_000;
 
 const releases = channelOf(WorkspaceReleaseSchema);
 
@@ -20,14 +22,17 @@ const releases = channelOf(WorkspaceReleaseSchema);
  * this host was up all the time, is silent. Throws a Failure of kind `unavailable` when that connection was lost meanwhile.
  */
 export function natsWorkspacePeers({ connection }: Pick<Nats, "connection">): WorkspacePeers {
-  const requests = requestClientOf(connection);
   const state = connectionStateOf(connection);
   const silentUntil = new Map<string, number>();
   state.onChange(() => silentUntil.clear());
   return {
     async release(host, workspace, signal) {
       const data = toBinary(WorkspaceReleaseSchema, create(WorkspaceReleaseSchema, workspace));
-      const send = () => requests.send(releases.subject({ host }), { data });
+      const send = async () => {
+        const request = { data, timeoutMs: attemptMs };
+        const outcome = await sendRequest(connection, releases.subject({ host }), request, signal);
+        return outcome.kind === "reply" ? outcome : undefined;
+      };
       for (const [each, until] of silentUntil) {
         if (until < performance.now()) silentUntil.delete(each);
       }

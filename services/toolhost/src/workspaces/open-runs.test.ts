@@ -5,6 +5,7 @@ import { ThreadEventSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
 import { retryIdOf } from "@reeve/run/commands/run-id";
+import { logLiveness } from "@reeve/run/liveness/liveness";
 import { beforeEach, expect, test } from "vitest";
 import { hasOpenRun } from "./open-runs.ts";
 import { never } from "../../test/support/memory-workspaces.ts";
@@ -45,7 +46,8 @@ const stateOfRun = (_: string, run: string) =>
   Promise.resolve(run === "run_1" ? listed : "unknown");
 
 function isOpen(id: string) {
-  return hasOpenRun({ tenant: "acme", id }, { runs, threads, stateOfRun }, never);
+  const liveness = logLiveness({ runs, threads });
+  return hasOpenRun({ tenant: "acme", id }, { liveness, stateOfRun }, never);
 }
 
 const created = { case: "runCreated", value: {} } as const;

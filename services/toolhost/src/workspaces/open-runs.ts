@@ -1,23 +1,19 @@
 import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
+import { RunLiveness } from "@reeve/contracts/toolhost";
 import { threadIdOf } from "@reeve/contracts/workspace-id";
-import { emptyTail } from "@reeve/jetstream/log/port";
-import type { RunLog } from "@reeve/jetstream/log/run-log";
-import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
-import { foldRun } from "@reeve/run/commands/fold-run";
 import { retryIdOf } from "@reeve/run/commands/run-id";
-import { isTerminal } from "@reeve/run/head/run-status";
-import { readThread } from "@reeve/run/thread/read-thread";
+import type { Liveness } from "@reeve/run/liveness/liveness";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** Where to look up whether runs are open. */
 export interface OpenRunsPorts extends Pick<WorkspacePorts, "stateOfRun"> {
-  readonly runs: Pick<RunLog, "read">;
-  readonly threads: ThreadLog;
+  readonly liveness: Liveness;
 }
 
 /**
  * Whether a run with files in a workspace is open, or may be: a run may wait for a person for longer than anything is
- * retained. Reads the logs where the index does not know. Throws a Failure of kind `unavailable` when they cannot be read.
+ * retained. Asks a service that reads the logs where the index does not know. Throws a Failure of kind `unavailable` when none
+ * answers.
  */
 export async function hasOpenRun(
   { tenant, id }: WorkspaceKey,
@@ -26,9 +22,8 @@ export async function hasOpenRun(
 ): Promise<boolean> {
   const thread = threadIdOf(id);
   if (thread === undefined) return await isOpenOrRetried(tenant, id, ports, signal);
-  const { openTurns } = await readThread(ports.threads, { tenant, thread }, signal);
-  for (const { runId } of openTurns) {
-    if (await isOpen(tenant, runId, ports, signal)) return true;
+  for (const run of await ports.liveness.openTurns(tenant, thread, signal)) {
+    if (await isOpen(tenant, run, ports, signal)) return true;
   }
   return false;
 }
@@ -52,12 +47,12 @@ async function isOpen(...run: Parameters<typeof livenessOf>): Promise<boolean> {
 async function livenessOf(
   tenant: string,
   run: string,
-  { stateOfRun, runs }: OpenRunsPorts,
+  { stateOfRun, liveness }: OpenRunsPorts,
   signal: AbortSignal,
 ): Promise<"open" | "ended" | "missing"> {
-  const liveness = await stateOfRun(tenant, run, signal);
-  if (liveness !== "unknown") return liveness;
-  const { events } = await runs.read({ tenant, run }, emptyTail, signal);
-  if (events.length === 0) return "missing";
-  return isTerminal((await foldRun(events, signal)).status) ? "ended" : "open";
+  const listed = await stateOfRun(tenant, run, signal);
+  if (listed !== "unknown") return listed;
+  const logged = await liveness.ofRun(tenant, run, signal);
+  if (logged === RunLiveness.MISSING) return "missing";
+  return logged === RunLiveness.ENDED ? "ended" : "open";
 }

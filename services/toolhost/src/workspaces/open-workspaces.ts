@@ -2,7 +2,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunSchema } from "@reeve/contracts/run";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
-import { openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
+import { askedLiveness } from "@reeve/run/liveness/asked-liveness";
 import { isTerminal } from "@reeve/run/head/run-status";
 import { steadyClock } from "@reeve/platform/async/clock";
 import { Background } from "@reeve/platform/async/background";
@@ -74,7 +74,7 @@ export async function openWorkspaces(
     if (row === undefined) return "unknown";
     return isTerminal(row.record.status) ? "ended" : "open";
   };
-  const logs = { runs: await openRunLog(nats), threads: await openThreadLog(nats) };
+  const liveness = askedLiveness(nats);
   const ports: WorkspacePorts = {
     records: await openTable(nats, WorkspaceRecordSchema),
     snapshots: await openObjects(nats, {
@@ -85,7 +85,7 @@ export async function openWorkspaces(
     peers: natsWorkspacePeers(nats),
     artifacts,
     stateOfRun,
-    hasOpenRun: (key, until) => hasOpenRun(key, { ...logs, stateOfRun }, until),
+    hasOpenRun: (key, until) => hasOpenRun(key, { liveness, stateOfRun }, until),
     host,
     limits,
     log,

@@ -11,6 +11,7 @@ import { defaultLimits } from "@reeve/sandbox/port";
 import type { StoredWorkspace, WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 import type { OpenWorkspace } from "@reeve/calls/ports/workspaces";
 import { collect } from "@reeve/sandbox/files/collect";
+import { logLiveness } from "@reeve/run/liveness/liveness";
 import { hasOpenRun } from "../../src/workspaces/open-runs.ts";
 import { WorkspaceKeeper } from "../../src/workspaces/workspace-keeper.ts";
 import type {
@@ -136,6 +137,7 @@ export class MemoryHosts {
   readonly listed = new Map<string, RunLiveness>();
   readonly runs = memoryRunLog();
   readonly threads = memoryThreadLog();
+  readonly liveness = logLiveness(this);
   readonly #keepers = new Map<string, WorkspaceKeeper>();
   /** Jumps over every delay before the store is tried again. */
   readonly clock = new HastyClock();

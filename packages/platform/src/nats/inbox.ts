@@ -1,0 +1,28 @@
+import type { NatsConnection } from "@nats-io/transport-node";
+
+/**
+ * Where the replies to the requests of a connection arrive. Replies of JetStream and replies of other services have different
+ * subjects, because other services may publish to the latter.
+ */
+export interface InboxPrefixes {
+  readonly store: string;
+  readonly services: string;
+}
+
+const byDefault = "_INBOX";
+
+/** Returns the prefixes of a client with the given name. */
+export function inboxPrefixes(name: string): InboxPrefixes {
+  return { store: `${byDefault}.${name}`, services: `_REPLY.${name}` };
+}
+
+/** Returns the prefixes of a connection. */
+export function inboxPrefixesOf(connection: NatsConnection): InboxPrefixes {
+  // The class of the client has the options, its interface does not.
+  const { options } = connection as { readonly options?: { readonly inboxPrefix?: string } };
+  const { inboxPrefix = byDefault } = options ?? {};
+  const isNamed = inboxPrefix.startsWith(`${byDefault}.`);
+  return isNamed
+    ? inboxPrefixes(inboxPrefix.slice(byDefault.length + 1))
+    : { store: inboxPrefix, services: inboxPrefix };
+}
