@@ -1,15 +1,15 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { RunLivenessQuestionSchema, RunLivenessReplySchema } from "@reeve/contracts/toolhost";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { replyToRequests } from "@reeve/platform/nats/reply-to-requests";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Liveness } from "./liveness.ts";
 
 /** Answers whether runs are open, until it is disposed. Each question gets the reply of one of the services that answer. */
 export function answerLiveness(
-  { connection }: { readonly connection: NatsConnection },
+  { connection }: Pick<Nats, "connection">,
   liveness: Liveness,
   log: Pick<Logger, "warn">,
   signal: AbortSignal,

@@ -1,12 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunLivenessReply } from "@reeve/contracts/toolhost";
 import { RunLivenessQuestionSchema, RunLivenessReplySchema } from "@reeve/contracts/toolhost";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { sendRequest } from "@reeve/platform/nats/send-request";
 import type { Liveness } from "./liveness.ts";
 
@@ -19,7 +19,7 @@ const maxRetryMs = 10_000;
  * Returns what a gateway or a runtime says, for a service that may not read the logs. Its methods throw a Failure of kind
  * `unavailable` when none answers for about ten seconds.
  */
-export function askedLiveness(nats: { readonly connection: NatsConnection }): Liveness {
+export function askedLiveness(nats: Pick<Nats, "connection">): Liveness {
   const ask = (
     question: MessageInitShape<typeof RunLivenessQuestionSchema>,
     signal: AbortSignal,
@@ -41,7 +41,7 @@ export function askedLiveness(nats: { readonly connection: NatsConnection }): Li
 }
 
 async function askOnce(
-  connection: NatsConnection,
+  connection: Nats["connection"],
   data: Uint8Array,
   signal: AbortSignal,
 ): Promise<RunLivenessReply> {
