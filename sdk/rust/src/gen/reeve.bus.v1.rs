@@ -56,6 +56,78 @@ pub struct Rebuild {
 /// connected looks at the reserve when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReserveFreed {}
+/// Asks whether a run is open, or which turns of a thread are. A gateway or a runtime replies with
+/// RunLivenessReply.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunLivenessQuestion {
+    /// The tenant.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// What the question is about.
+    #[prost(oneof = "run_liveness_question::Subject", tags = "2, 3")]
+    pub subject: ::core::option::Option<run_liveness_question::Subject>,
+}
+/// Nested message and enum types in `RunLivenessQuestion`.
+pub mod run_liveness_question {
+    /// What the question is about.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Subject {
+        /// Id of a run.
+        #[prost(string, tag = "2")]
+        RunId(::prost::alloc::string::String),
+        /// Id of a thread.
+        #[prost(string, tag = "3")]
+        ThreadId(::prost::alloc::string::String),
+    }
+}
+/// Reply to RunLivenessQuestion.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunLivenessReply {
+    /// State of the run. Unspecified if the question was about a thread.
+    #[prost(enumeration = "RunLiveness", tag = "1")]
+    pub run: i32,
+    /// Ids of the runs that are the open turns of the thread. A turn may be open for a moment after its
+    /// run has ended.
+    #[prost(string, repeated, tag = "2")]
+    pub open_turns: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Whether a run is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RunLiveness {
+    /// Not set.
+    Unspecified = 0,
+    /// The run was started and has not ended.
+    Open = 1,
+    /// The run has ended.
+    Ended = 2,
+    /// The run has no log: it was never started, or it was deleted.
+    Missing = 3,
+}
+impl RunLiveness {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RUN_LIVENESS_UNSPECIFIED",
+            Self::Open => "RUN_LIVENESS_OPEN",
+            Self::Ended => "RUN_LIVENESS_ENDED",
+            Self::Missing => "RUN_LIVENESS_MISSING",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RUN_LIVENESS_UNSPECIFIED" => Some(Self::Unspecified),
+            "RUN_LIVENESS_OPEN" => Some(Self::Open),
+            "RUN_LIVENESS_ENDED" => Some(Self::Ended),
+            "RUN_LIVENESS_MISSING" => Some(Self::Missing),
+            _ => None,
+        }
+    }
+}
 /// A gateway that sweeps runs. Runs are divided into 64 shards, and each shard belongs to one of the
 /// gateways with a row. A gateway writes its row every five seconds and deletes it when it ends; a row
 /// that is not written again expires after 15 seconds.
