@@ -24,6 +24,7 @@ import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { failureFrom, reasonName } from "@reeve/platform/rpc/connect-failure";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ids, secret, spec, table } from "./support/tenant-requests.ts";
 
 const services = [
   AgentService,
@@ -39,126 +40,9 @@ const services = [
 /** The owner of everything that the table names, and a tenant that knows all the ids. */
 const owner = "token-of-the-owner";
 const stranger = "token-of-a-stranger";
-/** A text in everything that belongs to the owner. */
-const secret = "text-of-the-owner";
 const never = new AbortController().signal;
 const resources = new AsyncDisposableStack();
 let url = "";
-const ids = { run: "", artifact: "", memory: "", approval: "" };
-
-interface Row {
-  /** The request: a message, or the messages of a stream. */
-  request(): object;
-  /** Why the stranger is refused. Undefined: the stranger gets an answer about its own tenant. */
-  readonly stranger?: string;
-  /** Why the owner is refused. Undefined: the owner gets an answer. */
-  readonly owner?: string;
-  /** Whether an answer is a stream that may stay silent, and then ends with its deadline. */
-  readonly isWatch?: true;
-}
-
-const spec = { id: "theirs", name: "theirs", model: "known", instructions: secret };
-
-/** Every method, in the order in which the owner can call them. */
-const table: Readonly<Record<string, Row>> = {
-  "AgentService/GetAgent": { request: () => ({ agentId: "theirs" }), stranger: "AGENT_NOT_FOUND" },
-  "AgentService/ListAgents": { request: () => ({}) },
-  "AgentService/UpdateAgent": {
-    request: () => ({ spec: { ...spec, instructions: "" } }),
-    stranger: "AGENT_NOT_FOUND",
-  },
-  "AgentService/ValidateAgent": { request: () => ({ spec: { ...spec, instructions: "" } }) },
-  "ApprovalService/GetApproval": {
-    request: () => ({ approvalId: ids.approval }),
-    stranger: "APPROVAL_NOT_FOUND",
-  },
-  "ApprovalService/ListApprovals": { request: () => ({}) },
-  "ApprovalService/WatchApprovals": { request: () => ({}), isWatch: true },
-  "ApprovalService/DecideApproval": {
-    request: () => ({ approvalId: ids.approval, approved: true }),
-    stranger: "APPROVAL_NOT_FOUND",
-    owner: "APPROVAL_NOT_FOUND",
-  },
-  "ArtifactService/CreateArtifact": {
-    request: () => ({ header: { name: "new" }, content: Buffer.from("new") }),
-  },
-  "ArtifactService/UploadArtifact": {
-    request: () => [
-      { part: { case: "header", value: { name: "new" } } },
-      { part: { case: "chunk", value: Buffer.from("new") } },
-    ],
-  },
-  "ArtifactService/DownloadArtifact": {
-    request: () => ({ artifactId: ids.artifact }),
-    stranger: "ARTIFACT_NOT_FOUND",
-  },
-  "ArtifactService/ListArtifacts": { request: () => ({}) },
-  "MemoryService/CreateMemory": { request: () => ({ text: "new" }) },
-  "MemoryService/ListMemories": { request: () => ({}) },
-  "MemoryService/RecallMemories": { request: () => ({ query: secret }) },
-  "MemoryService/DeleteMemory": {
-    request: () => ({ memoryId: ids.memory }),
-    stranger: "MEMORY_NOT_FOUND",
-  },
-  "RunService/GetRun": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
-  "RunService/GetExecutionTree": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
-  "RunService/ListRuns": { request: () => ({}) },
-  "RunService/WatchRun": {
-    request: () => ({ runId: ids.run }),
-    stranger: "RUN_NOT_FOUND",
-    isWatch: true,
-  },
-  "RunService/ExportRunLog": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
-  "RunService/SendMessage": {
-    request: () => ({ runId: ids.run, text: "hi" }),
-    stranger: "RUN_NOT_FOUND",
-  },
-  "RunService/StartRun": {
-    request: () => ({ agentId: "theirs", input: "hi" }),
-    stranger: "AGENT_NOT_FOUND",
-  },
-  "RunService/CancelRun": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
-  "ThreadService/GetThread": {
-    request: () => ({ threadId: "theirs" }),
-    stranger: "THREAD_NOT_FOUND",
-  },
-  "ThreadService/ListThreads": { request: () => ({}) },
-  "ThreadService/ListThreadMessages": {
-    request: () => ({ threadId: "theirs" }),
-    stranger: "THREAD_NOT_FOUND",
-  },
-  "ThreadService/DeleteThread": {
-    request: () => ({ threadId: "theirs" }),
-    stranger: "THREAD_NOT_FOUND",
-  },
-  "ToolService/ListTools": { request: () => ({}) },
-  "WorkspaceService/ListFiles": {
-    request: () => ({ runId: ids.run }),
-    stranger: "RUN_NOT_FOUND",
-    owner: "FILE_NOT_FOUND",
-  },
-  "WorkspaceService/ReadFile": {
-    request: () => ({ runId: ids.run, path: "a" }),
-    stranger: "RUN_NOT_FOUND",
-    owner: "FILE_NOT_FOUND",
-  },
-  "WorkspaceService/WriteFile": {
-    request: () => ({
-      runId: ids.run,
-      path: "a",
-      source: { case: "content", value: Buffer.from("a") },
-    }),
-    stranger: "RUN_NOT_FOUND",
-    owner: "UNAVAILABLE",
-  },
-  "ArtifactService/DeleteArtifact": { request: () => ({ artifactId: ids.artifact }) },
-  "RunService/DeleteRun": { request: () => ({ runId: ids.run }) },
-  "AgentService/DeleteAgent": {
-    request: () => ({ agentId: "theirs" }),
-    stranger: "AGENT_NOT_FOUND",
-  },
-  "AgentService/CreateAgent": { request: () => ({ spec: { ...spec, instructions: "" } }) },
-};
 
 const methods: readonly (readonly [string, DescService, DescMethod])[] = services.flatMap(
   (service) =>
