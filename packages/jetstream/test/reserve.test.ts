@@ -66,6 +66,27 @@ test("a process that keeps the reserve knows at once that another one freed it",
   await expect(keeping).rejects.toThrow("aborted");
 }, 60_000);
 
+test("a process that fills the reserve removes nothing that another one has just put there", async () => {
+  await using server = await startSmallNats(storeBytes);
+  await using keeper = await open(server.url);
+  await using other = await open(server.url);
+  let purges = 0;
+  const requests = `$JS.API.STREAM.PURGE.${reserveStream}`;
+  const count = () => {
+    purges++;
+  };
+  other.connection.subscribe(requests, { callback: count });
+  await openReserve(other);
+  await requestClientOf(other.connection).send("reserve.0", { data: content.subarray(1) });
+  const end = new AbortController();
+  const keeping = keepReserve(keeper, { bytes: reserveBytes, clock: stopped, log }, end.signal);
+  await expect.poll(() => storedChunks(other)).toBe(32);
+  await other.connection.flush();
+  expect(purges).toBe(0);
+  end.abort();
+  await expect(keeping).rejects.toThrow("aborted");
+}, 60_000);
+
 test("a process that keeps no reserve never takes it for spent", async () => {
   await using server = await startSmallNats(storeBytes);
   await using writer = await open(server.url);

@@ -24,16 +24,16 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
 
   // Requirement: RES-2
   test("an unknown agent is refused with its id", async () => {
-    const started = client().runs.startRun({ agentId: "unknown", input: "hello" });
+    const started = client().runs.startRun({ agentId: "missing", input: "hello" });
     const refusal = {
       kind: "not_found",
       reason: "AGENT_NOT_FOUND",
-      message: "agent unknown not found; create it first",
-      metadata: { agent_id: "unknown" },
+      message: "agent missing not found; create it first",
+      metadata: { agent_id: "missing" },
       fields: [],
     };
     expect(await refusalOf(started)).toEqual(refusal);
-    expect(await refusalOf(client().agents.getAgent({ agentId: "unknown" }))).toEqual(refusal);
+    expect(await refusalOf(client().agents.getAgent({ agentId: "missing" }))).toEqual(refusal);
   });
 
   // Requirement: CFG-11

@@ -85,13 +85,14 @@ export async function keepReserve(
   let failed: FailedFill | undefined;
   for (;;) {
     const { timesFreed } = state;
-    let isComplete = await isFilled(manager, chunks);
-    if (!isComplete && (await mayFill(manager, failed, { bytes, clock }))) {
-      // Another process may free the reserve while this one fills it.
-      isComplete = (await fill(connection, chunks)) && (await isFilled(manager, chunks));
-      if (!isComplete) failed = { atMs: clock.now(), storedBytes: await storedBytes(manager) };
+    const stored = await storedChunks(manager);
+    let isFilled = stored === chunks;
+    if (!isFilled && (await mayFill(manager, failed, { bytes, clock }))) {
+      isFilled = await fill(connection, { chunks, stored });
+      if (!isFilled) failed = { atMs: clock.now(), storedBytes: await storedBytes(manager) };
     }
-    setSpent(!isComplete || state.timesFreed !== timesFreed);
+    // Another process may have freed the reserve while this one filled it.
+    setSpent(!isFilled || state.timesFreed !== timesFreed);
     await untilNextLook(connection, clock, signal);
   }
 }
@@ -129,9 +130,9 @@ async function untilNextLook(
   }
 }
 
-async function isFilled(manager: JetStreamManager, chunks: number): Promise<boolean> {
+async function storedChunks(manager: JetStreamManager): Promise<number> {
   const { state } = await callStore(() => manager.streams.info(reserveStream));
-  return state.messages === chunks;
+  return state.messages;
 }
 
 /** Whether an attempt to fill the reserve may succeed: an attempt in vain writes a lot to the disk. */
@@ -150,13 +151,16 @@ async function storedBytes(manager: JetStreamManager): Promise<number> {
 }
 
 /** Fills the reserve. If the store has no room for all of it, leaves the reserve empty and returns false. */
-async function fill(connection: NatsConnection, chunks: number): Promise<boolean> {
+async function fill(
+  connection: NatsConnection,
+  { chunks, stored }: { readonly chunks: number; readonly stored: number },
+): Promise<boolean> {
   const requests = requestClientOf(connection);
   const data = randomBytes(chunkBytes);
   const { streams } = await openJetStreamManager(connection);
   const purge = () => callStore(() => streams.purge(reserveStream));
-  // A reserve of another size has other chunks.
-  await purge();
+  // A larger reserve has other chunks. Others stay: another process may have just written them.
+  if (stored > chunks) await purge();
   for (let chunk = 0; chunk < chunks; chunk++) {
     const reply = await requests.send(`reserve.${chunk}`, { data });
     if (reply === undefined) throw storeUnavailable();
