@@ -18,7 +18,7 @@ const storeBytes = 16 * 1024 * 1024;
 const reserveBytes = 4 * 1024 * 1024;
 const content = new Uint8Array(256 * 1024);
 
-/** A clock with which a reserve is looked at once, and then never again. */
+/** A clock whose sleep never ends, so that `keepReserve` checks the reserve once. */
 const stopped: Clock = {
   now: () => 0,
   sleep: async (_delayMs, signal) => {
