@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import process from "node:process";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./scripts/longest-first.ts";
@@ -19,7 +20,7 @@ const component = [
   "cli/test/**/*.test.ts",
   "test/parity/**/*.test.ts",
 ];
-/** These start whole deployments or sandboxes, and find what they started by names of their own. Two run at once. */
+/** These start whole deployments or sandboxes, and find what they started by names of their own. Three run at once. */
 const deployments = [
   "test/system/!(protocol|standstill).test.ts",
   "test/{clients,k8s,adversarial,integration}/**/*.test.ts",
@@ -28,6 +29,10 @@ const deployments = [
 ];
 /** These load the machine, or stop processes for so long that a slow machine changes the outcome. */
 const system = ["test/system/standstill.test.ts", "test/{chaos,cluster}/**/*.test.ts"];
+/** The tests of the stores, which one server of each supported line must pass. */
+const stores = ["packages/jetstream/test/!(replicated-|cluster-)*.test.ts"];
+/** The server of suites with three servers. It is of a newer line than the one on the PATH. */
+const newerNats = process.env["REEVE_NATS_SERVER"];
 /** These set process-wide state, such as the global tracer. */
 const isolated = ["packages/platform/test/rpc-spans.test.ts", "test/system/local-traces.test.ts"];
 
@@ -37,8 +42,6 @@ const slow = {
   hookTimeout: 180_000,
   // Few modules are imported more than once: loading them for every file costs 45 seconds of processor time.
   isolate: false,
-  // CI retries a failed test once, and reports by name what passed only then. Nightly runs retry nothing.
-  retry: process.env["CI"] === undefined || process.env["REEVE_NIGHTLY"] !== undefined ? 0 : 1,
   // The default of one second is too short on a machine with two busy processors.
   expect: { poll: { timeout: 30_000 } },
 };
@@ -69,13 +72,28 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      ...(newerNats === undefined
+        ? []
+        : [
+            {
+              test: {
+                ...slow,
+                name: "stores on a newer NATS",
+                include: stores,
+                env: { PATH: `${dirname(newerNats)}:${process.env["PATH"]}` },
+                maxWorkers: 2,
+                sequence: { groupOrder: 1 },
+              },
+            },
+          ]),
       {
         test: {
           ...slow,
           name: "deployments",
           include: deployments,
           exclude: isolated,
-          maxWorkers: 2,
+          // They mostly wait, so that three keep two processors busy.
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },

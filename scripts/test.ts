@@ -1,7 +1,7 @@
 /**
  * All tests: `npm test [-- FILTER…]`. Runs the checks of the fast gate and every suite, whatever fails, and prints
- * `N passed, N failed, N skipped` as its last line; failed checks count as one failed test. With `--nightly` nothing is
- * retried, and the suites that restart processes run repeatedly: `npm run nightly`. Exits with 0 only if nothing failed.
+ * `N passed, N failed, N skipped` as its last line; failed checks count as one failed test. With `--nightly` the
+ * suites that restart processes run repeatedly: `npm run nightly`. Exits with 0 only if nothing failed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { dirname } from "node:path";
@@ -27,20 +27,13 @@ const { values: options, positionals: filters } = parseArgs({
   options: { nightly: { type: "boolean", default: false } },
   allowPositionals: true,
 });
-if (options.nightly) {
-  process.env["REEVE_NIGHTLY"] = "1";
-  process.env["REEVE_SEED"] ??= "random";
-}
+if (options.nightly) process.env["REEVE_SEED"] ??= "random";
 await ensureSandboxImage();
 const reporter = new TallyReporter();
 let failedSteps = (await run(["scripts/check.ts", "--no-tests"])) ? 0 : 1;
 if (!(await runTests(reporter, filters))) failedSteps++;
 if (options.nightly) failedSteps += await runNightlySteps();
 
-if (reporter.flaky.length > 0) {
-  console.log(`${reporter.flaky.length} flaky: passed only when retried`);
-  for (const name of reporter.flaky) console.log(`  ${name}`);
-}
 const tally = { ...reporter.tally, failed: reporter.tally.failed + failedSteps };
 process.exitCode = tally.failed > 0 ? 1 : 0;
 console.log(renderTally(tally));

@@ -10,25 +10,20 @@ export interface Tally {
 /**
  * A vitest reporter that counts tests. A file that could not be loaded, a hook that failed outside of a test, and an error
  * that no test caught each count as one failed test, so that a broken run never looks like a success. A test that passed
- * only when it was retried counts as passed, and is reported by name.
+ * only when it was retried counts as failed: no test may hide behind a retry.
  */
 export class TallyReporter implements Reporter {
   #tally: Tally = { passed: 0, failed: 0, skipped: 0 };
-  #flaky: readonly string[] = [];
 
   get tally(): Tally {
     return this.#tally;
   }
 
-  /** Full names of the tests that passed only when they were retried. */
-  get flaky(): readonly string[] {
-    return this.#flaky;
-  }
-
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
-    const flaky = tests.filter((test) => test.diagnostic()?.flaky === true);
-    const states = tests.map((test) => test.result().state);
+    const states = tests.map((test) =>
+      test.diagnostic()?.flaky === true ? "failed" : test.result().state,
+    );
     const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     const broken = suites.filter((suite) => suite.errors().length > 0).length;
     this.#tally = {
@@ -40,7 +35,6 @@ export class TallyReporter implements Reporter {
         unhandledErrors.length,
       skipped: states.filter((state) => state === "skipped").length,
     };
-    this.#flaky = flaky.map((test) => `${test.module.relativeModuleId} > ${test.fullName}`);
   }
 }
 
