@@ -1,11 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { retryPolicyFor } from "@reeve/agent/spec/retry-policy";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ModelCallPurpose } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { PlayedRun, subtask } from "../../test/support/run-player.ts";
 import { modelOf } from "./model/model-of.ts";
+import { promptTokens } from "./model/prompt-tokens.ts";
 import { initialState } from "./state/run-state.ts";
 import { applyAll } from "./state/apply.ts";
+import { workedMs } from "./state/worked-time.ts";
 
 const passing = { retryable: true };
 const fallbacks = [
@@ -75,6 +78,75 @@ describe("a model that gives no answer", () => {
     ]);
     expect(run.says("I will").turn().end).toBe("completed");
     expect(run.frame().text).toBe("I will");
+  });
+});
+
+const window = (contextWindow: number) => ({ id: "m", contextWindow });
+
+describe("a model that takes over after a compaction in the same step", () => {
+  const setting = {
+    tools: [{ name: "search" }],
+    prepared: {
+      model: window(16_000),
+      fallbacks: [{ model: { ...window(4_000), id: "small" } }],
+      retry: retryPolicyFor(
+        create(AgentSpecSchema, { retry: { maxRetries: 0 }, model: "m" }),
+        undefined,
+      ),
+    },
+  };
+
+  test("compacts again when its window is smaller", () => {
+    const run = new PlayedRun({ contextPolicy: {} }, setting);
+    run.reportsUsage = false;
+    while (run.frame().modelCall?.purpose === ModelCallPurpose.ANSWER) {
+      run.turn({ name: "search" }).result(0, "word ".repeat(500));
+    }
+    run.turn();
+    expect(run.frame().isCompacted).toBe(true);
+    run.fails("unavailable", passing);
+    expect(modelIn(run)).toBe("small");
+    expect(run.frame().modelCall?.purpose).toBe(ModelCallPurpose.SUMMARY);
+    run.turn();
+    expect(promptTokens(run.state, run.frame())).toBeLessThan(4_000);
+    expect(run.says("done").turn().end).toBe("completed");
+  });
+});
+
+const limited = (spec: object = {}) => runWith({ retry: { maxRetries: 0 }, ...spec });
+
+describe("the wall clock", () => {
+  test("stands still for a silent attempt after which another model takes over", () => {
+    const run = limited({ budgets: { maxWallClock: { seconds: 180n } } });
+    run.nowMs += 400_000;
+    run.fails("unavailable", passing);
+    expect(modelIn(run)).toBe("second");
+    run.nowMs += 100_000;
+    expect(workedMs(run.state.worked, run.nowMs)).toBeLessThan(101_000);
+    expect(run.turn().end).toBe("completed");
+  });
+
+  test("stands still for the last attempt of a subtask, which leaves the run the rest", () => {
+    const run = limited().turn(subtask("a"));
+    const [id = ""] = run.subtasks;
+    for (const _ of [1, 2, 3]) {
+      run.nowMs += 400_000;
+      run.fails("unavailable", { ...passing, id });
+    }
+    expect(run.lastResult).toContain("gave no answer");
+    expect(run.turn().end).toBe("completed");
+  });
+
+  test("counts what the run has done before the attempt that failed, and after it", () => {
+    const run = limited().turn({ name: "search" });
+    run.nowMs += 100_000;
+    run.result(0);
+    run.nowMs += 400_000;
+    run.fails("unavailable", passing);
+    run.nowMs += 50_000;
+    const worked = workedMs(run.state.worked, run.nowMs);
+    expect(worked).toBeGreaterThanOrEqual(150_000);
+    expect(worked).toBeLessThan(151_000);
   });
 });
 

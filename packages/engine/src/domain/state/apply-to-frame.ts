@@ -148,7 +148,7 @@ function failedCall(call: ModelCall, failure: ModelCallFailed, failedAtMs: numbe
   };
 }
 
-/** Has the next model take over. What was counted for the previous one does not hold for it. */
+/** Has the next model take over. What was counted for the previous one, and what it refused, does not hold for it. */
 function changeModel(frame: Frame): Frame {
   const { modelCall } = frame;
   const replaced: ModelCall | undefined =
@@ -158,6 +158,9 @@ function changeModel(frame: Frame): Frame {
   return {
     ...frame,
     fallback: frame.fallback + 1,
+    // Its window may be smaller.
+    isCompacted: false,
+    hasOverflowed: false,
     measured: undefined,
     counted: undefined,
     scale: 1,

@@ -5,6 +5,7 @@ import { initialUnits } from "./conversation.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
 import type { RunState } from "./run-state.ts";
+import { frameOfEvent } from "./run-state.ts";
 import { noUnits, unitsFrom } from "./units.ts";
 import { outcomeOf, taskKey } from "../subtasks/outcome.ts";
 import { openSubtask } from "../subtasks/open-subtask.ts";
@@ -72,14 +73,10 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
 }
 
 function toOne(state: RunState, envelope: RunEvent): RunState {
-  const frame = frameOf(state, envelope);
+  const frame = frameOfEvent(state, envelope);
   if (frame === undefined) return state;
   const after = applyToFrame(frame, envelope);
   return after === frame ? state : withFrame(state, after);
-}
-
-function frameOf({ frames }: RunState, { phase, parentId }: RunEvent): Frame | undefined {
-  return frames.get(phase === Phase.PLANNER ? plannerId : parentId);
 }
 
 /** Opens the root, and the planner if the agent plans and the run has no plan yet. */
@@ -135,7 +132,7 @@ function abandoned(state: RunState, envelope: RunEvent): RunState {
 
 /** Charges the reservation of a failed call that had begun: the provider may bill it, and never reports its usage. */
 function failed(state: RunState, envelope: RunEvent, failure: ModelCallFailed): RunState {
-  const call = frameOf(state, envelope)?.modelCall;
+  const call = frameOfEvent(state, envelope)?.modelCall;
   const hasBegun = failure.answerBegan || call?.streamedFrom !== undefined;
   const lost = hasBegun ? (call?.reservedUsd ?? 0) : 0;
   const isRepeated = failure.retryDelay !== undefined || failure.fallbackModel !== "";

@@ -22,7 +22,8 @@ export function apply(state: RunState, envelope: RunEvent): RunState {
     idleClaims: isProgress[event.case] ? 0 : state.idleClaims,
     idleCrashes: isProgress[event.case] || isAnswer(event) ? 0 : state.idleCrashes,
   };
-  return withProviderWait(applyToRun(applyToFrames(known, envelope), envelope), envelope);
+  const applied = applyToRun(applyToFrames(known, envelope), envelope);
+  return withProviderWait(state, applied, envelope);
 }
 
 /** Returns the state after all of `events`. */

@@ -1,27 +1,41 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { RunEvent } from "@reeve/contracts/run";
+import type { ModelCallFailed, RunEvent } from "@reeve/contracts/run";
 import { waitsForProvider } from "../model/retry-delay.ts";
 import type { RunState } from "./run-state.ts";
+import { frameOfEvent } from "./run-state.ts";
 import { resumed, workedMs } from "./worked-time.ts";
 
 /**
- * Returns the state with its worked time stopped while a failed model call waits for its next attempt. The failed attempt
- * counts as waiting too: the provider, not the run, spent its time.
+ * Returns the state after an event of a model call with the time that providers took removed from its worked time: the time
+ * is stopped while a failed call waits for its next attempt, and a failed attempt itself does not count, whether another
+ * attempt, another model, or nothing follows it. The provider, not the run, spent its time.
  */
-export function withProviderWait(state: RunState, { event, time }: RunEvent): RunState {
+export function withProviderWait(before: RunState, state: RunState, envelope: RunEvent): RunState {
+  const { event, time } = envelope;
   const { worked, frames } = state;
-  if (!worked.waitsForProvider && event.case !== "modelCallFailed") return state;
-  const waiting = [...frames.values()].flatMap(({ modelCall }) =>
-    modelCall !== undefined && waitsForProvider(modelCall) ? [modelCall] : [],
+  const isFailure = event.case === "modelCallFailed";
+  if (!worked.waitsForProvider && !isFailure) return state;
+  const waits = [...frames.values()].some(
+    ({ modelCall }) => modelCall !== undefined && waitsForProvider(modelCall),
   );
-  const waits = waiting.length > 0;
-  if (waits === worked.waitsForProvider) return state;
+  // Another failed call has stopped the time.
+  if (waits && worked.waitsForProvider) return state;
   const nowMs = time === undefined ? worked.lastMs : timestampMs(time);
-  if (!waits) {
+  if (worked.waitsForProvider) {
     return { ...state, worked: resumed({ ...worked, waitsForProvider: false }, nowMs) };
   }
-  // The time of this attempt ends where it began, but not before the current period.
-  const startedMs = Math.min(...waiting.map(({ startedAtMs }) => startedAtMs));
-  const pastMs = workedMs(worked, Math.min(startedMs, nowMs));
-  return { ...state, worked: { ...worked, pastMs, sinceMs: undefined, waitsForProvider: true } };
+  const startedMs = isFailure ? startOf(before, envelope, event.value) : undefined;
+  if (startedMs === undefined) return state;
+  const spent = { ...worked, pastMs: workedMs(before.worked, Math.min(startedMs, nowMs)) };
+  const stopped = { ...spent, sinceMs: undefined, waitsForProvider: waits };
+  return { ...state, worked: resumed(stopped, nowMs) };
+}
+
+/** Returns when a failed attempt began. Undefined: a version that did not number its attempts wrote the failure. */
+function startOf(
+  before: RunState,
+  envelope: RunEvent,
+  { attempt }: ModelCallFailed,
+): number | undefined {
+  return attempt > 0 ? frameOfEvent(before, envelope)?.modelCall?.startedAtMs : undefined;
 }

@@ -1,4 +1,5 @@
-import type { BudgetExceeded, RunStatus, Todo } from "@reeve/contracts/run";
+import type { BudgetExceeded, RunEvent, RunStatus, Todo } from "@reeve/contracts/run";
+import { Phase } from "@reeve/contracts/run";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead } from "@reeve/run/head/run-head";
 import type { Frame } from "./frame.ts";
@@ -88,4 +89,12 @@ export function frameOf({ frames, head }: RunState, id: string): Frame {
   const frame = frames.get(id);
   if (frame === undefined) throw new Error(`run ${head.runId} has no frame "${id}"`);
   return frame;
+}
+
+/** Returns the frame that an event concerns. Undefined: the log never began it, or it is gone. */
+export function frameOfEvent(
+  { frames }: RunState,
+  { phase, parentId }: RunEvent,
+): Frame | undefined {
+  return frames.get(phase === Phase.PLANNER ? plannerId : parentId);
 }
