@@ -1,8 +1,8 @@
 import { writeSync } from "node:fs";
 import process from "node:process";
-import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
+import { SharedOutput } from "./shared-output.ts";
 
 /** Adds a color or a font style to text, or returns the text unchanged where the terminal shows none. */
 export type Style = (
@@ -24,8 +24,13 @@ export interface Terminal {
   read(): Promise<string>;
   /** Width in characters. */
   readonly columns: number;
-  /** Asks a person a question. Rejects with an AbortError when `signal` aborts; its cause is the signal's reason. */
-  ask(question: string, signal: AbortSignal): Promise<string>;
+  /**
+   * Asks a person a question of one line. Returns undefined if the person ends the input. Rejects with an AbortError when
+   * `signal` aborts; its cause is the signal's reason. Output appears above the question.
+   */
+  ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Gives the terminal to the program that `use` starts, such as an editor. Output waits until it has ended. */
+  lend<T>(use: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -35,25 +40,18 @@ export interface Terminal {
 export function processTerminal(): Terminal {
   process.stdout.on("error", exitOnFailedWrite);
   process.stderr.on("error", exitOnFailedWrite);
+  const shared = new SharedOutput(process.stdin, process.stdout);
   return {
-    out: (given) => void process.stdout.write(given),
+    out: (given) => shared.write(process.stdout, given),
     outBytes: (bytes) => void process.stdout.write(bytes),
-    note: (given) => void process.stderr.write(given),
+    note: (given) => shared.write(process.stderr, given),
     // Adds nothing if stdout is not a terminal or NO_COLOR is set.
     style: (format, given) => styleText(format, given, { stream: process.stdout }),
     isInteractive: process.stdin.isTTY && process.stdout.isTTY,
     read: () => text(process.stdin),
     columns: process.stdout.columns ?? 100,
-    ask: async (question, signal) => {
-      const reader = createInterface({ input: process.stdin, output: process.stdout });
-      // On a terminal the reader takes Ctrl-C. The process then ends as it does without a question.
-      reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
-      try {
-        return await reader.question(question, { signal });
-      } finally {
-        reader.close();
-      }
-    },
+    ask: (question, signal) => shared.ask(question, signal),
+    lend: (use) => shared.lend(use),
   };
 }
 

@@ -2,9 +2,12 @@ import type { Client, Run, RunEvent } from "@reeve/client";
 import { EventFamily, ReeveError, RunStatus } from "@reeve/client";
 import { RunEventSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { isAborted } from "./abort.ts";
-import type { Context } from "./context.ts";
+import type { DecisionMode } from "./decisions/decide.ts";
+import type { DecisionContext } from "./decisions/decision-context.ts";
+import { OpenDecisions } from "./decisions/open-decisions.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { exitCodes } from "./exit-code.ts";
+import { renderApproval } from "./render/approval.ts";
 import { jsonLine } from "./render/json-line.ts";
 import type { TraceState } from "./render/trace-state.ts";
 import { emptyTrace } from "./render/trace-state.ts";
@@ -19,6 +22,8 @@ export interface WatchOptions {
   readonly json: boolean;
   /** Include records in the JSON. */
   readonly all: boolean;
+  /** Who decides the approvals of the run. Default: a person at the terminal; without one or with JSON, nobody here. */
+  readonly decisions?: DecisionMode;
   /** Returns what to print when watching ends before the run. Default: the command that watches the rest. */
   readonly onInterrupted?: (lastSequence: number) => string;
 }
@@ -33,16 +38,24 @@ const everyFamily = Object.values(EventFamily).filter(
  * the other events are printed as JSON.
  */
 export async function watchRun(
-  context: Pick<Context, "terminal" | "signal" | "reeve">,
+  context: DecisionContext,
   reeve: Client,
-  { runId, after, json, all, onInterrupted }: WatchOptions,
+  options: WatchOptions,
   onEvent: (event: RunEvent) => Promise<void> | void = () => undefined,
 ): Promise<ExitCode> {
   const { terminal, signal } = context;
+  const { runId, after, json, all, onInterrupted } = options;
+  const mode = options.decisions ?? (terminal.isInteractive && !json ? "ask" : undefined);
+  using decisions = mode === undefined ? undefined : new OpenDecisions(context, reeve, mode);
   const traceOptions = { ...terminal, reeve: context.reeve };
   let trace = emptyTrace;
-  if (!json && after > 0)
+  if (!json && after > 0) {
     trace = { ...emptyTrace, ...headerOf(await reeve.getRun(runId, context)) };
+    for await (const approval of reeve.listApprovals({ runId, signal })) {
+      terminal.out(renderApproval(approval, traceOptions).join("\n") + "\n");
+      await decisions?.update(approval);
+    }
+  }
   const watch = reeve.watch(runId, {
     after,
     ...(all || !json ? { families: everyFamily } : {}),
@@ -58,6 +71,8 @@ export async function watchRun(
       lastSequence = event.sequence;
       if (json) terminal.out(jsonLine(RunEventSchema, event));
       else trace = print(renderEvent(trace, event, traceOptions), terminal);
+      const { approval } = event.event.case === "approval" ? event.event.value : {};
+      if (approval !== undefined) await decisions?.update(approval);
       await onEvent(event);
     }
   } catch (error) {

@@ -9,8 +9,8 @@ import { packNpm } from "../../scripts/release/pack-npm.ts";
 import { inheritedEnv } from "../support/inherited-env.ts";
 import { chunk, done } from "../support/model-answers.ts";
 import { startModelServer } from "../support/model-server.ts";
-import type { OnTerminal } from "./support/on-terminal.ts";
-import { onTerminal } from "./support/on-terminal.ts";
+import type { OnTerminal } from "../support/on-terminal.ts";
+import { onTerminal } from "../support/on-terminal.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** An empty project of a user, outside of the repository. */

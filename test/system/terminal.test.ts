@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "@reeve/client";
 import { afterAll, describe, expect, test } from "vitest";
-import type { OnTerminal } from "./support/on-terminal.ts";
-import { onTerminal, shellEnvironment } from "./support/on-terminal.ts";
+import type { OnTerminal } from "../support/on-terminal.ts";
+import { onTerminal, shellEnvironment } from "../support/on-terminal.ts";
 
 const clone = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "reeve-terminal-"));
@@ -38,7 +38,7 @@ async function expectSuccess(command: OnTerminal): Promise<void> {
 describe("the demo on a terminal", () => {
   test("continues when the command that it prints approves in another terminal", async () => {
     using demo = typed(`npm run --silent demo -- --output ${report}`);
-    const said = await demo.until(/approve publish_report\? \[y\/n\]/);
+    const said = await demo.until(/approve\? \[y\]es\/\[n\]o/);
     using other = typed(printed(said, " approve "));
     await expectSuccess(other);
     await expectSuccess(demo);
@@ -47,7 +47,7 @@ describe("the demo on a terminal", () => {
 
   test("stores the run on Ctrl-C, and the commands that it prints continue it", async () => {
     using demo = typed(`npm run --silent demo -- --output ${report}`);
-    await demo.until(/approve publish_report\? \[y\/n\]/);
+    await demo.until(/approve\? \[y\]es\/\[n\]o/);
     demo.type(ctrlC);
     expect(await demo.code).toBe(130);
     const said = demo.said();
@@ -57,9 +57,8 @@ describe("the demo on a terminal", () => {
     using up = typed(printed(said, " up"), { REEVE_LISTEN: "127.0.0.1:0" });
     await up.until(/Press Ctrl-C to stop/);
     using watch = typed(printed(said, " watch "));
-    const waiting = await watch.until(/is waiting for approval[^]* reject /);
-    using approve = typed(printed(waiting, " approve "));
-    await expectSuccess(approve);
+    await watch.until(/is waiting for approval[^]* reject [^]*approve\? \[y\]es\/\[n\]o/);
+    watch.type("y\r");
     await expectSuccess(watch);
     up.type(ctrlC);
     // npx ends with 130 after Ctrl-C, whatever its command returns.

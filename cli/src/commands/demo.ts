@@ -6,7 +6,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { openClient } from "../context.ts";
-import type { DecisionMode } from "../demo/decide.ts";
+import type { DecisionMode } from "../decisions/decide.ts";
 import { checkDemoFile, checkReportPath } from "../demo/demo-file.ts";
 import { playDemo } from "../demo/play-demo.ts";
 import { assertSandbox, startOnThisMachine } from "../embedded/start-on-this-machine.ts";

@@ -13,7 +13,7 @@ import { serve } from "@reeve/platform/rpc/server";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import { MemoryTerminal } from "../../test/support/memory-terminal.ts";
-import type { DecisionMode } from "./decide.ts";
+import type { DecisionMode } from "../decisions/decide.ts";
 import { playDemo } from "./play-demo.ts";
 
 type EventInit = MessageInitShape<typeof RunEventSchema>;
@@ -77,6 +77,7 @@ function smallReeve() {
       },
     });
     router.service(ApprovalService, {
+      listApprovals: () => ({}),
       decideApproval: ({ approved }) => {
         decision.resolve(approved);
         return {};
@@ -100,7 +101,11 @@ async function play(mode: DecisionMode, answers: readonly string[] = []) {
   await using server = await serve(routes, { host: "127.0.0.1", port: 0, services, log }, signal);
   using reeve = connect({ address: server.url });
   const options = { agentFile, csvFile, reportPath, mode };
-  const code = await playDemo({ terminal, signal, reeve: "npx @reeve/cli" }, reeve, options);
+  const code = await playDemo(
+    { terminal, signal, environment: {}, reeve: "npx @reeve/cli" },
+    reeve,
+    options,
+  );
   return { code, stdout: terminal.stdout, started, reportPath };
 }
 
@@ -121,6 +126,6 @@ test("publishes nothing after a rejection", async () => {
 
 test("asks until the answer is yes or no", async () => {
   const { stdout, reportPath } = await play("ask", ["", "perhaps", "Y"]);
-  expect(stdout.match(/approve publish_report\? \[y\/n\]/g)).toHaveLength(3);
+  expect(stdout.match(/approve\? \[y\]es\/\[n\]o /g)).toHaveLength(3);
   expect(readFileSync(reportPath, "utf8")).toContain("report of");
 });

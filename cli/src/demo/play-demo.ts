@@ -1,6 +1,7 @@
 import type { Client, RunEvent } from "@reeve/client";
 import { ApprovalState } from "@reeve/client";
-import type { Context } from "../context.ts";
+import type { DecisionMode } from "../decisions/decide.ts";
+import type { DecisionContext } from "../decisions/decision-context.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { exitCodes } from "../exit-code.ts";
 import { readAgentFile } from "../files/agent-file.ts";
@@ -8,8 +9,6 @@ import { readLocalFile } from "../files/local-file.ts";
 import { saveFile } from "../files/save-file.ts";
 import { formatMs } from "../render/numbers.ts";
 import { watchRun } from "../watch-run.ts";
-import type { DecisionMode } from "./decide.ts";
-import { OpenDecisions } from "./open-decisions.ts";
 import type { RunTimes } from "./run-times.ts";
 import { addTimes, noTimes } from "./run-times.ts";
 
@@ -24,7 +23,7 @@ export interface DemoOptions {
 
 /** Runs the demo against a server: applies the agent, uploads the file, runs it, decides, and downloads the report. */
 export async function playDemo(
-  context: Pick<Context, "terminal" | "signal" | "reeve">,
+  context: DecisionContext,
   reeve: Client,
   { agentFile, csvFile, reportPath, mode }: DemoOptions,
 ): Promise<ExitCode> {
@@ -43,16 +42,13 @@ export async function playDemo(
   );
   let times = noTimes;
   let rejections = 0;
-  using decisions = new OpenDecisions(context, reeve, mode);
-  const onEvent = async (event: RunEvent): Promise<void> => {
+  const onEvent = (event: RunEvent): void => {
     times = addTimes(times, event);
-    if (event.event.case !== "approval") return;
-    const { approval } = event.event.value;
+    const { approval } = event.event.case === "approval" ? event.event.value : {};
     if (approval?.state === ApprovalState.REJECTED) rejections += 1;
-    if (approval !== undefined) await decisions.update(approval);
   };
   const onInterrupted = () => resumeHint(context.reeve, runId);
-  const watch = { runId, after: 0, json: false, all: true, onInterrupted };
+  const watch = { runId, after: 0, json: false, all: true, decisions: mode, onInterrupted };
   const code = await watchRun(context, reeve, watch, onEvent);
   if (code !== exitCodes.ok) return code;
   const [report] = (await Array.fromAsync(reeve.listArtifacts({ runId, signal }))).slice(-1);

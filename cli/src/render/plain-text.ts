@@ -6,6 +6,13 @@ export function plainText(text: string): string {
   return text.replace(unsafe, "");
 }
 
+/** Returns JSON with the characters that `plainText` removes as escape sequences of a JSON string. */
+export function escapeUnsafe(json: string): string {
+  return json.replace(unsafe, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
 /** Returns the text on one line, as plain text, truncated to `columns` characters. */
 export function oneLine(text: string, columns: number): string {
   const line = plainText(text.replace(/\s+/g, " ")).trim();

@@ -9,7 +9,7 @@ export interface MemoryTerminalOptions {
   readonly input?: string;
 }
 
-/** A terminal in memory: records its output, and answers questions from a list. */
+/** A terminal in memory: records its output, and answers questions from a list, after which its input ends. */
 export class MemoryTerminal implements Terminal {
   stdout = "";
   stderr = "";
@@ -41,8 +41,12 @@ export class MemoryTerminal implements Terminal {
     return Promise.resolve(this.#input);
   }
 
-  ask(question: string): Promise<string> {
+  ask(question: string): Promise<string | undefined> {
     this.out(question);
-    return Promise.resolve(this.#answers.shift() ?? "");
+    return Promise.resolve(this.#answers.shift());
+  }
+
+  lend<T>(use: () => Promise<T>): Promise<T> {
+    return use();
   }
 }

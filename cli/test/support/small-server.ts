@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { ApprovalService } from "@reeve/contracts/approval";
 import { RunService } from "@reeve/contracts/run";
 import type { GetRunRequest, RunEventSchema, StartRunRequest } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
@@ -9,7 +10,7 @@ import { serve } from "@reeve/platform/rpc/server";
 
 export type EventInit = MessageInitShape<typeof RunEventSchema>;
 
-/** Serves `watchRun` on a port of 127.0.0.1. Every run exists. */
+/** Serves `watchRun` on a port of 127.0.0.1. Every run exists, and waits for no approval. */
 export async function smallServer(
   watchRun: ServiceImpl<typeof RunService>["watchRun"],
   port: number,
@@ -22,7 +23,11 @@ export async function smallServer(
       run: { runId, agentId: "writer", scripted: true },
     }),
   };
-  return await serveRuns(methods, port, signal);
+  const routes = (router: ConnectRouter) => {
+    router.service(RunService, methods);
+    router.service(ApprovalService, { listApprovals: () => ({}) });
+  };
+  return await serveRoutes(routes, port, signal);
 }
 
 /** Serves some methods of RunService on a port of 127.0.0.1. */
@@ -31,11 +36,19 @@ export async function serveRuns(
   port: number,
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  return await serve(
-    (router) => void router.service(RunService, methods),
-    { host: "127.0.0.1", port, services: [RunService], log: createLogger("test", "silent") },
-    signal,
-  );
+  const routes = (router: ConnectRouter) => void router.service(RunService, methods);
+  return await serveRoutes(routes, port, signal);
+}
+
+/** Serves methods of RunService and ApprovalService on a port of 127.0.0.1. */
+export async function serveRoutes(
+  routes: (router: ConnectRouter) => void,
+  port: number,
+  signal: AbortSignal,
+): Promise<RunningServer> {
+  const log = createLogger("test", "silent");
+  const services = [RunService, ApprovalService];
+  return await serve(routes, { host: "127.0.0.1", port, services, log }, signal);
 }
 
 /** Returns the events of a completed run with `count` texts, including the records at the start of a log. */

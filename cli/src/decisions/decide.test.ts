@@ -1,0 +1,119 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { ReeveError } from "@reeve/client";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ApprovalSchema } from "@reeve/contracts/approval";
+import { BadRequestSchema } from "@reeve/contracts/error-details";
+import { describe, expect, test } from "vitest";
+import { MemoryTerminal } from "../../test/support/memory-terminal.ts";
+import { decide } from "./decide.ts";
+
+const callDigest = "d".repeat(64);
+const held = {
+  approvalId: "a",
+  callDigest,
+  call: { callId: "c", name: "send", arguments: { to: "ann", text: "line\n\u202eevil" } },
+};
+/** An editor that writes other text, as `sed --in-place` does. */
+const bob = { EDITOR: "sed --in-place s/ann/bob/" };
+
+interface Person {
+  readonly answers: readonly string[];
+  readonly environment?: NodeJS.ProcessEnv;
+  /** What the server says to each decision, in order. Undefined: it accepts. */
+  readonly refusals?: readonly (ReeveError | undefined)[];
+}
+
+async function asked(
+  approval: MessageInitShape<typeof ApprovalSchema>,
+  { answers, environment = {}, refusals = [] }: Person,
+) {
+  const terminal = new MemoryTerminal({ answers });
+  const sent: unknown[] = [];
+  const { signal } = new AbortController();
+  await decide(
+    { terminal, signal, environment, reeve: "reeve" },
+    {
+      decide: (decision) => {
+        const refusal = refusals[sent.length];
+        sent.push(decision);
+        return refusal ? Promise.reject(refusal) : Promise.resolve(create(ApprovalSchema));
+      },
+    },
+    create(ApprovalSchema, approval),
+    "ask",
+  );
+  return { sent, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+describe("a person at a terminal", () => {
+  test("sees the whole arguments, and nothing in them controls the terminal", async () => {
+    const { sent, stdout } = await asked(held, { answers: ["", "perhaps", "Y"] });
+    expect(stdout).toContain(
+      '    arguments:\n      {\n        "to": "ann",\n        "text": "line\\n\\u202eevil"\n      }\n',
+    );
+    expect(stdout.match(/approve\? \[y\]es\/\[n\]o /g)).toHaveLength(3);
+    expect(sent).toEqual([{ approvalId: "a", callDigest, approved: true }]);
+  });
+
+  test("rejects a call", async () => {
+    const { sent } = await asked(held, { answers: ["n"] });
+    const reason = "rejected by a person";
+    expect(sent).toEqual([{ approvalId: "a", callDigest, approved: false, reason }]);
+  });
+
+  test("approves a call with the arguments that the editor leaves", async () => {
+    const editable = { ...held, allowEditedArguments: true };
+    const { sent, stdout } = await asked(editable, { answers: ["e", "yes"], environment: bob });
+    expect(stdout).toContain("[y]es/[n]o/[e]dit");
+    expect(stdout).toContain('"to": "bob"');
+    const editedArguments = { to: "bob", text: "line\n\u202eevil" };
+    expect(sent).toEqual([{ approvalId: "a", callDigest, approved: true, editedArguments }]);
+  });
+
+  test("keeps the arguments when the editor leaves none", async () => {
+    const editable = { ...held, allowEditedArguments: true };
+    const environment = { EDITOR: "truncate --size 0" };
+    const { sent, stdout } = await asked(editable, { answers: ["e", "y"], environment });
+    expect(stdout).toContain("that is not a JSON object; nothing is changed");
+    expect(sent).toEqual([{ approvalId: "a", callDigest, approved: true }]);
+  });
+
+  test("is told what to do without an editor", async () => {
+    const editable = { ...held, allowEditedArguments: true };
+    const { sent, stdout } = await asked(editable, { answers: ["e"] });
+    expect(stdout).toContain("set EDITOR, or run in another terminal:\n");
+    expect(stdout).toContain("reeve approve a --args '{…}'");
+    expect(sent).toEqual([]);
+  });
+
+  test("cannot edit arguments unless the agent permits it", async () => {
+    const { sent, stdout } = await asked(held, { answers: ["e", "y"], environment: bob });
+    expect(stdout).not.toContain("dit");
+    expect(sent).toEqual([{ approvalId: "a", callDigest, approved: true }]);
+  });
+
+  test("answers the question of a tool", async () => {
+    const schema = { properties: { to: { default: "ann" }, cc: {} } };
+    const question = { message: "to whom?", schema };
+    const { sent, stdout } = await asked(
+      { approvalId: "a", question },
+      { answers: ["e", "y"], environment: bob },
+    );
+    expect(stdout).toContain("answer? [y]es/[n]o/[e]dit");
+    const answer = { to: "bob", cc: null };
+    expect(sent).toEqual([{ approvalId: "a", callDigest: "", approved: true, answer }]);
+  });
+
+  test("is asked again when the server refuses the arguments", async () => {
+    const fieldViolations = [{ field: "edited_arguments.to", description: "must be a name" }];
+    const details = [{ desc: BadRequestSchema, value: { fieldViolations } }];
+    const refusal = ReeveError.from(
+      new ConnectError("invalid", Code.InvalidArgument, undefined, details),
+    );
+    const person = { answers: ["y", "n"], refusals: [refusal] };
+    const { sent, stderr } = await asked(held, person);
+    expect(stderr).toContain("must be a name");
+    expect(sent).toHaveLength(2);
+  });
+});

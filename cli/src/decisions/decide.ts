@@ -1,0 +1,19 @@
+import type { Approval, Client } from "@reeve/client";
+import { askPerson } from "./ask-person.ts";
+import type { DecisionContext } from "./decision-context.ts";
+
+/** Who decides an approval: a person at the terminal, or an option of the command. */
+export type DecisionMode = "ask" | "approve" | "reject";
+
+/** Decides an approval. A person who is asked may leave it undecided. */
+export async function decide(
+  context: DecisionContext,
+  reeve: Pick<Client, "decide">,
+  approval: Approval,
+  mode: DecisionMode,
+): Promise<void> {
+  if (mode === "ask") return await askPerson(context, reeve, approval);
+  const approved = mode === "approve";
+  const reason = approved ? "" : "rejected by a person";
+  await reeve.decide({ approvalId: approval.approvalId, approved, reason }, context);
+}

@@ -1,0 +1,66 @@
+import type { Approval, Client } from "@reeve/client";
+import { ApprovalState } from "@reeve/client";
+import { isAborted } from "../abort.ts";
+import { renderError } from "../render/error.ts";
+import type { DecisionMode } from "./decide.ts";
+import { decide } from "./decide.ts";
+import type { DecisionContext } from "./decision-context.ts";
+
+/**
+ * The approvals of a run that nobody has decided yet. Asks about one after the other, each until somebody decides it, here or
+ * elsewhere.
+ */
+export class OpenDecisions implements Disposable {
+  readonly #context: DecisionContext;
+  readonly #reeve: Client;
+  readonly #mode: DecisionMode;
+  readonly #open = new Map<string, AbortController>();
+  /** Settles after the last question. Two questions at once would share the lines that are typed. */
+  #asked = Promise.resolve();
+
+  constructor(context: DecisionContext, reeve: Client, mode: DecisionMode) {
+    this.#context = context;
+    this.#reeve = reeve;
+    this.#mode = mode;
+  }
+
+  /** Takes a new state of an approval. Throws if a decision that nobody was asked for fails. */
+  async update(approval: Approval): Promise<void> {
+    const { approvalId, state } = approval;
+    if (state !== ApprovalState.PENDING) {
+      this.#open.get(approvalId)?.abort();
+      this.#open.delete(approvalId);
+    } else if (this.#mode === "ask") {
+      const withdrawn = new AbortController();
+      this.#open.set(approvalId, withdrawn);
+      this.#asked = this.#asked.then(() => this.#ask(approval, withdrawn.signal));
+    } else {
+      await decide(this.#context, this.#reeve, approval, this.#mode);
+    }
+  }
+
+  async #ask(approval: Approval, withdrawn: AbortSignal): Promise<void> {
+    const { terminal, signal } = this.#context;
+    const until = AbortSignal.any([signal, withdrawn]);
+    try {
+      if (isAborted(until) || (await this.#isClosed(approval, until))) return;
+      await decide({ ...this.#context, signal: until }, this.#reeve, approval, "ask");
+    } catch (error) {
+      if (!isAborted(until)) terminal.note(renderError(error, undefined, terminal.style));
+    } finally {
+      this.#open.delete(approval.approvalId);
+    }
+  }
+
+  /** Whether the event that requested the approval is old, and somebody has decided it since. */
+  async #isClosed({ approvalId, runId }: Approval, signal: AbortSignal): Promise<boolean> {
+    for await (const each of this.#reeve.listApprovals({ runId, includeClosed: true, signal })) {
+      if (each.approvalId === approvalId) return each.state !== ApprovalState.PENDING;
+    }
+    return false;
+  }
+
+  [Symbol.dispose](): void {
+    for (const withdrawn of this.#open.values()) withdrawn.abort();
+  }
+}
