@@ -7,13 +7,19 @@ import type {
   DescriptorProto,
   FileDescriptorProto,
   FileDescriptorSet,
+  MethodDescriptorProto,
 } from "@bufbuild/protobuf/wkt";
-import { FileDescriptorSetSchema, FileOptionsSchema } from "@bufbuild/protobuf/wkt";
+import {
+  FileDescriptorSetSchema,
+  FileOptionsSchema,
+  MethodOptionsSchema,
+} from "@bufbuild/protobuf/wkt";
 import { writeProtoDependencies } from "./write-proto-dependencies.ts";
 
-/** Files that only our own servers use: validation rules, and the envelopes of the bus. */
-const serverOnly: ReadonlySet<string> = new Set([
+/** Files that only our own servers use: validation rules, roles of methods, and the envelopes of the bus. */
+export const serverOnly: ReadonlySet<string> = new Set([
   "buf/validate/validate.proto",
+  "reeve/access/v1/role_option.proto",
   "reeve/bus/v1/bus.proto",
   "google/protobuf/descriptor.proto",
 ]);
@@ -57,6 +63,7 @@ function strip(file: FileDescriptorProto, comments: boolean): void {
   });
   if (!comments) delete file.sourceCodeInfo;
   for (const message of file.messageType) stripMessage(message);
+  for (const { method } of file.service) method.forEach(stripMethod);
 }
 
 function pascalCase(name: string): string {
@@ -68,6 +75,14 @@ function stripMessage(message: DescriptorProto): void {
   message.field.forEach(stripOptions);
   message.oneofDecl.forEach(stripOptions);
   message.nestedType.forEach(stripMessage);
+}
+
+function stripMethod(method: MethodDescriptorProto): void {
+  stripOptions(method);
+  const { options } = method;
+  // Present options without content are not the same bytes as none.
+  if (options !== undefined && toBinary(MethodOptionsSchema, options).length === 0)
+    delete method.options;
 }
 
 /** Removes custom options, which are unknown fields in a file that was decoded without a registry. */

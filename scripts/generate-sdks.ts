@@ -18,7 +18,7 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { clientContracts } from "./client-contracts.ts";
+import { clientContracts, serverOnly } from "./client-contracts.ts";
 
 interface GenerateInput {
   /** Path of the contracts with their comments: an encoded FileDescriptorSet. */
@@ -134,6 +134,7 @@ function ownFiles(): readonly string[] {
   return readdirSync("proto/reeve", { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".proto") && !name.startsWith("bus/"))
     .map((name) => `reeve/${name}`)
+    .filter((name) => !serverOnly.has(name))
     .toSorted();
 }
 

@@ -9,12 +9,13 @@ import { createClient } from "@connectrpc/connect";
 import { RunService } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { authenticate } from "../src/rpc/principal.ts";
+import { allRoles } from "../src/rpc/roles.ts";
 import type { Served } from "./support/served.ts";
 import { served } from "./support/served.ts";
 
 const tokens = new Map([
-  ["token-of-acme", { tenant: "acme", subject: "ann" }],
-  ["token-of-globex", { tenant: "globex", subject: "ann" }],
+  ["token-of-acme", { tenant: "acme", subject: "ann", roles: allRoles }],
+  ["token-of-globex", { tenant: "globex", subject: "ann", roles: allRoles }],
 ]);
 const authorization = "Bearer token-of-acme";
 const path = "/reeve.run.v1.RunService/StartRun";

@@ -1,11 +1,13 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
+import { Role } from "@reeve/contracts/access/role";
 import { RunService } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { failureFrom } from "../src/rpc/connect-failure.ts";
 import { authenticateInternally, principalHeaders } from "../src/rpc/internal-principal.ts";
 import { authenticate, principalOf } from "../src/rpc/principal.ts";
+import { allRoles } from "../src/rpc/roles.ts";
 import { served } from "./support/served.ts";
 
 /** Replies with the principal of the request. */
@@ -30,7 +32,7 @@ async function subjectOf(
 }
 
 test("a bearer token determines the principal; a request without one is refused", async () => {
-  const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann" }]]);
+  const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann", roles: allRoles }]]);
   await using bench = await served(whoami, { authenticate: authenticate(tokens) });
   expect(await subjectOf(bench, { authorization: "Bearer secret-token" })).toBe("acme/ann");
   expect(await subjectOf(bench, { authorization: "bearer secret-token" })).toBe("acme/ann");
@@ -46,7 +48,7 @@ test("a bearer token determines the principal; a request without one is refused"
 });
 
 test("two tokens in one request are refused", async () => {
-  const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann" }]]);
+  const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann", roles: allRoles }]]);
   await using bench = await served(whoami, { authenticate: authenticate(tokens) });
   const client = createClient(RunService, bench.transport);
   const headers = new Headers({ authorization: "Bearer secret-token" });
@@ -83,4 +85,28 @@ test("a caller without the internal token, or without a principal, is refused", 
     expect(await subjectOf(bench, { ...right, ...headers })).toBe("unauthenticated");
   }
   expect(bench.logged).toEqual([]);
+});
+
+test("a credential without the role of a method is refused before the method is called", async () => {
+  const roles = new Set([Role.APPROVER]);
+  const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann", roles }]]);
+  await using bench = await served(whoami, { authenticate: authenticate(tokens) });
+  const headers = { authorization: "Bearer secret-token" };
+  // Every role permits what a viewer may do.
+  expect(await subjectOf(bench, headers)).toBe("acme/ann");
+  const client = createClient(RunService, bench.transport);
+  const refused = await client.startRun({}, { headers }).catch(failureFrom);
+  expect(refused).toMatchObject({
+    kind: "denied",
+    message:
+      "ann of tenant acme may not call StartRun: the credential has only approver; use a credential with the role runner",
+    metadata: { method: "StartRun", role: "runner" },
+  });
+});
+
+test("a credential without any role may do nothing", async () => {
+  const credential = { tenant: "acme", subject: "ann", roles: new Set<Role>() };
+  const tokens = new Map([["secret-token", credential]]);
+  await using bench = await served(whoami, { authenticate: authenticate(tokens) });
+  expect(await subjectOf(bench, { authorization: "Bearer secret-token" })).toBe("denied");
 });

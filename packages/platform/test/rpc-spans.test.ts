@@ -14,6 +14,7 @@ import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { Failure } from "../src/failure.ts";
 import { authenticate } from "../src/rpc/principal.ts";
+import { allRoles } from "../src/rpc/roles.ts";
 import { traceClientRequests } from "../src/rpc/rpc-spans.ts";
 import { traceparentOf } from "../src/telemetry/spans.ts";
 import { served } from "./support/served.ts";
@@ -108,7 +109,7 @@ test("the span of a stream ends when the client leaves", async () => {
 });
 
 test("an unauthenticated request has no span, and an authenticated one has", async () => {
-  const alice = { tenant: "acme", subject: "alice" };
+  const alice = { tenant: "acme", subject: "alice", roles: allRoles };
   const byToken = authenticate(new Map([["alice-token", alice]]));
   await using server = await served({ startRun: () => ({}) }, { authenticate: byToken });
   const runs = createClient(RunService, server.transport);

@@ -1,38 +1,19 @@
 import { isLoopback } from "@reeve/platform/config";
-import type { Principal } from "@reeve/platform/rpc/principal";
 import {
   commonSettings,
   listenAddress,
   requiredBeyondLoopback,
 } from "@reeve/platform/process/settings";
 import { z } from "zod";
-
-/** A comma-separated list of `token=tenant/subject`. */
-const tokens = z.string().transform((text, context): ReadonlyMap<string, Principal> => {
-  const principals = new Map<string, Principal>();
-  for (const entry of text.split(",").map((part) => part.trim())) {
-    if (entry === "") continue;
-    const [, token, tenant, subject] =
-      /^([^=\s]{8,})=([a-z0-9][a-z0-9-]{0,62})\/([^\s/,]{1,128})$/.exec(entry) ?? [];
-    if (token === undefined || tenant === undefined || subject === undefined) {
-      // The message does not quote the entry, which contains a secret.
-      context.addIssue(
-        "has an entry that is not token=tenant/subject with a token of at least 8 characters",
-      );
-      return z.NEVER;
-    }
-    principals.set(token, { tenant, subject });
-  }
-  return principals;
-});
+import { tokenList } from "./auth/token-list.ts";
 
 /** The settings of a gateway, from environment variables. */
 export const gatewayConfig = z
   .object({
     ...commonSettings,
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
-    /** The bearer tokens and their principals. Default: a generated development token in a file that the log names. */
-    REEVE_TOKENS: tokens.prefault(""),
+    /** The bearer tokens with their principals and roles. Default: a generated development token in a file that the log names. */
+    REEVE_TOKENS: tokenList.prefault(""),
     REEVE_APPROVALS_URL: z.url().default("http://127.0.0.1:4681"),
     /** The secret that the gateway and approvals share; approvals refuses all other callers. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),

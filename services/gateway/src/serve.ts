@@ -18,8 +18,9 @@ import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
-import type { Principal } from "@reeve/platform/rpc/principal";
+import type { Credential } from "@reeve/platform/rpc/principal";
 import { authenticate } from "@reeve/platform/rpc/principal";
+import { allRoles } from "@reeve/platform/rpc/roles";
 import { limitsOf } from "@reeve/platform/process/settings";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
@@ -161,7 +162,7 @@ function tokensOf(
   { REEVE_TOKENS: tokens }: GatewayConfig,
   log: Logger,
   resources: AsyncDisposableStack,
-): ReadonlyMap<string, Principal> {
+): ReadonlyMap<string, Credential> {
   if (tokens.size > 0) return tokens;
   const development = randomBytes(18).toString("base64url");
   // Not logged: others may read the log. Only the user of this process can read the file.
@@ -173,5 +174,5 @@ function tokensOf(
     { tokenFile },
     "REEVE_TOKENS is not set; use the token in this file, which is valid until the process ends",
   );
-  return new Map([[development, { tenant: "default", subject: "developer" }]]);
+  return new Map([[development, { tenant: "default", subject: "developer", roles: allRoles }]]);
 }

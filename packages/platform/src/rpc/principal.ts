@@ -2,14 +2,21 @@ import { createHash } from "node:crypto";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ContextValues, HandlerContext } from "@connectrpc/connect";
 import { createContextKey } from "@connectrpc/connect";
+import type { Role } from "@reeve/contracts/access/role";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
+import { requireRole } from "./roles.ts";
 
 /** The authenticated caller: taken from the credential, never from the request. */
 export interface Principal {
   readonly tenant: string;
   /** The name of the person or program, unique in the tenant. */
   readonly subject: string;
+}
+
+/** What a bearer token stands for. */
+export interface Credential extends Principal {
+  readonly roles: ReadonlySet<Role>;
 }
 
 const principalKey = createContextKey<Principal | undefined>(undefined, {
@@ -38,25 +45,32 @@ export function setPrincipal(values: ContextValues, principal: Principal): void 
  * refused.
  */
 export type Authenticate = (
-  context: Pick<HandlerContext, "service" | "requestHeader" | "values">,
+  context: Pick<HandlerContext, "service" | "method" | "requestHeader" | "values">,
 ) => void;
 
-/** Accepts a request only with a bearer token of `tokens`, and passes the token's principal to the handler. */
-export function authenticate(tokens: ReadonlyMap<string, Principal>): Authenticate {
+/**
+ * Accepts a request only with a bearer token of `tokens` whose roles permit the method, and passes the token's principal to
+ * the handler.
+ */
+export function authenticate(tokens: ReadonlyMap<string, Credential>): Authenticate {
   // Looked up by digest, so that the duration reveals nothing about how much of a token is right.
-  const principals = new Map([...tokens].map(([token, principal]) => [digest(token), principal]));
-  return ({ service, requestHeader, values }) => {
+  const credentials = new Map(
+    [...tokens].map(([token, credential]) => [digest(token), credential]),
+  );
+  return ({ service, method, requestHeader, values }) => {
     if (isOpenService(service)) return;
     const [, token] = /^bearer\s+(\S+)$/i.exec(requestHeader.get("authorization") ?? "") ?? [];
-    const principal = token === undefined ? undefined : principals.get(digest(token));
-    if (principal === undefined) {
+    const credential = token === undefined ? undefined : credentials.get(digest(token));
+    if (credential === undefined) {
       const message =
         token === undefined
           ? "no bearer token: send the header `authorization: Bearer <token>`"
           : "unknown bearer token: use one of the tokens that the gateway is configured with";
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
-    setPrincipal(values, principal);
+    const { tenant, subject, roles } = credential;
+    requireRole(method, { tenant, subject }, roles);
+    setPrincipal(values, { tenant, subject });
   };
 }
 

@@ -29,6 +29,13 @@ export const tokens = {
   globex: "token-of-globex",
 } as const;
 
+/** Returns the token of a client of `acme` that has one role. */
+export function tokenWithRole(role: string): string {
+  return `token-of-a-${role}`;
+}
+
+const roles = ["viewer", "runner", "approver", "author", "operator"];
+
 /** A gateway with its own NATS server, a model, and a tool. There is no runtime and no approvals service. */
 export interface GatewayBench extends AsyncDisposable {
   readonly url: string;
@@ -51,7 +58,12 @@ export async function openGatewayBench(): Promise<GatewayBench> {
   await announce(nats);
   const config = gatewayConfig.parse({
     REEVE_LISTEN: "127.0.0.1:0",
-    REEVE_TOKENS: `${tokens.acme}=acme/ann,${tokens.acmeToo}=acme/bob,${tokens.globex}=globex/ann`,
+    REEVE_TOKENS: [
+      `${tokens.acme}=acme/ann`,
+      `${tokens.acmeToo}=acme/bob`,
+      `${tokens.globex}=globex/ann`,
+      ...roles.map((role) => `${tokenWithRole(role)}=acme/${role}/${role}`),
+    ].join(","),
     // Nothing listens on this port.
     REEVE_APPROVALS_URL: "http://127.0.0.1:1",
     REEVE_MAX_ARTIFACT_BYTES: "1000",

@@ -1,0 +1,100 @@
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
+import { AgentService } from "@reeve/contracts/agent";
+import { ApprovalService } from "@reeve/contracts/approval";
+import { ArtifactService } from "@reeve/contracts/artifact";
+import { MemoryService } from "@reeve/contracts/memory";
+import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
+import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
+import { failureFrom, reasonName } from "@reeve/platform/rpc/connect-failure";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { authorized, protocols } from "./support/clients.ts";
+import type { GatewayBench } from "./support/gateway-bench.ts";
+import { openGatewayBench, tokenWithRole } from "./support/gateway-bench.ts";
+
+const services: readonly DescService[] = [
+  AgentService,
+  ApprovalService,
+  ArtifactService,
+  MemoryService,
+  RunService,
+  ThreadService,
+  ToolService,
+  WorkspaceService,
+];
+
+/** What each role may call beside the methods of a viewer. */
+const permitted = {
+  viewer: [],
+  runner: [
+    "ArtifactService/CreateArtifact",
+    "ArtifactService/UploadArtifact",
+    "MemoryService/CreateMemory",
+    "MemoryService/DeleteMemory",
+    "RunService/CancelRun",
+    "RunService/RetryRun",
+    "RunService/SendMessage",
+    "RunService/StartRun",
+    "WorkspaceService/WriteFile",
+  ],
+  approver: ["ApprovalService/DecideApproval"],
+  author: ["AgentService/CreateAgent", "AgentService/DeleteAgent", "AgentService/UpdateAgent"],
+  operator: [
+    "ArtifactService/DeleteArtifact",
+    "RunService/DeleteRun",
+    "ThreadService/DeleteThread",
+  ],
+} as const;
+type RoleName = keyof typeof permitted;
+
+const restricted = new Set<string>(Object.values(permitted).flat());
+const methods = services.flatMap((service) =>
+  service.methods.map((method) => ({ name: `${service.name}/${method.name}`, service, method })),
+);
+
+let bench: GatewayBench;
+beforeAll(async () => {
+  bench = await openGatewayBench();
+});
+afterAll(() => bench[Symbol.asyncDispose]());
+
+test.each(Object.keys(permitted) as RoleName[])(
+  "a caller with the role %s is refused exactly what it may not call",
+  async (role) => {
+    const denied = [];
+    for (const each of methods) {
+      if (await isDenied(role, each.service, each.method)) denied.push(each.name);
+    }
+    const own: readonly string[] = permitted[role];
+    expect(denied.toSorted()).toEqual(
+      [...restricted].filter((name) => !own.includes(name)).toSorted(),
+    );
+  },
+);
+
+/** Calls a method with an empty request, and returns whether the role of the caller forbids it. */
+async function isDenied(
+  role: RoleName,
+  service: DescService,
+  method: DescMethod,
+): Promise<boolean> {
+  const transport = authorized(protocols.gRPC(bench.url), `Bearer ${tokenWithRole(role)}`);
+  // The methods of a client are functions of a request, by name.
+  const client = createClient(service, transport) as unknown as Record<
+    string,
+    (request: unknown, options: object) => Promise<unknown> | AsyncIterable<unknown>
+  >;
+  const isUpload = method.methodKind === "client_streaming";
+  try {
+    // A watch that is permitted may stay silent until its deadline.
+    const answer = client[method.localName]?.(isUpload ? noMessages() : {}, { timeoutMs: 1_000 });
+    if (answer !== undefined && Symbol.asyncIterator in answer) for await (const _ of answer) break;
+    else await answer;
+    return false;
+  } catch (error) {
+    return reasonName(failureFrom(error).reason) === "PERMISSION_DENIED";
+  }
+}
+
+async function* noMessages(): AsyncIterable<object> {}
