@@ -1,5 +1,5 @@
 /**
- * Generates the TypeScript of the contracts, and the users of NATS with their permissions: `npm run gen`. With `--check` it
+ * Generates the TypeScript of the contracts, the users of NATS with their permissions, and the OpenAPI document: `npm run gen`. With `--check` it
  * changes nothing, and fails if something is out of date.
  */
 import { execFileSync } from "node:child_process";
@@ -17,6 +17,8 @@ else execFileSync("buf", ["generate", "--clean"], { stdio: "inherit" });
 // Imported here, because it reads the contracts that were just generated.
 const { writeNatsUsers } = await import("./write-nats-users.ts");
 writeNatsUsers({ isCheck: process.argv.includes("--check") });
+const { writeOpenapi } = await import("./write-openapi.ts");
+writeOpenapi({ isCheck: process.argv.includes("--check") });
 
 function compareWithGenerated(): void {
   const fresh = mkdtempSync(join(tmpdir(), "reeve-gen-"));

@@ -38,6 +38,7 @@ import { indexRuns, runsOfLogs } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness } from "@reeve/run/liveness/liveness";
+import { plainDocuments } from "./rpc/plain-documents.ts";
 import { plainRoutes } from "./rpc/plain-routes.ts";
 import { gatewayServices } from "./services.ts";
 
@@ -75,6 +76,7 @@ export async function startGateway(
         log,
         services: services.map(({ service }) => service),
         plainRoutes,
+        documents: plainDocuments,
         authenticate: authenticate(tokensOf(config, log, starting)),
         listener,
         limits: limitsOf(config),

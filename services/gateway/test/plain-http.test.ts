@@ -60,6 +60,15 @@ async function watched(runId: string, headers: Readonly<Record<string, string>> 
   return eventsIn(await answer.text());
 }
 
+test("everybody may read the OpenAPI document, which the welcome page names", async () => {
+  const welcome = await request("/", {});
+  expect(await welcome.text()).toContain("/openapi.json");
+  const answer = await request("/openapi.json", {});
+  expect(answer.headers.get("content-type")).toBe("application/json");
+  const { paths } = (await answer.json()) as { readonly paths: object };
+  expect(Object.keys(paths)).toContain("/v1/runs/{run_id}/events");
+});
+
 describe("plain HTTP", () => {
   test("starts a run, and reads it", async () => {
     const runId = await started();

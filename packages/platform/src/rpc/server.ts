@@ -12,6 +12,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import { HeldBytes } from "./body/held-bytes.ts";
 import { readDeep } from "./body/request-body.ts";
 import { OpenRequests } from "./http/open-requests.ts";
+import type { PlainDocument } from "./http/plain-http.ts";
 import { plainHttp } from "./http/plain-http.ts";
 import type { PlainRoute } from "./plain/plain-route.ts";
 import { serveReflection } from "./reflection.ts";
@@ -37,6 +38,8 @@ export interface ServeOptions extends ListenAddress {
   readonly services: readonly DescService[];
   /** Further addresses of the methods, for clients without a library. Default: none. */
   readonly plainRoutes?: readonly PlainRoute[];
+  /** Documents by path, which everybody may read. Default: none. */
+  readonly documents?: ReadonlyMap<string, PlainDocument>;
   /** Default: every caller is accepted, and requests have no principal. */
   readonly authenticate?: Authenticate;
   /** Whether the server can do its work now. Default: always. */
@@ -99,7 +102,10 @@ export async function serve(
       maxTimeoutMs: 24 * 3_600_000,
       shutdownSignal: graceOver,
     },
-    plainHttp(ready, options.starting === true ? "starting" : undefined),
+    plainHttp(ready, {
+      documents: options.documents ?? new Map(),
+      ...(options.starting === true && { phase: "starting" }),
+    }),
     log,
   );
   await compileRequestRules(services);
@@ -116,7 +122,7 @@ export async function serve(
         rpcHandler(
           health,
           { ...received, authenticate: undefined },
-          plainHttp(ready, "ending"),
+          plainHttp(ready, { phase: "ending" }),
           log,
         ),
       );

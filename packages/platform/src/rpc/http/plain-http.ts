@@ -1,11 +1,27 @@
 import { readMetrics } from "../../telemetry/metrics.ts";
 import type { HttpHandler } from "./http-handler.ts";
 
+/** A document that everybody may read. */
+export interface PlainDocument {
+  /** Its media type. */
+  readonly type: string;
+  readonly text: string;
+}
+
+export interface PlainHttpOptions {
+  /** Requests outside of the routes are answered with 503 instead of 404, so that clients retry. */
+  readonly phase?: "starting" | "ending";
+  /** Documents by path. Default: none. */
+  readonly documents?: ReadonlyMap<string, PlainDocument>;
+}
+
 /**
- * Returns a handler for requests that are not RPCs: probes, metrics in the Prometheus format, and 404 for all else. In a
- * `phase` of unavailability that is 503 instead of 404, so that clients retry.
+ * Returns a handler for requests that are not RPCs: probes, metrics in the Prometheus format, documents, and 404 for all else.
  */
-export function plainHttp(ready: () => boolean, phase?: "starting" | "ending"): HttpHandler {
+export function plainHttp(
+  ready: () => boolean,
+  { phase, documents }: PlainHttpOptions = {},
+): HttpHandler {
   return (request, response) => {
     const [path = ""] = (request.url ?? "").split("?", 1);
     const isRead = request.method === "GET" || request.method === "HEAD";
@@ -14,6 +30,8 @@ export function plainHttp(ready: () => boolean, phase?: "starting" | "ending"): 
       return ready() ? end(response, 200, "ready\n") : end(response, 503, "not ready\n");
     }
     if (isRead && path === "/metrics") return void sendMetrics(response);
+    const document = isRead ? documents?.get(path) : undefined;
+    if (document !== undefined) return end(response, 200, document.text, document.type);
     if (phase !== undefined) return end(response, 503, `${phase}\n`);
     return end(response, 404, `${path} not found\n`);
   };
