@@ -11,7 +11,7 @@ import type { LogDefinition } from "../log/definitions.ts";
 import { runLogDefinition, threadLogDefinition } from "../log/definitions.ts";
 import { batchFromHeaders, contentOf } from "../log/stored-batch.ts";
 import { SubjectReader } from "../log/subject-reader.ts";
-import { ensureConsumer } from "../streams/ensure-consumer.ts";
+import { ensureConsumer, untilConsumerIsReady } from "../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import type { Feed, FeedBatch, KindFilter } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
@@ -62,8 +62,10 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         headers_only: true,
         max_ack_pending: 1_000,
       };
-      await ensureConsumer(manager, stream, durable, { isConsumer: true });
-      const consumer = await jetstream(connection).consumers.get(stream, name);
+      const consumer = await untilConsumerIsReady(connection, name, async () => {
+        await ensureConsumer(manager, stream, durable, { isConsumer: true });
+        return await jetstream(connection).consumers.get(stream, name);
+      });
       for (;;) {
         const messages = await pull(consumer, signal);
         const stop = () => messages?.stop();

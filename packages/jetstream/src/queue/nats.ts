@@ -17,7 +17,7 @@ import { onAbort } from "@reeve/platform/async/on-abort";
 import { every } from "@reeve/platform/async/every";
 import { sleep } from "@reeve/platform/async/sleep";
 import { bootClock } from "@reeve/platform/async/boot-clock";
-import { ensureConsumer } from "../streams/ensure-consumer.ts";
+import { ensureConsumer, untilConsumerIsReady } from "../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { DeliveryLease } from "./delivery-lease.ts";
 import { hostConsumerName } from "./host-consumer.ts";
@@ -133,8 +133,10 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       max_ack_pending: maxUnsettled,
     };
     const restoreConsumer = () => ensureConsumer(manager, stream.name, config, { isConsumer });
-    await restoreConsumer();
-    const consumer = await jetstream(connection).consumers.get(stream.name, durable);
+    const consumer = await untilConsumerIsReady(connection, durable, async () => {
+      await restoreConsumer();
+      return await jetstream(connection).consumers.get(stream.name, durable);
+    });
     const writer = new QueueWriter(connection, { schema, stream, subject });
     return new NatsQueue(connection, writer, {
       ...options,

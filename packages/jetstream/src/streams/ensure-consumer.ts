@@ -1,6 +1,11 @@
 import type { ConsumerConfig, JetStreamManager } from "@nats-io/jetstream";
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { retry } from "@reeve/platform/async/retry/retry";
+import { storeStep } from "@reeve/platform/nats/store-steps";
 import { isNotFound } from "./errors.ts";
+import { isUnanswered, untilReady } from "./until-ready.ts";
 
 /** The settings in which the durable consumers of this product differ. */
 type DurableConfig = Pick<ConsumerConfig, "max_ack_pending"> &
@@ -36,4 +41,17 @@ export async function ensureConsumer(
       ...config,
     });
   }
+}
+
+/**
+ * Runs `ensure`, which ensures a consumer, when a service starts. Waits for the store as `ensureStream` does: a cluster may
+ * lose its leader after the stream was ensured.
+ */
+export function untilConsumerIsReady<Result>(
+  connection: NatsConnection,
+  durable: string,
+  ensure: () => Promise<Result>,
+): Promise<Result> {
+  const options = untilReady(connection, isUnanswered);
+  return storeStep(connection, `consumer ${durable}`, () => retry(ensure, options, neverAborts));
 }

@@ -1,33 +1,21 @@
 import type { JetStreamManager, StreamConfig } from "@nats-io/jetstream";
-import {
-  DiscardPolicy,
-  JetStreamApiError,
-  jetstreamManager,
-  RetentionPolicy,
-  StorageType,
-} from "@nats-io/jetstream";
+import { DiscardPolicy, jetstreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { errors, nanos } from "@nats-io/transport-node";
+import { nanos } from "@nats-io/transport-node";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Retention } from "@reeve/contracts/bus";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
-import type { RetryOptions } from "@reeve/platform/async/retry/retry";
 import { retry } from "@reeve/platform/async/retry/retry";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeStep } from "@reeve/platform/nats/store-steps";
-import {
-  isClusterIncomplete,
-  isForbidden,
-  isNotFound,
-  notProvisioned,
-  storeFailure,
-} from "./errors.ts";
+import { isForbidden, isNotFound, notProvisioned } from "./errors.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";
+import { isUnanswered, maxElectionMs, retryMs, untilReady } from "./until-ready.ts";
 
 /**
  * The version of the settings that the contracts declare for streams. Increase it with every change of one, so that a process
@@ -35,13 +23,8 @@ import type { StreamPlace } from "./stream-messages.ts";
  */
 const settingsVersion = 1;
 
-/** How long a server that answers without JetStream, or refuses a stream, is asked again. */
-const maxOpenMs = 10_000;
-/** How long a cluster without a leader is waited for. It elects one as soon as the majority of its servers run. */
-export const maxElectionMs = 120_000;
 /** A cluster without a leader leaves a request unanswered, so each attempt is short. */
 const probeMs = 2_000;
-const retryMs = 250;
 /** How many times a stream is changed while other processes change it too. */
 const maxChanges = 5;
 
@@ -70,30 +53,6 @@ async function openWhenReady(connection: NatsConnection): Promise<JetStreamManag
     neverAborts,
   );
   return await jetstreamManager(connection, { timeout: 5_000, checkAPI: false });
-}
-
-function lacksLeader(error: unknown): boolean {
-  return error instanceof errors.TimeoutError || isClusterIncomplete(error);
-}
-
-/**
- * Retries `isRetryable` errors for `maxOpenMs`. Retries for `maxElectionMs` while a cluster has no leader, and while another
- * process has yet to create what this one may not create.
- */
-function untilReady(
-  connection: NatsConnection,
-  isRetryable: (error: unknown) => boolean,
-): RetryOptions {
-  const startedAt = performance.now();
-  return {
-    backoff: { firstDelayMs: retryMs, maxDelayMs: retryMs },
-    maxElapsedMs: maxElectionMs,
-    isRetryable: (error) =>
-      !connection.isClosed() &&
-      (lacksLeader(error) ||
-        isForbidden(error) ||
-        (isRetryable(error) && performance.now() - startedAt < maxOpenMs)),
-  };
 }
 
 /**
@@ -133,11 +92,6 @@ export function ensureBucket<Result>(
   const backoff = { firstDelayMs: retryMs, maxDelayMs: retryMs };
   const options = { backoff, maxElapsedMs: maxElectionMs, isRetryable: isForbidden };
   return storeStep(connection, `stream ${stream}`, () => retry(attempt, options, neverAborts));
-}
-
-/** Returns whether an error says that the store did not answer, and not that it refused a request. */
-function isUnanswered(error: unknown): boolean {
-  return !(error instanceof JetStreamApiError) && storeFailure(error).kind === "unavailable";
 }
 
 async function ensureConfig(

@@ -6,7 +6,8 @@ import { retry } from "@reeve/platform/async/retry/retry";
 import { storeStep } from "@reeve/platform/nats/store-steps";
 import { openDispatchQueue, openToolCallQueue } from "../queue/nats.ts";
 import { openReserve } from "../reserve/keep-reserve.ts";
-import { ensureStream, maxElectionMs, openJetStreamManager } from "./ensure-stream.ts";
+import { ensureStream, openJetStreamManager } from "./ensure-stream.ts";
+import { maxElectionMs } from "./until-ready.ts";
 import { isClusterIncomplete } from "./errors.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 
