@@ -7,8 +7,11 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
+import { retryOf } from "@reeve/engine/domain/retry/retry-of";
+import { applyAll } from "@reeve/engine/domain/state/apply";
+import { initialState } from "@reeve/engine/domain/state/run-state";
+import { foldInSlices } from "@reeve/platform/async/fold-in-slices";
 import { foldRun } from "@reeve/run/commands/fold-run";
-import { retryOf } from "@reeve/run/commands/retry-of";
 import { retryRequestId, runIdOf } from "@reeve/run/commands/run-id";
 import { newerVersion } from "@reeve/run/head/newer-version";
 import type { RunHead } from "@reeve/run/head/run-head";
@@ -40,8 +43,9 @@ export async function retryRun(
   const known = await knownRun(ports, key, requestHash, signal);
   if (known !== undefined) return known;
   ports.assertRoom();
+  const state = await foldInSlices(initialState, events, applyAll, signal);
   const created = create(RunCreatedSchema, {
-    ...retryOf(failed, failed.created, events),
+    ...retryOf(state, failed.created, events),
     requestId,
     requestHash,
     startedBy: subject,

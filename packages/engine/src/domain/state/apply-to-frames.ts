@@ -1,7 +1,7 @@
 import type { ModelCallFailed, RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import { applyToFrame } from "./apply-to-frame.ts";
-import { initialUnits } from "./conversation.ts";
+import { initialCompaction, initialUnits } from "./conversation.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
 import type { RunState } from "./run-state.ts";
@@ -83,11 +83,14 @@ function toOne(state: RunState, envelope: RunEvent): RunState {
 function prepared(state: RunState, value: RunPrepared): RunState {
   const { created } = state.head;
   const tools = new Map(value.tools.map((tool) => [tool.name, tool]));
-  const units = created === undefined ? noUnits : unitsFrom(initialUnits(created, value));
-  const root = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
+  const initial = created === undefined ? [] : initialUnits(created, value);
+  const units = unitsFrom(initial);
+  const opened = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
+  const root = { ...opened, compaction: initialCompaction(initial, created?.inherited?.summary) };
   const frames = new Map([[rootId, root]]);
-  if (created?.spec?.planningEnabled === true && state.plan === undefined) {
-    frames.set(plannerId, newFrame({ ...root, id: plannerId, tools: plannerTools(value) }));
+  const isPlanned = state.plan !== undefined || created?.inherited?.isPlanned === true;
+  if (created?.spec?.planningEnabled === true && !isPlanned) {
+    frames.set(plannerId, newFrame({ ...opened, id: plannerId, tools: plannerTools(value) }));
   }
   return { ...state, frames };
 }

@@ -16,8 +16,21 @@ export function initialUnits(created: RunCreated, { history }: RunPrepared): rea
   return [...pastUnits(history), ...given, input, ...inherited];
 }
 
+/**
+ * Returns the compaction with which a run begins that continues a compacted one: the summary replaces all before the inherited
+ * messages except the input. Undefined: there is no summary.
+ */
+export function initialCompaction(
+  units: readonly Unit[],
+  summary: string | undefined,
+): Frame["compaction"] {
+  if (summary === undefined) return undefined;
+  const kept = units.findIndex((unit) => unit.kind === "user" && unit.isInput);
+  return { removed: kept + 1, kept, summary };
+}
+
 /** Returns earlier turns as units: one for each user message, and one for each answer with the results of its tool calls. */
-function pastUnits(history: readonly HistoryMessage[]): readonly Unit[] {
+export function pastUnits(history: readonly HistoryMessage[]): readonly Unit[] {
   const units: Unit[] = [];
   for (const message of history) {
     const last = units.at(-1);

@@ -9,12 +9,12 @@ import { editedNote } from "../../tree/edited-note.ts";
 
 /**
  * Returns what a run adds to the conversation of its thread: the messages of the root, without those of subtasks and of
- * the planner. Results follow their calls in the order of the calls; a call without a result gets `unfinished` as its result.
+ * the planner. Results follow their calls in the order of the calls; a call without a result gets that of `unfinished`.
  * The text that the agent was streaming when the run ended is kept.
  */
 export function turnHistory(
   events: readonly RunEvent[],
-  unfinished = "the turn ended before this call did",
+  unfinished: (callId: string) => string = () => "the turn ended before this call did",
 ): readonly HistoryMessage[] {
   const messages: (HistoryMessage | Open)[] = [];
   const results = new Map<string, ToolResult>();
@@ -135,12 +135,12 @@ function turn(
 function closed(
   { open, providerCallId }: Open,
   result: ToolResult | undefined,
-  unfinished: string,
+  unfinished: (callId: string) => string,
 ): HistoryMessage {
   const value = {
     providerCallId,
     name: open.name,
-    content: [result?.content ?? unfinished, editedNote(result)]
+    content: [result?.content ?? unfinished(open.callId), editedNote(result)]
       .filter((part) => part !== "")
       .join("\n"),
     isError: result?.isError ?? true,

@@ -1,0 +1,174 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { InheritedState, RunCreated, RunEvent } from "@reeve/contracts/run";
+import {
+  IncompleteReason,
+  InheritedStateSchema,
+  Phase,
+  RunCreatedSchema,
+  RunOriginSchema,
+} from "@reeve/contracts/run";
+import type { HistoryMessage } from "@reeve/contracts/thread";
+import { HistoryMessageSchema } from "@reeve/contracts/thread";
+import { workspaceIdOf } from "@reeve/contracts/workspace-id";
+import { fitHistory } from "@reeve/run/thread/history/fit-history";
+import { turnHistory } from "@reeve/run/thread/history/turn-history";
+import { fitMemory } from "./fit-memory.ts";
+import { reasonOfUnit } from "../incomplete-answer.ts";
+import { pastUnits } from "../state/conversation.ts";
+import type { Unit } from "../state/frame.ts";
+import { plannerId, rootId } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { unitsOf } from "../state/units.ts";
+
+const unknownOutcome =
+  "the run failed before this call had a result; its outcome is unknown: look at its effect before you call again";
+const notMade = "the run failed before this call was made; it had no effect";
+
+/** Bytes of the first event of a run: its batch fits in a message of the bus, and in the log of a thread. */
+const maxCreatedBytes = 900 * 1024;
+
+/**
+ * Returns the first fact of a run that continues a failed one from its last good state: the conversation as its model would have
+ * read it next, without an answer that failed or was incomplete, the plan, the todos, and the shared memory. A call without a
+ * result gets one that says so. Entries of the memory and the oldest results are cut where the fact would be too large.
+ */
+export function retryOf(
+  state: RunState,
+  created: RunCreated,
+  events: readonly RunEvent[],
+): RunCreated {
+  const { runId } = state.head;
+  const before = created.inherited;
+  const compaction = compactionOf(state);
+  const inherited = create(InheritedStateSchema, {
+    plan: [...(state.plan ?? [])],
+    todos: [...state.todos],
+    artifactIds: [...state.offloaded],
+    runIds: [...(before?.runIds ?? []), runId],
+    isPlanned: before?.isPlanned === true || isPlanned(state),
+    ...(compaction && { summary: compaction.summary }),
+  });
+  const derived: RunCreated = {
+    ...created,
+    origin: create(RunOriginSchema, { runId, sequence: lastGood(events) }),
+    inherited,
+    workspaceId: workspaceIdOf(runId, created),
+  };
+  const roomIn = () => maxCreatedBytes - toBinary(RunCreatedSchema, derived).length;
+  // The conversation matters more to the model than what it may look up.
+  inherited.memory = fitMemory(memoryOf(state), roomIn() / 2);
+  const messages = messagesOf(state, before, events, compaction);
+  inherited.messages = [...fitHistory(messages, roomIn())];
+  return derived;
+}
+
+/** Whether the run needs no planner: it has a plan, or continues without one. */
+function isPlanned({ head, frames }: RunState): boolean {
+  return head.prepared !== undefined && !frames.has(plannerId);
+}
+
+/** Returns the shared memory, with the results of subtasks that the open steps would have shared at their ends. */
+function memoryOf({ memory, frames }: RunState): ReadonlyMap<string, string> {
+  return new Map([...memory, ...[...frames.values()].flatMap((frame) => [...frame.pendingMemory])]);
+}
+
+/** What a summary has replaced in the conversation of the root. */
+interface Compacted {
+  readonly summary: string;
+  /** How many units after the input are removed. */
+  readonly removed: number;
+  /** The message of the user among them that stays. */
+  readonly kept: Unit | undefined;
+}
+
+/** Returns the compaction of the root. Undefined: there is none, or it reaches only into what came before the input. */
+function compactionOf({ head, frames }: RunState): Compacted | undefined {
+  const root = frames.get(rootId);
+  if (root === undefined) {
+    // The run failed before it was prepared.
+    const summary = head.created?.inherited?.summary;
+    return summary === undefined ? undefined : { summary, removed: 0, kept: undefined };
+  }
+  const { compaction } = root;
+  const units = unitsOf(root);
+  const own = units.findIndex((unit) => unit.kind === "user" && unit.isInput) + 1;
+  if (compaction === undefined || compaction.removed < own) return undefined;
+  const { removed, kept = -1, summary } = compaction;
+  return { summary, removed: removed - own, kept: kept < own ? undefined : units[kept] };
+}
+
+/** Returns the conversation after the input. */
+function messagesOf(
+  state: RunState,
+  before: InheritedState | undefined,
+  events: readonly RunEvent[],
+  { removed = 0, kept = undefined as Unit | undefined }: Partial<Compacted> = {},
+): readonly HistoryMessage[] {
+  const earlier = pastUnits(before?.messages ?? []);
+  const own = turnHistory(afterUnits(events, removed - earlier.length), (callId) =>
+    isStarted(state, callId) ? unknownOutcome : notMade,
+  );
+  const pending = [...state.head.pendingMessages.values()];
+  const submitted = pending.map(({ message }) => user(message?.text ?? ""));
+  const answered = submitted.length > 0 && hasAnswered(state) ? own : withoutLastAnswer(own);
+  const units = [...(kept === undefined ? [] : [kept]), ...earlier.slice(removed)];
+  return [...units.flatMap(historyOf), ...answered, ...submitted];
+}
+
+/** Returns the events after the input, and after those that made the first `count` units of the root. */
+function afterUnits(events: readonly RunEvent[], count: number): readonly RunEvent[] {
+  let left = count;
+  let start = 1;
+  for (const [index, { event, parentId, phase }] of events.entries()) {
+    if (left <= 0) break;
+    if (parentId !== rootId || phase === Phase.PLANNER) continue;
+    if (event.case !== "modelTurn" && event.case !== "messageInjected") continue;
+    left--;
+    start = index + 1;
+  }
+  return events.slice(start);
+}
+
+/** Whether a call of the root may have had an effect. Calls of earlier steps have their results. */
+function isStarted({ frames }: RunState, callId: string): boolean {
+  const call = frames.get(rootId)?.calls.find((each) => each.call.callId === callId);
+  return call?.startedAtMs !== undefined;
+}
+
+/** Whether the last turn of the root is a whole answer. */
+function hasAnswered({ frames }: RunState): boolean {
+  const newest = frames.get(rootId)?.units.newest?.value;
+  return (
+    newest?.kind === "turn" &&
+    newest.calls.length === 0 &&
+    reasonOfUnit(newest) === IncompleteReason.UNSPECIFIED
+  );
+}
+
+/** The run answers again: an answer at the end was filtered, cut off, or broken. */
+function withoutLastAnswer(messages: readonly HistoryMessage[]): readonly HistoryMessage[] {
+  const end = messages.findLastIndex(({ message }) => message.case !== "assistant");
+  return messages.slice(0, end + 1);
+}
+
+const inheritedKinds: ReadonlySet<unknown> = new Set([
+  "runCreated",
+  "messageSubmitted",
+  "toolResult",
+  "plan",
+]);
+
+/** Returns the sequence of the last event that is a part of the inherited state. */
+function lastGood(events: readonly RunEvent[]): number {
+  const last = events.findLast(({ event }) => inheritedKinds.has(event.case));
+  return last?.sequence ?? 1;
+}
+
+function historyOf(unit: Unit): readonly HistoryMessage[] {
+  if (unit.kind === "past") return unit.messages;
+  return unit.kind === "user" ? [user(unit.text)] : [];
+}
+
+function user(text: string): HistoryMessage {
+  return create(HistoryMessageSchema, { message: { case: "user", value: { text } } });
+}
