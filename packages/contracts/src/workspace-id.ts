@@ -1,4 +1,5 @@
 import type { RunCreated } from "../gen/reeve/run/v1/run_event_pb.ts";
+import type { Workspace } from "../gen/reeve/tool/v1/tool_pb.ts";
 
 const threadPrefix = "thread-";
 
@@ -13,6 +14,18 @@ export function workspaceIdOf(
   if (created?.workspaceId) return created.workspaceId;
   const isShared = created?.spec?.deepAgent?.workspaceScope === "thread";
   return isShared && created?.threadId ? threadWorkspaceId(created.threadId) : runId;
+}
+
+/**
+ * Returns the workspace that a run has in requests to toolhosts. Runs that continue each other have one workspace, into which
+ * the input files are staged once, for the first of them.
+ */
+export function workspaceOf(
+  runId: string,
+  created: RunCreated | undefined,
+): Pick<Workspace, "id" | "files" | "stagedFor"> {
+  const [first = runId] = created?.inherited?.runIds ?? [];
+  return { id: workspaceIdOf(runId, created), files: created?.files ?? [], stagedFor: first };
 }
 
 /** Returns the id of the workspace of a thread. */

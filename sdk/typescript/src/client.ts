@@ -139,8 +139,8 @@ export class Client implements Disposable {
   }
 
   /**
-   * Deletes a run that has ended; any other throws `RUN_NOT_ENDED`. Returns whether the run existed: deleting it again changes
-   * nothing.
+   * Deletes a run that has ended; any other throws `RUN_NOT_ENDED`, and one that another run continues `RUN_CONTINUED`.
+   * Returns whether the run existed: deleting it again changes nothing.
    */
   async deleteRun(runId: string, options: CallOptions = {}): Promise<boolean> {
     const { existed } = await this.#requests.repeatable(

@@ -81,7 +81,8 @@ async function hostileNames(bench: AttackBench): Promise<Verdict> {
     );
     const { keeper: workspaces } = new MemoryHosts().hostAt(storage, "here");
     const open = async (tenant: string, runId: string) => {
-      const request = { tenant, id: runId, runId, callId: "", tool: "", files: [] };
+      const run = { id: runId, runId, stagedFor: runId };
+      const request = { tenant, ...run, callId: "", tool: "", files: [] };
       await using _ = await workspaces.open(request, bench.signal);
     };
     const names = [

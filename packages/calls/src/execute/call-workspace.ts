@@ -75,6 +75,7 @@ export class CallWorkspace implements AsyncDisposable {
       callId: call?.callId ?? "",
       tool: call?.name ?? "",
       files: workspace?.files ?? [],
+      stagedFor: workspace?.stagedFor || runId,
       onProgress: this.#onProgress,
     };
     this.#open = await this.#workspaces.open(request, signal);

@@ -16,6 +16,8 @@ export interface WorkspaceRequest extends WorkspaceKey {
   readonly tool: string;
   /** The input files of the run. */
   readonly files: readonly WorkspaceFile[];
+  /** The run for which they are staged, once: the first of the runs that continue each other. */
+  readonly stagedFor: string;
   /** Receives what code and commands print while they run. Absent: nobody reads it. */
   readonly onProgress?: (progress: Progress) => void;
 }

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ToolCallRequestSchema, ToolStatus } from "@reeve/contracts/tool";
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
-import { workspaceIdOf } from "@reeve/contracts/workspace-id";
+import { workspaceOf } from "@reeve/contracts/workspace-id";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -81,7 +81,7 @@ function requestFor(state: RunState, { call, tool, frame }: CallTool): ToolCallR
     tenant: created?.tenant ?? "",
     runId,
     call: approvedCall(call),
-    workspace: { id: workspaceIdOf(runId, created), files: created?.files ?? [] },
+    workspace: workspaceOf(runId, created),
     settings: {
       readOnly: toolkit?.readOnly ?? false,
       resultBytes: limitsOf(state).resultBytes,

@@ -1,11 +1,21 @@
 import { createHash } from "node:crypto";
 
-/**
- * Returns the run id that belongs to a request id of a tenant, so that a repeated request starts no second run: 130 bits of a
- * digest in lower-case base32, which is valid in a NATS subject.
- */
+/** Returns the run id that belongs to a request id of a tenant, so that a repeated request starts no second run. */
 export function runIdOf(tenant: string, requestId: string): string {
-  const digest = createHash("sha256").update(`${tenant}\n${requestId}`).digest();
+  return idOf(`${tenant}\n${requestId}`);
+}
+
+/**
+ * Returns the id of the run that continues a run that failed: a run is continued at most once. No request id has this run id,
+ * because the name of a tenant is not empty.
+ */
+export function retryIdOf(tenant: string, runId: string): string {
+  return idOf(`\nretry\n${tenant}\n${runId}`);
+}
+
+/** Returns 130 bits of the digest of a text in lower-case base32, which is valid in a NATS subject. */
+function idOf(text: string): string {
+  const digest = createHash("sha256").update(text).digest();
   const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
   let id = "";
   let bits = 0;
@@ -20,14 +30,4 @@ export function runIdOf(tenant: string, requestId: string): string {
     held &= (1 << bits) - 1;
   }
   return `run_${id}`;
-}
-
-/** Returns the id of the run that continues a run that failed: a run is continued at most once. */
-export function retryIdOf(tenant: string, runId: string): string {
-  return runIdOf(tenant, retryRequestId(runId));
-}
-
-/** Returns the request id of the run that continues a run. */
-export function retryRequestId(runId: string): string {
-  return `retry:${runId}`;
 }

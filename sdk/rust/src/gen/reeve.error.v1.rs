@@ -83,6 +83,8 @@ pub enum ErrorReason {
     RunNotEnded = 42,
     /// FAILED_PRECONDITION: the run has not failed, so there is nothing to retry.
     RunNotFailed = 43,
+    /// FAILED_PRECONDITION: another run continues the run and has its files. Delete that run first.
+    RunContinued = 44,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -127,6 +129,7 @@ impl ErrorReason {
             Self::NewerVersion => "ERROR_REASON_NEWER_VERSION",
             Self::RunNotEnded => "ERROR_REASON_RUN_NOT_ENDED",
             Self::RunNotFailed => "ERROR_REASON_RUN_NOT_FAILED",
+            Self::RunContinued => "ERROR_REASON_RUN_CONTINUED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -168,6 +171,7 @@ impl ErrorReason {
             "ERROR_REASON_NEWER_VERSION" => Some(Self::NewerVersion),
             "ERROR_REASON_RUN_NOT_ENDED" => Some(Self::RunNotEnded),
             "ERROR_REASON_RUN_NOT_FAILED" => Some(Self::RunNotFailed),
+            "ERROR_REASON_RUN_CONTINUED" => Some(Self::RunContinued),
             _ => None,
         }
     }

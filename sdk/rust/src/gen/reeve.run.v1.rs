@@ -423,6 +423,10 @@ pub struct RunCreated {
     /// own: it has a workspace with its own id, or that of its thread.
     #[prost(string, tag = "19")]
     pub workspace_id: ::prost::alloc::string::String,
+    /// Added to the sequence in the ids of the run's calls, so that they differ from those of a deleted
+    /// run with the same id. 0 in a run that was started on its own.
+    #[prost(uint32, tag = "20")]
+    pub call_offset: u32,
 }
 /// The state of a failed run from which another run continues.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -438,7 +442,8 @@ pub struct InheritedState {
     /// The list of todos.
     #[prost(message, repeated, tag = "3")]
     pub todos: ::prost::alloc::vec::Vec<Todo>,
-    /// The memory shared by the subtasks of the run, by key.
+    /// The memory shared by the subtasks of the run, by key, with the results of subtasks. The largest
+    /// values are cut if they would be too large for the log.
     #[prost(map = "string, string", tag = "4")]
     pub memory: ::std::collections::HashMap<
         ::prost::alloc::string::String,
@@ -450,6 +455,13 @@ pub struct InheritedState {
     /// Ids of the runs that `messages` are from, oldest first. The last one is the origin.
     #[prost(string, repeated, tag = "6")]
     pub run_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Summary of the conversation before `messages`, which it replaces except for the input. Empty: the
+    /// conversation was dropped without a summary. Unset: nothing was removed.
+    #[prost(string, optional, tag = "7")]
+    pub summary: ::core::option::Option<::prost::alloc::string::String>,
+    /// Whether the planner has ended, with or without a plan. It does not run again.
+    #[prost(bool, tag = "8")]
+    pub is_planned: bool,
 }
 /// The point in the log of a run from which another run was derived.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1828,7 +1840,8 @@ pub mod run_service_client {
         }
         /// Continues a run that ended with an error in a new run, from its last good state: with the same
         /// revision of the agent, the same conversation, and the same files. No call with a result is made
-        /// again; the model reads of a call without one that its outcome is unknown. The new run has the
+        /// again; the model reads of a call without one that its outcome is unknown, or that it was never
+        /// made. The new run has the
         /// whole budget of the agent. It is a turn of the same thread; a thread that is busy refuses it with
         /// FAILED_PRECONDITION. Repeating the request returns the same new run, so the request is safe to
         /// repeat; retry the new run if it failed too. A run that has not failed is refused with
@@ -1859,7 +1872,8 @@ pub mod run_service_client {
         }
         /// Deletes a run that has ended: its log, its approvals, the journals of its finished calls, its
         /// artifacts, and its files. A run that has not ended is refused with FAILED_PRECONDITION: cancel
-        /// it first. The conversation of its thread stays, and so do the files of the thread and the
+        /// it first. A run that another run continues is refused with FAILED_PRECONDITION and reason
+        /// RUN_CONTINUED: delete that run first. The conversation of its thread stays, and so do the files of the thread and the
         /// artifacts of the run, until the thread is deleted. Deleting a run that does not exist succeeds,
         /// so the request is safe to repeat; a repetition completes a deletion that was interrupted.
         /// The run frees its `request_id`: `StartRun` with that id starts a new run.

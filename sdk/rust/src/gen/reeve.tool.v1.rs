@@ -260,6 +260,10 @@ pub struct Workspace {
     /// Artifacts that are staged in the workspace before the run first uses it.
     #[prost(message, repeated, tag = "2")]
     pub files: ::prost::alloc::vec::Vec<WorkspaceFile>,
+    /// Id of the run for which `files` are staged, once: of runs that continue each other, the first
+    /// one. If empty, the run itself.
+    #[prost(string, tag = "3")]
+    pub staged_for: ::prost::alloc::string::String,
 }
 /// A file that is staged in a workspace.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

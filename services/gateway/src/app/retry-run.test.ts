@@ -1,15 +1,24 @@
 import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import { RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
+import { RunCreatedSchema, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import type { RunCreated } from "@reeve/contracts/run";
+import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { retryIdOf } from "@reeve/run/commands/run-id";
 import { repairThread } from "@reeve/run/thread/repair-thread";
 import { expect, test } from "vitest";
 import type { MemoryPorts } from "../../test/support/memory-ports.ts";
-import { ann, appendFacts, kindsOf, memoryPorts } from "../../test/support/memory-ports.ts";
+import {
+  ann,
+  appendFacts,
+  kindsOf,
+  memoryPorts,
+  storeAgent,
+} from "../../test/support/memory-ports.ts";
 import { deleteRun } from "./delete/delete-run.ts";
 import { retryRun } from "./retry-run.ts";
+import { startRun } from "./start-run.ts";
 
 const never = new AbortController().signal;
 const runId = "run_failed01";
@@ -90,14 +99,95 @@ test("a retry is the next turn of the thread, and is refused while another run i
   });
 });
 
-test("a failed run is not deleted before the run that continues it in its files has ended", async () => {
+const completed = { case: "status", value: { status: RunStatus.COMPLETED } } as const;
+const failed = { case: "status", value: { status: RunStatus.ERROR } } as const;
+const first = { tenant: "acme", run: runId };
+
+/** Whether the files of the failed run are stored. */
+async function hasFiles({ workspaces }: MemoryPorts): Promise<boolean> {
+  return (await workspaces.records.get(`acme.${runId}`, never)) !== undefined;
+}
+
+async function withFiles(): Promise<MemoryPorts> {
   const ports = await ended(RunStatus.ERROR);
-  const { runId: open } = await retryRun(ports, ann, retry, never);
-  const key = { tenant: "acme", run: runId };
-  await expect(deleteRun(ports, key, never)).rejects.toMatchObject({
-    reason: ErrorReason.RUN_NOT_ENDED,
-    metadata: { run_id: open },
+  const record = create(WorkspaceRecordSchema, { tenant: "acme", id: runId });
+  await ports.workspaces.records.put(`acme.${runId}`, record, never);
+  return ports;
+}
+
+function refusal(run: string) {
+  return {
+    kind: "precondition",
+    reason: ErrorReason.RUN_CONTINUED,
+    message: expect.stringContaining(`reeve delete ${run}`) as string,
+    metadata: { run_id: run },
+  };
+}
+
+test("of runs that continue each other, each is deleted after the later ones, and the files last", async () => {
+  const ports = await withFiles();
+  const { runId: second } = await retryRun(ports, ann, retry, never);
+  await expect(deleteRun(ports, first, never)).rejects.toMatchObject(refusal(second));
+  await appendFacts(ports.log, second, failed);
+  const { runId: third } = await retryRun(ports, ann, { ...retry, runId: second }, never);
+  await appendFacts(ports.log, third, completed);
+  await expect(deleteRun(ports, first, never)).rejects.toMatchObject(refusal(second));
+  const middle = { tenant: "acme", run: second };
+  await expect(deleteRun(ports, middle, never)).rejects.toMatchObject(refusal(third));
+  expect(await deleteRun(ports, { tenant: "acme", run: third }, never)).toBe(true);
+  expect(await deleteRun(ports, middle, never)).toBe(true);
+  expect(await hasFiles(ports)).toBe(true);
+  expect(await deleteRun(ports, first, never)).toBe(true);
+  expect(await hasFiles(ports)).toBe(false);
+});
+
+test("a run that is deleted while it is retried keeps its files for the new run, or the new run is cancelled", async () => {
+  const kept = await withFiles();
+  const remove = {
+    ...kept.remove,
+    runs: {
+      remove: async (...given: Parameters<typeof kept.remove.runs.remove>) => {
+        await retryRun(kept, ann, retry, never);
+        await kept.remove.runs.remove(...given);
+      },
+    },
+  };
+  expect(await deleteRun({ ...kept, remove }, first, never)).toBe(true);
+  expect(await hasFiles(kept)).toBe(true);
+
+  const ports = await withFiles();
+  const append = ports.log.append.bind(ports.log);
+  Object.assign(ports.log, {
+    append: async (...given: Parameters<typeof append>) => {
+      if (given[2][0]?.event.case === "runCreated") await deleteRun(ports, first, never);
+      return await append(...given);
+    },
   });
-  await appendFacts(ports.log, open, { case: "status", value: { status: RunStatus.COMPLETED } });
-  expect(await deleteRun(ports, key, never)).toBe(true);
+  const refused = retryRun(ports, ann, retry, never);
+  await expect(refused).rejects.toMatchObject({ kind: "not_found" });
+  expect(await kindsOf(ports.log, retryIdOf("acme", runId))).toContain("cancelRequested");
+  expect(await hasFiles(ports)).toBe(false);
+});
+
+test("a run that is retried again after its retry was deleted makes calls with other ids", async () => {
+  const ports = await ended(RunStatus.ERROR);
+  const { runId: second } = await retryRun(ports, ann, retry, never);
+  const before = await createdOf(ports, second);
+  await appendFacts(ports.log, second, completed);
+  await deleteRun(ports, { tenant: "acme", run: second }, never);
+  await retryRun(ports, ann, retry, never);
+  const after = await createdOf(ports, second);
+  expect(before?.callOffset).toBeGreaterThanOrEqual(1_000_000);
+  expect(after?.callOffset).toBeGreaterThanOrEqual(1_000_000);
+  expect(after?.callOffset).not.toBe(before?.callOffset);
+});
+
+test("no request id has the run id of a retry", async () => {
+  const ports = await ended(RunStatus.ERROR);
+  await storeAgent(ports, "known");
+  const request = { agentId: "known", input: "hello", requestId: `retry:${runId}` };
+  const { run } = await startRun(ports, ann, create(StartRunRequestSchema, request), never);
+  const { runId: second, origin } = await retryRun(ports, ann, retry, never);
+  expect(second).not.toBe(run.runId);
+  expect(origin?.runId).toBe(runId);
 });

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RetryRunRequest } from "@reeve/contracts/run";
@@ -12,13 +12,22 @@ import { applyAll } from "@reeve/engine/domain/state/apply";
 import { initialState } from "@reeve/engine/domain/state/run-state";
 import { foldInSlices } from "@reeve/platform/async/fold-in-slices";
 import { foldRun } from "@reeve/run/commands/fold-run";
-import { retryRequestId, runIdOf } from "@reeve/run/commands/run-id";
+import { cancelRun } from "@reeve/run/commands/cancel-run";
+import { retryIdOf } from "@reeve/run/commands/run-id";
 import { newerVersion } from "@reeve/run/head/newer-version";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { statusName } from "@reeve/run/head/run-status";
 import type { GatewayPorts } from "./gateway-ports.ts";
+import { runExists } from "./run-exists.ts";
 import { runKeyOf, runNotFound } from "./read-run.ts";
 import { createRun, knownRun, resolvable } from "./start-run.ts";
+
+/**
+ * The new run may have the id of an earlier one that was deleted, of which toolhosts still know unfinished calls. Its own calls
+ * have numbers that none of those had: far above the sequence of any event, and chosen at random.
+ */
+const minCallOffset = 1_000_000;
+const maxCallOffset = 1_000_000_000;
 
 /**
  * Continues a run that failed in a new run, from its last good state. The new run is durable when this returns. Idempotent: a
@@ -31,15 +40,16 @@ export async function retryRun(
   { runId }: RetryRunRequest,
   signal: AbortSignal,
 ): Promise<RunHead> {
-  const { events } = await ports.log.read(runKeyOf(tenant, runId), emptyTail, signal);
+  const origin = runKeyOf(tenant, runId);
+  const { events } = await ports.log.read(origin, emptyTail, signal);
   const failed = await foldRun(events, signal);
   if (failed.created === undefined) throw runNotFound(runId);
   const { unknownEventSequence } = failed;
   if (unknownEventSequence > 0) throw newerVersion(`run ${runId}`, unknownEventSequence);
   if (failed.status !== RunStatus.ERROR) throw notFailed(failed);
-  const requestId = retryRequestId(runId);
+  const requestId = `retry:${runId}`;
   const requestHash = createHash("sha256").update(requestId).digest();
-  const key = { tenant, run: runIdOf(tenant, requestId) };
+  const key = { tenant, run: retryIdOf(tenant, runId) };
   const known = await knownRun(ports, key, requestHash, signal);
   if (known !== undefined) return known;
   ports.assertRoom();
@@ -48,11 +58,17 @@ export async function retryRun(
     ...retryOf(state, failed.created, events),
     requestId,
     requestHash,
+    callOffset: randomInt(minCallOffset, maxCallOffset),
     startedBy: subject,
     traceparent: traceparentOf(),
   });
   resolvable(ports, created.spec, created, 0);
-  return await createRun(ports, key, created, OnBusy.REJECT, signal);
+  const run = await createRun(ports, key, created, OnBusy.REJECT, signal);
+  if (await runExists(ports, origin, signal)) return run;
+  // It was deleted meanwhile, perhaps with the files that the new run needs.
+  const reason = `run ${runId}, which it continues, was deleted`;
+  await cancelRun(ports, key, { requestedBy: subject, reason }, signal);
+  throw runNotFound(runId);
 }
 
 function notFailed({ runId, status }: RunHead): Failure {

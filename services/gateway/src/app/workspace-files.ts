@@ -16,7 +16,7 @@ import {
   WorkspaceFilesRequestSchema,
   WorkspaceRecordSchema,
 } from "@reeve/contracts/tool";
-import { anyHost, workspaceIdOf } from "@reeve/contracts/workspace-id";
+import { anyHost, workspaceOf } from "@reeve/contracts/workspace-id";
 import type { FailureKind } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import type { Table } from "@reeve/jetstream/table/port";
@@ -133,12 +133,11 @@ async function openFiles(
   signal: AbortSignal,
 ): Promise<SendOperation> {
   const { created } = await readRun(ports.log, runKeyOf(tenant, runId), signal);
-  const id = workspaceIdOf(runId, created);
-  const key = bucketOf(WorkspaceRecordSchema).key({ tenant, workspace: id });
+  const workspace = workspaceOf(runId, created);
+  const key = bucketOf(WorkspaceRecordSchema).key({ tenant, workspace: workspace.id });
   return async (operation, until) => {
     const row = await ports.records.get(key, until);
     if (row === undefined && operation.case !== "write") throw noFiles(runId);
-    const workspace = { id, files: created?.files ?? [] };
     const request = create(WorkspaceFilesRequestSchema, { tenant, runId, workspace, operation });
     const { holder = "", revision = 0, savedRevision = 0 } = row?.record ?? {};
     const held = holder === "" ? undefined : await ports.requestFiles(holder, request, until);

@@ -39,7 +39,8 @@ export async function answerFiles(
   const id = workspace?.id || runId;
   // A later run of the thread may have changed the input files of this one. Looking at them must not undo that.
   const files = threadIdOf(id) !== undefined ? [] : (workspace?.files ?? []);
-  const request = { tenant, id, runId, callId: "", tool: "WriteFile", files };
+  const stagedFor = workspace?.stagedFor || runId;
+  const request = { tenant, id, runId, callId: "", tool: "WriteFile", files, stagedFor };
   try {
     using permit = await permits.acquire(tenant, signal);
     if (permit === undefined) throw tooMany();

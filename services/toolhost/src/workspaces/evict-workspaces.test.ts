@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
+import { retryIdOf } from "@reeve/run/commands/run-id";
 import { isEvictable } from "./evict-workspaces.ts";
 import { does, MemoryHosts, never, requestOf } from "../../test/support/memory-workspaces.ts";
 
@@ -50,6 +51,19 @@ test("a workspace whose sandbox is lost repeatedly is not given up", async () =>
     await expect(host.keeper.evict(held, never)).rejects.toThrow("sandbox_lost");
     hosts.nowMs += 300_000;
   }
+});
+
+test("the files of an ended run stay while a run that continues it is open", async () => {
+  const { keeper, ports } = hosts.host("a");
+  await (await keeper.open(requestOf(), never))[Symbol.asyncDispose]();
+  const [held] = keeper.idle;
+  if (held === undefined) throw new Error("no workspace is idle");
+  hosts.nowMs += 10_000;
+  const retry = retryIdOf("acme", "run_1");
+  hosts.listed.set("run_1", "ended").set(retry, "open");
+  expect(await isEvictable(held, ports, 5_000, never)).toBe(false);
+  hosts.listed.set(retry, "ended");
+  expect(await isEvictable(held, ports, 5_000, never)).toBe(true);
 });
 
 test("the files of an ended run stay for a minute after a client accessed them, so that parts are of one file", async () => {

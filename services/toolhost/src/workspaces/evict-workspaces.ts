@@ -1,6 +1,7 @@
 import { threadIdOf } from "@reeve/contracts/workspace-id";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { HeldWorkspace } from "./held-workspace.ts";
+import { hasEndedRuns } from "./open-runs.ts";
 import type { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import { lastUsedMs } from "./workspace-record.ts";
@@ -58,5 +59,5 @@ export async function isEvictable(
   // A client may read the files right after the end of the run, in parts that must be of one file.
   if (idleMs < intervalMs || threadIdOf(key.id) !== undefined) return false;
   if (ports.now() - clientAccessMs < clientAccessKeepMs) return false;
-  return (await ports.stateOfRun(key.tenant, key.id, signal)) === "ended";
+  return await hasEndedRuns(key, ports, signal);
 }

@@ -36,6 +36,8 @@ export class HeldWorkspace {
   #freshUntilMs: number;
   /** How many calls use it. */
   users = 0;
+  /** The calls among them, without clients. */
+  readonly #calls = new Set<{ readonly runId: string; readonly end: PromiseWithResolvers<void> }>();
   /** When a client last accessed its files, in milliseconds since 1970. 0: never during the lifetime of this process. */
   clientAccessMs = 0;
   /** Whether a call that reports losses is in progress. */
@@ -65,6 +67,24 @@ export class HeldWorkspace {
       unsaved.some(({ host }) => host === this.#ports.host) ||
       staged.some(({ revision, isSaved }) => !isSaved && revision > savedRevision)
     );
+  }
+
+  /** Counts a call, or a client, as a user until the returned function is called. */
+  use({ runId, callId }: Pick<WorkspaceRequest, "runId" | "callId">): () => void {
+    const call = { runId, end: Promise.withResolvers<void>() };
+    if (callId !== "") this.#calls.add(call);
+    this.users++;
+    return () => {
+      this.users--;
+      this.#calls.delete(call);
+      call.end.resolve();
+    };
+  }
+
+  /** Resolves when a call of another run ends that uses it. Undefined: there is none, or a client asks, who does not wait. */
+  callOfAnother({ runId, callId }: WorkspaceRequest): Promise<void> | undefined {
+    if (callId === "") return undefined;
+    return [...this.#calls].find((call) => call.runId !== runId)?.end.promise;
   }
 
   /** Records that a call may change files from now on, and returns the revision that it makes. */

@@ -78,6 +78,11 @@ test("a run that has ended is open while a run that continues it is", async () =
   expect(await isOpen("run_1")).toBe(true);
 });
 
+test("a run that is gone is open while a run that continued it meanwhile is", async () => {
+  await write(retryIdOf("acme", "run_1"), created, parked);
+  expect(await isOpen("run_1")).toBe(true);
+});
+
 test("a thread is open while one of its runs waits for a person", async () => {
   expect(await isOpen("thread-t")).toBe(false);
   await writeThread(...turn);

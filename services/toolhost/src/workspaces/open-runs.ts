@@ -28,16 +28,38 @@ export async function hasOpenRun(
   return false;
 }
 
-/** Whether a run is open, or one that continues it in the same workspace. */
+/**
+ * Whether the index shows that the run of a workspace has ended, and each run that continues it there. A run that the index does
+ * not list counts as none.
+ */
+export async function hasEndedRuns(
+  { tenant, id }: WorkspaceKey,
+  { stateOfRun }: Pick<WorkspacePorts, "stateOfRun">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let state = await stateOfRun(tenant, id, signal);
+  if (state !== "ended") return false;
+  for (let run = retryIdOf(tenant, id); state === "ended"; run = retryIdOf(tenant, run)) {
+    state = await stateOfRun(tenant, run, signal);
+  }
+  return state !== "open";
+}
+
+/**
+ * Whether a run is open, or one that continues it in the same workspace. A run is deleted after those that continue it, except
+ * for the first one when it was continued meanwhile.
+ */
 async function isOpenOrRetried(
   tenant: string,
-  run: string,
+  first: string,
   ports: OpenRunsPorts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const liveness = await livenessOf(tenant, run, ports, signal);
-  if (liveness !== "ended") return liveness === "open";
-  return await isOpenOrRetried(tenant, retryIdOf(tenant, run), ports, signal);
+  for (let run = first; ; run = retryIdOf(tenant, run)) {
+    const liveness = await livenessOf(tenant, run, ports, signal);
+    if (liveness === "open") return true;
+    if (liveness === "missing" && run !== first) return false;
+  }
 }
 
 async function isOpen(...run: Parameters<typeof livenessOf>): Promise<boolean> {

@@ -49,17 +49,20 @@ test("a workspace keeps edits of input files that were saved while another call 
   expect(await does(workspace, "read", "in")).toBe("edited");
 });
 
-test("a run that continues another one in its workspace keeps edits of the input files", async () => {
-  const draft = { name: "f", mediaType: "text/plain", runId: "" };
-  const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
-  const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
-  const { id } = requestOf();
-  const host = hosts.host("a");
-  await write(host, "in", "edited", { ...requestOf("write_file"), runId: id, files });
-  const continued = { ...requestOf(), runId: "run_continued", files };
-  await using workspace = await host.keeper.open(continued, never);
-  expect(await does(workspace, "read", "in")).toBe("edited");
-});
+test.each(["run_1", "thread-t"])(
+  "runs that continue each other in workspace %s keep edits of the input files",
+  async (id) => {
+    const draft = { name: "f", mediaType: "text/plain", runId: "" };
+    const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
+    const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
+    const host = hosts.host("a");
+    // The first run, `run_1`, never used its files.
+    const call = { ...requestOf("write_file"), id, files };
+    await write(host, "in", "edited", { ...call, runId: "run_2" });
+    await using workspace = await host.keeper.open({ ...call, runId: "run_3" }, never);
+    expect(await does(workspace, "read", "in")).toBe("edited");
+  },
+);
 
 test("a workspace gets its input files although the call that started to stage them is cancelled", async () => {
   const draft = { name: "f", mediaType: "text/plain", runId: "" };

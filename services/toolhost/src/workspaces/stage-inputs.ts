@@ -9,37 +9,36 @@ import type { WorkspacePorts } from "./workspace-ports.ts";
 import { withStagedInputs } from "./workspace-record.ts";
 
 /**
- * Writes the input files of a run into its workspace, once: the record says that they are staged, and they are staged again
- * where they were lost. The sandbox writes them, so that no link leads elsewhere. Throws a Failure when a path leads out of the
+ * Writes the input files of a run into its workspace, once for all runs that continue each other: the record says that they are
+ * staged, and they are staged again where they were lost. The sandbox writes them, so that no link leads elsewhere. Throws a Failure when a path leads out of the
  * workspace, or when an artifact is missing.
  */
 export async function stageInputs(
   held: HeldWorkspace,
-  { tenant, id, runId, files }: WorkspaceRequest,
+  { tenant, stagedFor, files }: WorkspaceRequest,
   sandbox: Sandbox,
   ports: Pick<WorkspacePorts, "artifacts" | "now">,
   signal: AbortSignal,
 ): Promise<void> {
   const isStaged = () =>
-    // The files of a run that is continued in its workspace are those of the run that continues it.
-    files.length === 0 || held.record.laid.some((staged) => [runId, id].includes(staged.runId));
+    files.length === 0 || held.record.laid.some(({ runId }) => runId === stagedFor);
   // Concurrent calls of one run wait for the first of them. If that one is cancelled, the next one stages the files.
   for (;;) {
     if (isStaged()) return;
     signal.throwIfAborted();
-    const inProgress = held.staging.get(runId);
+    const inProgress = held.staging.get(stagedFor);
     if (inProgress === undefined) break;
     await inProgress.catch(() => undefined);
   }
   const staging = (async () => {
     for (const file of files) await stageInput(tenant, file, sandbox, ports, signal);
-    await held.change((record) => withStagedInputs(record, runId, ports.now()), signal);
+    await held.change((record) => withStagedInputs(record, stagedFor, ports.now()), signal);
   })();
-  held.staging.set(runId, staging);
+  held.staging.set(stagedFor, staging);
   try {
     await staging;
   } finally {
-    held.staging.delete(runId);
+    held.staging.delete(stagedFor);
   }
 }
 

@@ -143,7 +143,7 @@ async function adopt(
     if ((await peers.release(holder, request, signal)) !== "silent") return;
   }
   try {
-    const request = { tenant, id, runId: id, callId: "", tool: "", files: [] };
+    const request = { tenant, id, runId: id, callId: "", tool: "", files: [], stagedFor: id };
     await using _ = await keeper.open(request, signal);
     log.info({ tenant, id, from: holder }, "workspace of a dead toolhost adopted");
   } catch (error) {

@@ -81,6 +81,28 @@ describe("a workspace", () => {
     expect(await waiting).toEqual({ content: "2", lost: undefined });
   });
 
+  test("is not used by a run while a call of another run uses it; a client does not wait", async () => {
+    const { keeper } = hosts.host("a");
+    const failed = await keeper.open(requestOf("run_command", "call-failed"), never);
+    const request = { ...requestOf("read_file", "call-next"), runId: "run_next" };
+    const opened: string[] = [];
+    const waiting = keeper.open(request, never).then((workspace) => {
+      opened.push("call");
+      return workspace;
+    });
+    const client = { ...requestOf("WriteFile", ""), runId: "run_next" };
+    await (await keeper.open(client, never))[Symbol.asyncDispose]();
+    const given = new AbortController();
+    const cancelled = keeper.open(request, given.signal);
+    given.abort(new Error("cancelled"));
+    await expect(cancelled).rejects.toThrow("cancelled");
+    await does(failed, "write", "x", "last");
+    expect(opened).toEqual([]);
+    await failed[Symbol.asyncDispose]();
+    await using workspace = await waiting;
+    expect(await does(workspace, "read", "x")).toBe("last");
+  });
+
   // Requirement: KIT-10
   test("of a lost host is as it was last saved; missing changes are reported once", async () => {
     const a = hosts.host("a");

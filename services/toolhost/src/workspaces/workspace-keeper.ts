@@ -16,6 +16,8 @@
 //     one of several concurrent calls")
 // W6. The input files of a run are staged once, and again only where they were lost. ("gets the input files of a run once, and
 //     again where they were lost")
+// W7. A call begins after the calls of other runs in the workspace on this host have ended: those of a run that failed, or was
+//     interrupted, may not have ended yet when the next run begins. ("is not used by a run while a call of another run uses it")
 import type {
   OpenWorkspace,
   WorkspaceKey,
@@ -23,6 +25,7 @@ import type {
   Workspaces,
 } from "@reeve/calls/ports/workspaces";
 import { ErrorReason } from "@reeve/contracts/error";
+import { abortable } from "@reeve/platform/async/abortable";
 import { outlastOutage } from "@reeve/platform/async/retry/outlast-outage";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
@@ -60,9 +63,9 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
 
   async open(request: WorkspaceRequest, signal: AbortSignal): Promise<OpenWorkspace> {
     for (const name of [request.tenant, request.id, request.runId]) assertValidName(name);
-    const held = await this.#acquire(request, signal);
+    const { held, leave } = await this.#acquire(request, signal);
     const onEnd = () => {
-      held.users--;
+      leave();
       if (request.callId === "") held.clientAccessMs = this.#ports.now();
       if (held.users === 0) this.#saver.scheduleSave(held);
     };
@@ -148,7 +151,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   }
 
   /** Returns the workspace with one more user. Nothing runs between the check that it is here and the count. */
-  async #acquire(request: WorkspaceRequest, signal: AbortSignal): Promise<HeldWorkspace> {
+  async #acquire(request: WorkspaceRequest, signal: AbortSignal) {
     const name = nameOf(request);
     for (;;) {
       signal.throwIfAborted();
@@ -160,8 +163,9 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
       else if (held === undefined) await this.#take(request, signal);
       else if (!this.#ports.storage.has(request.tenant, held.record.folder)) this.#forget(held);
       else if (held.isFresh) {
-        held.users++;
-        return held;
+        const other = held.callOfAnother(request);
+        if (other === undefined) return { held, leave: held.use(request) };
+        await abortable(other, signal);
       } else if (!(await held.isHere(signal))) this.#forget(held);
     }
   }

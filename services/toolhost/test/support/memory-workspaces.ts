@@ -204,7 +204,15 @@ let calls = 0;
 
 /** Returns the request of a call for the workspace of a run. */
 export function requestOf(tool = "write_file", callId = `call-${++calls}`) {
-  return { tenant: "acme", id: "run_1", runId: "run_1", callId, tool, files: [] };
+  return {
+    tenant: "acme",
+    id: "run_1",
+    runId: "run_1",
+    callId,
+    tool,
+    files: [],
+    stagedFor: "run_1",
+  };
 }
 
 /** Runs a command in a workspace, and returns its output. */

@@ -35,7 +35,9 @@ export function modelTurnFacts(
   const usage = usageOf(taken);
   const context = asUint32(usage.inputTokens + usage.outputTokens);
   const injectedKeys = Object.keys(state.head.created?.spec?.injectedToolArgs ?? {});
-  const callIds = turn.calls.map((_, index) => `${state.head.runId}-${call.sequence}-${index}`);
+  const { runId, created } = state.head;
+  const number = (created?.callOffset ?? 0) + call.sequence;
+  const callIds = turn.calls.map((_, index) => `${runId}-${number}-${index}`);
   const calls = turn.calls.map((toolCall, index) =>
     toolCallEvent(toolCall, callIds[index] ?? "", injectedKeys),
   );

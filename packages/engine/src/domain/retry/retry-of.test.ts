@@ -144,7 +144,7 @@ function compacted(messages: readonly number[]): PlayedRun {
   return run;
 }
 
-function texts(played: PlayedRun): readonly string[] {
+function texts(played: PlayedRun): string[] {
   return played.prompt().flatMap((message) => ("text" in message ? [message.text] : []));
 }
 
@@ -177,4 +177,10 @@ test("a large shared memory is cut so that the run can be created", () => {
   expect(derived.inherited?.memory["short"]).toBe("kept");
   expect(derived.inherited?.memory["k0"]).toContain("[cut: 65000 bytes in all");
   expect(derived.inherited?.messages.length).toBeGreaterThan(30);
+});
+
+test("the ids of calls have the number that the run was created with", () => {
+  const run = new PlayedRun({}, { created: { callOffset: 5_000_000 } }).turn({ name: "search" });
+  const started = run.events.findIndex(({ event }) => event.case === "modelCallStarted");
+  expect(run.all("toolCall")).toMatchObject([{ callId: `run_test-${5_000_001 + started}-0` }]);
 });

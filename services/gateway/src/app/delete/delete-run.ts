@@ -3,7 +3,6 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
-import { workspaceIdOf } from "@reeve/contracts/workspace-id";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
@@ -15,6 +14,7 @@ import { endTurn } from "@reeve/run/thread/end-turn";
 import { deleteArtifactsOf } from "./delete-artifacts.ts";
 import { deleteWorkspace } from "./delete-workspace.ts";
 import type { GatewayPorts } from "../gateway-ports.ts";
+import { runExists } from "../run-exists.ts";
 
 export interface DeletePorts extends Pick<
   GatewayPorts,
@@ -32,8 +32,10 @@ const { key: approvalKey } = bucketOf(ApprovalSchema);
  * the artifacts and the files to which it may refer. Returns whether the run existed. Throws a Failure of kind `precondition`
  * if the run has not ended.
  *
- * The log goes last, so a deletion that was interrupted can be repeated. The rows go first, so lists never show a run that is
- * deleted in part, and again after the log, because a projection may have written them meanwhile.
+ * The log goes after the parts that only its events name, so a deletion that was interrupted can be repeated. The rows go first,
+ * so lists never show a run that is deleted in part, and again after the log, because a projection may have written them
+ * meanwhile. The files go after the log: a run that continues this one from now on finds that it is gone, and one that was
+ * started before keeps them.
  */
 export async function deleteRun(
   ports: DeletePorts,
@@ -41,8 +43,8 @@ export async function deleteRun(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (await isBeheaded(ports, key, signal)) {
-    // All else was deleted before.
     await ports.remove.runs.remove(key, signal);
+    await deleteFiles(ports, key, signal);
     await ports.runs.delete(rowKey({ ...key }), signal);
     return true;
   }
@@ -50,7 +52,7 @@ export async function deleteRun(
   const head = foldHead(emptyHead, events);
   if (head.created === undefined) return await deleteLeftRow(ports, key, signal);
   if (!isTerminal(head.status)) throw notEnded(key, head);
-  await assertNoOpenRetry(ports, key, signal);
+  await assertNotContinued(ports, key, signal);
   const isInThread = await endsInThread(ports, key, head, signal);
   await deleteRows(ports, key, head, signal).catch((error: unknown) => {
     // A full store refuses to write the deletion of a row. What is removed next makes room for it.
@@ -58,27 +60,34 @@ export async function deleteRun(
   });
   await removeJournals(ports, key, events, signal);
   if (!isInThread) await deleteArtifactsOf(ports.artifacts, key.tenant, new Set([key.run]), signal);
-  const workspace = workspaceIdOf(key.run, head.created);
-  if (workspace === key.run) {
-    await deleteWorkspace(ports.workspaces, { tenant: key.tenant, id: workspace }, signal);
-  }
   await ports.remove.runs.remove(key, signal);
+  await deleteFiles(ports, key, signal);
   await deleteRows(ports, key, head, signal);
   return true;
 }
 
-/** Throws a Failure if a run that continues this one has not ended: it has the same files. */
-async function assertNoOpenRetry(
-  { log }: Pick<DeletePorts, "log">,
+/** Throws a Failure if a run continues this one: the later run has the files and the artifacts of both. */
+async function assertNotContinued(
+  ports: Pick<DeletePorts, "logBatches">,
   { tenant, run }: RunKey,
   signal: AbortSignal,
 ): Promise<void> {
-  const key = { tenant, run: retryIdOf(tenant, run) };
-  const { events } = await log.read(key, emptyTail, signal);
-  if (events.length === 0) return;
-  const head = foldHead(emptyHead, events);
-  if (!isTerminal(head.status)) throw notEnded(key, head);
-  await assertNoOpenRetry({ log }, key, signal);
+  const retry = retryIdOf(tenant, run);
+  if (!(await runExists(ports, { tenant, run: retry }, signal))) return;
+  const message = `run ${run} is continued by run ${retry}, which has its files; delete that run first (\`reeve delete ${retry}\`)`;
+  throw new Failure("precondition", ErrorReason.RUN_CONTINUED, message, {
+    metadata: { run_id: retry },
+  });
+}
+
+/** Deletes the files of a run whose log is gone, unless a run continues it in them. Returns whether there were any. */
+async function deleteFiles(
+  ports: Pick<DeletePorts, "logBatches" | "workspaces">,
+  { tenant, run }: RunKey,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (await runExists(ports, { tenant, run: retryIdOf(tenant, run) }, signal)) return false;
+  return await deleteWorkspace(ports.workspaces, { tenant, id: run }, signal);
 }
 
 /** Whether the removal of a log was interrupted: some servers remove its batches one by one, oldest first. */
@@ -91,13 +100,15 @@ async function isBeheaded(
   return false;
 }
 
-/** Deletes the row of a run whose log is gone. Returns whether there was one. */
+/** Deletes the files and the row of a run whose log is gone. Returns whether there were any. */
 async function deleteLeftRow(
-  { runs }: DeletePorts,
+  ports: DeletePorts,
   key: RunKey,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if ((await runs.get(rowKey({ ...key }), signal)) === undefined) return false;
+  const { runs } = ports;
+  const hadFiles = await deleteFiles(ports, key, signal);
+  if ((await runs.get(rowKey({ ...key }), signal)) === undefined) return hadFiles;
   await runs.delete(rowKey({ ...key }), signal);
   return true;
 }

@@ -13,16 +13,17 @@ export interface StoredWorkspaces {
 
 /**
  * Deletes the record and all snapshots of a workspace. Its toolhost sweeps the directory later, because no record refers to it
- * any longer. A missing workspace is not an error.
+ * any longer. Returns whether there was a record.
  */
 export async function deleteWorkspace(
   { records, snapshots }: StoredWorkspaces,
   { tenant, id }: { readonly tenant: string; readonly id: string },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const key = bucketOf(WorkspaceRecordSchema).key({ tenant, workspace: id });
   const row = await records.get(key, signal);
-  if (row === undefined) return;
+  if (row === undefined) return false;
   await records.delete(key, signal);
   for (const name of snapshotNames(row.record)) await snapshots.remove(name, signal);
+  return true;
 }

@@ -5,6 +5,7 @@ import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
+import { retryIdOf } from "@reeve/run/commands/run-id";
 import { expect, test } from "vitest";
 import { appendFacts, kindsOf, memoryPorts } from "../../../test/support/memory-ports.ts";
 import { retainRuns } from "./retain-runs.ts";
@@ -53,4 +54,31 @@ test("of two gateways, one deletes the expired runs, each as a whole, and contin
   await Promise.all(gateways);
   const deletions = await states.get("retention", never);
   expect(deletions?.record.rebuild).toMatchObject({ failed: 0n });
+});
+
+test("an expired run is kept without an error until the run that continues it has expired", async () => {
+  const ports = memoryPorts();
+  const retry = retryIdOf("acme", "run_failed001");
+  for (const [run, days] of [["run_failed001", 3] as const, [retry, 1] as const]) {
+    const created = { case: "runCreated", value: { tenant: "acme" } } as const;
+    const status = RunStatus.ERROR;
+    await appendFacts(ports.log, run, created, { case: "status", value: { status } });
+    const row = { runId: run, status, endedAt: timestampFromMs(now - days * dayMs) };
+    await ports.runs.put(`acme.${run}`, create(RunSchema, row), never);
+  }
+  const clock = new ManualClock(now);
+  const states = new MemoryTable<Projection>();
+  const end = new AbortController();
+  const policy = { maxAgeMs: 2 * dayMs, maxRuns: undefined };
+  const deleting = retainRuns(
+    { ...ports, states },
+    policy,
+    { process: "one", clock, log },
+    end.signal,
+  ).catch(() => undefined);
+  while ((await ports.runs.list("", never)).length > 0) await clock.advance(60_000);
+  expect(clock.now()).toBeGreaterThan(now + dayMs);
+  end.abort();
+  await deleting;
+  expect((await states.get("retention", never))?.record.rebuild).toMatchObject({ failed: 0n });
 });

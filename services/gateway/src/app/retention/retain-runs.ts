@@ -1,9 +1,11 @@
+import { ErrorReason } from "@reeve/contracts/error";
 import type { Projection } from "@reeve/contracts/projection";
 import type { Run } from "@reeve/contracts/run";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { ProjectionPorts } from "@reeve/jetstream/projection/keep-projection";
 import { keepProjection } from "@reeve/jetstream/projection/keep-projection";
 import type { Table } from "@reeve/jetstream/table/port";
+import { Failure } from "@reeve/platform/failure";
 import type { DeletePorts } from "../delete/delete-run.ts";
 import { deleteRun } from "../delete/delete-run.ts";
 import type { RetentionPolicy } from "./expired-runs.ts";
@@ -33,9 +35,15 @@ export async function retainRuns(
     name: "retention",
     instance: () => Promise.resolve("runs"),
     compare: ({ key }: { readonly key: RunKey }, _: unknown, until: AbortSignal) =>
-      deleteRun(ports, key, until),
+      deleteRun(ports, key, until).catch(unlessContinued),
   };
   const catalog = expiredRuns({ runs, clock }, policy);
   const task = { name: "deletion of expired runs", intervalMs };
   await keepProjection({ table, catalog, states, process, clock, log, task }, signal);
+}
+
+/** A run that another run continues is deleted in a search after that run has expired too. */
+function unlessContinued(error: unknown): boolean {
+  if (error instanceof Failure && error.reason === ErrorReason.RUN_CONTINUED) return false;
+  throw error;
 }

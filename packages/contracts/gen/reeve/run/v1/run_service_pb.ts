@@ -1117,7 +1117,8 @@ export const RunService: GenService<{
   /**
    * Continues a run that ended with an error in a new run, from its last good state: with the same
    * revision of the agent, the same conversation, and the same files. No call with a result is made
-   * again; the model reads of a call without one that its outcome is unknown. The new run has the
+   * again; the model reads of a call without one that its outcome is unknown, or that it was never
+   * made. The new run has the
    * whole budget of the agent. It is a turn of the same thread; a thread that is busy refuses it with
    * FAILED_PRECONDITION. Repeating the request returns the same new run, so the request is safe to
    * repeat; retry the new run if it failed too. A run that has not failed is refused with
@@ -1133,7 +1134,8 @@ export const RunService: GenService<{
   /**
    * Deletes a run that has ended: its log, its approvals, the journals of its finished calls, its
    * artifacts, and its files. A run that has not ended is refused with FAILED_PRECONDITION: cancel
-   * it first. The conversation of its thread stays, and so do the files of the thread and the
+   * it first. A run that another run continues is refused with FAILED_PRECONDITION and reason
+   * RUN_CONTINUED: delete that run first. The conversation of its thread stays, and so do the files of the thread and the
    * artifacts of the run, until the thread is deleted. Deleting a run that does not exist succeeds,
    * so the request is safe to repeat; a repetition completes a deletion that was interrupted.
    * The run frees its `request_id`: `StartRun` with that id starts a new run.

@@ -107,6 +107,8 @@ const (
 	ErrorReason_ERROR_REASON_RUN_NOT_ENDED ErrorReason = 42
 	// FAILED_PRECONDITION: the run has not failed, so there is nothing to retry.
 	ErrorReason_ERROR_REASON_RUN_NOT_FAILED ErrorReason = 43
+	// FAILED_PRECONDITION: another run continues the run and has its files. Delete that run first.
+	ErrorReason_ERROR_REASON_RUN_CONTINUED ErrorReason = 44
 )
 
 // Enum value maps for ErrorReason.
@@ -148,6 +150,7 @@ var (
 		41: "ERROR_REASON_NEWER_VERSION",
 		42: "ERROR_REASON_RUN_NOT_ENDED",
 		43: "ERROR_REASON_RUN_NOT_FAILED",
+		44: "ERROR_REASON_RUN_CONTINUED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -186,6 +189,7 @@ var (
 		"ERROR_REASON_NEWER_VERSION":          41,
 		"ERROR_REASON_RUN_NOT_ENDED":          42,
 		"ERROR_REASON_RUN_NOT_FAILED":         43,
+		"ERROR_REASON_RUN_CONTINUED":          44,
 	}
 )
 
@@ -220,7 +224,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xb7\t\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xd7\t\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -258,7 +262,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(\x12\x1e\n" +
 	"\x1aERROR_REASON_NEWER_VERSION\x10)\x12\x1e\n" +
 	"\x1aERROR_REASON_RUN_NOT_ENDED\x10*\x12\x1f\n" +
-	"\x1bERROR_REASON_RUN_NOT_FAILED\x10+BO\n" +
+	"\x1bERROR_REASON_RUN_NOT_FAILED\x10+\x12\x1e\n" +
+	"\x1aERROR_REASON_RUN_CONTINUED\x10,BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

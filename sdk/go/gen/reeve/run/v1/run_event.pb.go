@@ -2329,7 +2329,10 @@ type RunCreated struct {
 	Inherited *InheritedState `protobuf:"bytes,18,opt,name=inherited,proto3" json:"inherited,omitempty"`
 	// Id of the workspace, which the run shares with its origin. Empty if the run was started on its
 	// own: it has a workspace with its own id, or that of its thread.
-	WorkspaceId   string `protobuf:"bytes,19,opt,name=workspace_id,json=workspaceId,proto3" json:"workspace_id,omitempty"`
+	WorkspaceId string `protobuf:"bytes,19,opt,name=workspace_id,json=workspaceId,proto3" json:"workspace_id,omitempty"`
+	// Added to the sequence in the ids of the run's calls, so that they differ from those of a deleted
+	// run with the same id. 0 in a run that was started on its own.
+	CallOffset    uint32 `protobuf:"varint,20,opt,name=call_offset,json=callOffset,proto3" json:"call_offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2497,6 +2500,13 @@ func (x *RunCreated) GetWorkspaceId() string {
 	return ""
 }
 
+func (x *RunCreated) GetCallOffset() uint32 {
+	if x != nil {
+		return x.CallOffset
+	}
+	return 0
+}
+
 // The state of a failed run from which another run continues.
 type InheritedState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2508,12 +2518,18 @@ type InheritedState struct {
 	Plan []string `protobuf:"bytes,2,rep,name=plan,proto3" json:"plan,omitempty"`
 	// The list of todos.
 	Todos []*Todo `protobuf:"bytes,3,rep,name=todos,proto3" json:"todos,omitempty"`
-	// The memory shared by the subtasks of the run, by key.
+	// The memory shared by the subtasks of the run, by key, with the results of subtasks. The largest
+	// values are cut if they would be too large for the log.
 	Memory map[string]string `protobuf:"bytes,4,rep,name=memory,proto3" json:"memory,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Artifacts that hold results too large for the log.
 	ArtifactIds []string `protobuf:"bytes,5,rep,name=artifact_ids,json=artifactIds,proto3" json:"artifact_ids,omitempty"`
 	// Ids of the runs that `messages` are from, oldest first. The last one is the origin.
-	RunIds        []string `protobuf:"bytes,6,rep,name=run_ids,json=runIds,proto3" json:"run_ids,omitempty"`
+	RunIds []string `protobuf:"bytes,6,rep,name=run_ids,json=runIds,proto3" json:"run_ids,omitempty"`
+	// Summary of the conversation before `messages`, which it replaces except for the input. Empty: the
+	// conversation was dropped without a summary. Unset: nothing was removed.
+	Summary *string `protobuf:"bytes,7,opt,name=summary,proto3,oneof" json:"summary,omitempty"`
+	// Whether the planner has ended, with or without a plan. It does not run again.
+	IsPlanned     bool `protobuf:"varint,8,opt,name=is_planned,json=isPlanned,proto3" json:"is_planned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2588,6 +2604,20 @@ func (x *InheritedState) GetRunIds() []string {
 		return x.RunIds
 	}
 	return nil
+}
+
+func (x *InheritedState) GetSummary() string {
+	if x != nil && x.Summary != nil {
+		return *x.Summary
+	}
+	return ""
+}
+
+func (x *InheritedState) GetIsPlanned() bool {
+	if x != nil {
+		return x.IsPlanned
+	}
+	return false
 }
 
 // The point in the log of a run from which another run was derived.
@@ -4130,7 +4160,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xd5\x06\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xf6\x06\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -4154,20 +4184,27 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x14cancel_on_disconnect\x18\x10 \x01(\bR\x12cancelOnDisconnect\x12/\n" +
 	"\x06origin\x18\x11 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x12:\n" +
 	"\tinherited\x18\x12 \x01(\v2\x1c.reeve.run.v1.InheritedStateR\tinherited\x12!\n" +
-	"\fworkspace_id\x18\x13 \x01(\tR\vworkspaceId\x1a9\n" +
+	"\fworkspace_id\x18\x13 \x01(\tR\vworkspaceId\x12\x1f\n" +
+	"\vcall_offset\x18\x14 \x01(\rR\n" +
+	"callOffset\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc4\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8e\x03\n" +
 	"\x0eInheritedState\x12;\n" +
 	"\bmessages\x18\x01 \x03(\v2\x1f.reeve.thread.v1.HistoryMessageR\bmessages\x12\x12\n" +
 	"\x04plan\x18\x02 \x03(\tR\x04plan\x12(\n" +
 	"\x05todos\x18\x03 \x03(\v2\x12.reeve.run.v1.TodoR\x05todos\x12@\n" +
 	"\x06memory\x18\x04 \x03(\v2(.reeve.run.v1.InheritedState.MemoryEntryR\x06memory\x12!\n" +
 	"\fartifact_ids\x18\x05 \x03(\tR\vartifactIds\x12\x17\n" +
-	"\arun_ids\x18\x06 \x03(\tR\x06runIds\x1a9\n" +
+	"\arun_ids\x18\x06 \x03(\tR\x06runIds\x12\x1d\n" +
+	"\asummary\x18\a \x01(\tH\x00R\asummary\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"is_planned\x18\b \x01(\bR\tisPlanned\x1a9\n" +
 	"\vMemoryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\">\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\n" +
+	"\n" +
+	"\b_summary\">\n" +
 	"\tRunOrigin\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\"a\n" +
@@ -4536,6 +4573,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[17].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

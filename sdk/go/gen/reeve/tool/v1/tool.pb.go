@@ -1341,7 +1341,10 @@ type Workspace struct {
 	// run that continues a failed one has the workspace of that run.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Artifacts that are staged in the workspace before the run first uses it.
-	Files         []*WorkspaceFile `protobuf:"bytes,2,rep,name=files,proto3" json:"files,omitempty"`
+	Files []*WorkspaceFile `protobuf:"bytes,2,rep,name=files,proto3" json:"files,omitempty"`
+	// Id of the run for which `files` are staged, once: of runs that continue each other, the first
+	// one. If empty, the run itself.
+	StagedFor     string `protobuf:"bytes,3,opt,name=staged_for,json=stagedFor,proto3" json:"staged_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1388,6 +1391,13 @@ func (x *Workspace) GetFiles() []*WorkspaceFile {
 		return x.Files
 	}
 	return nil
+}
+
+func (x *Workspace) GetStagedFor() string {
+	if x != nil {
+		return x.StagedFor
+	}
+	return ""
 }
 
 // A file that is staged in a workspace.
@@ -2118,10 +2128,12 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"idempotent\x18\x06 \x01(\bR\n" +
 	"idempotent\x12 \n" +
 	"\vtraceparent\x18\a \x01(\tR\vtraceparent\x12=\n" +
-	"\frequested_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt:\x00\"O\n" +
+	"\frequested_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt:\x00\"n\n" +
 	"\tWorkspace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x122\n" +
-	"\x05files\x18\x02 \x03(\v2\x1c.reeve.tool.v1.WorkspaceFileR\x05files\"H\n" +
+	"\x05files\x18\x02 \x03(\v2\x1c.reeve.tool.v1.WorkspaceFileR\x05files\x12\x1d\n" +
+	"\n" +
+	"staged_for\x18\x03 \x01(\tR\tstagedFor\"H\n" +
 	"\rWorkspaceFile\x12!\n" +
 	"\vartifact_id\x18\x01 \x01(\tB\x00R\n" +
 	"artifactId\x12\x14\n" +

@@ -42,6 +42,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_NEWER_VERSION: _ClassVar[ErrorReason]
     ERROR_REASON_RUN_NOT_ENDED: _ClassVar[ErrorReason]
     ERROR_REASON_RUN_NOT_FAILED: _ClassVar[ErrorReason]
+    ERROR_REASON_RUN_CONTINUED: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_REQUEST: ErrorReason
 ERROR_REASON_INVALID_AGENT: ErrorReason
@@ -78,3 +79,4 @@ ERROR_REASON_FILE_NOT_FOUND: ErrorReason
 ERROR_REASON_NEWER_VERSION: ErrorReason
 ERROR_REASON_RUN_NOT_ENDED: ErrorReason
 ERROR_REASON_RUN_NOT_FAILED: ErrorReason
+ERROR_REASON_RUN_CONTINUED: ErrorReason

@@ -254,12 +254,14 @@ class ToolCallRequest(_message.Message):
     def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Workspace(_message.Message):
-    __slots__ = ("id", "files")
+    __slots__ = ("id", "files", "staged_for")
     ID_FIELD_NUMBER: _ClassVar[int]
     FILES_FIELD_NUMBER: _ClassVar[int]
+    STAGED_FOR_FIELD_NUMBER: _ClassVar[int]
     id: str
     files: _containers.RepeatedCompositeFieldContainer[WorkspaceFile]
-    def __init__(self, id: _Optional[str] = ..., files: _Optional[_Iterable[_Union[WorkspaceFile, _Mapping]]] = ...) -> None: ...
+    staged_for: str
+    def __init__(self, id: _Optional[str] = ..., files: _Optional[_Iterable[_Union[WorkspaceFile, _Mapping]]] = ..., staged_for: _Optional[str] = ...) -> None: ...
 
 class WorkspaceFile(_message.Message):
     __slots__ = ("artifact_id", "path")
