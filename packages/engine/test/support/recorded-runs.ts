@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
-import { ModelCallPurpose, OwnerFate, RunStatus } from "@reeve/contracts/run";
+import { ModelCallPurpose, OwnerFate, RunStatus, TodoStatus } from "@reeve/contracts/run";
 import { QuestionSchema } from "@reeve/contracts/tool";
 import { buildBatch } from "../../src/domain/build-batch.ts";
 import { requestAnswer } from "../../src/domain/calls/questions.ts";
@@ -8,6 +8,7 @@ import { endRun } from "../../src/domain/end-run.ts";
 import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import { scopeOf } from "../../src/domain/state/frame.ts";
 import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
+import type { Setting } from "./run-player.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
 
 /** The runs whose histories are recorded, by name. Every later version has to continue what a version has written. */
@@ -82,6 +83,8 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
       .result(0)
       .turn({ name: "search" }, { name: "search" }),
   "taken-over": takenOver,
+  retried,
+  "fallback-models": fallbackModels,
   counted: () =>
     new PlayedRun(
       { budgetAwareness: "limit:60" },
@@ -163,6 +166,60 @@ function takenOver(): PlayedRun {
   run.events.push(...events);
   run.state = state;
   return run.turn();
+}
+
+/** A run that continues one that continued another, with all that it can inherit. */
+function retried(): PlayedRun {
+  const called = { providerCallId: "p0", name: "search" };
+  const turn = { text: "Looking.", calls: [{ ...called, argumentsText: "{}" }] };
+  const created: Setting["created"] = {
+    origin: { runId: "run_before", sequence: 9 },
+    workspaceId: "run_first",
+    callOffset: 2_000_000,
+    inherited: {
+      messages: [
+        { message: { case: "user", value: { text: "and b?" } } },
+        { message: { case: "assistant", value: turn } },
+        { message: { case: "toolResult", value: { ...called, content: "b is 2" } } },
+      ],
+      plan: ["look", "tell"],
+      todos: [{ id: 1, text: "look", status: TodoStatus.IN_PROGRESS }],
+      memory: { seen: "a", "task:run_before-4-0": "a is 1" },
+      artifactIds: ["art_1"],
+      runIds: ["run_first", "run_before"],
+      summary: "a is asked for",
+      isPlanned: true,
+    },
+  };
+  return new PlayedRun({ planningEnabled: true }, { created })
+    .turn(
+      { name: "memory_read", args: { key: "task:run_before-4-0" } },
+      { name: "complete_todo", args: { id: 1 } },
+    )
+    .turn({ name: "search" })
+    .result(0, "c is 3")
+    .says("a is 1, b is 2, c is 3.")
+    .turn();
+}
+
+/** Models that take over: after the attempts of the first one are used up, and in a subtask at once. */
+function fallbackModels(): PlayedRun {
+  const retry = {
+    maxRetries: 1,
+    maxElapsed: { seconds: 60n },
+    initialBackoff: { seconds: 1n },
+    maxBackoff: { seconds: 8n },
+  };
+  const fallbacks = ["second", "third"].map((id) => ({
+    model: { id, provider: id, contextWindow: 8_000 },
+    capabilities: { tools: true },
+  }));
+  const run = new PlayedRun({}, { prepared: { retry, fallbacks } });
+  run.fails("unavailable", { retryable: true }).retries().says("I wi");
+  run.fails("rate_limited", { retryable: true }).turn(subtask("a"));
+  const [child = ""] = run.subtasks;
+  run.fails("unauthenticated", { id: child }).says("a is 1", child).turnIn(child);
+  return run.says("It is 1.").turn();
 }
 
 /** Nested subtasks, one of which fails, and a lost worker. */
