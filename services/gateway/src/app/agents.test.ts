@@ -48,6 +48,23 @@ describe("an agent", () => {
     await expect(asked("globex", "writter")).rejects.toThrow("not found; create it first");
   });
 
+  test("that does not exist is compared with a limited number of others", async () => {
+    const { agents } = await withAgents(...Array.from({ length: 250 }, (_, index) => `a${index}`));
+    let read = 0;
+    const counted: typeof agents = Object.assign(Object.create(agents) as typeof agents, {
+      list: () => Promise.reject(new Error("reads the whole tenant")),
+      watch: async function* (...args: Parameters<typeof agents.watch>) {
+        for await (const change of agents.watch(...args)) {
+          read += 1;
+          yield change;
+        }
+      },
+      get: agents.get.bind(agents),
+    });
+    await expect(getAgent({ agents: counted }, "acme", "a1x", never)).rejects.toThrow("not found");
+    expect(read).toBe(200);
+  });
+
   test("is created once by many concurrent requests with one id", async () => {
     const ports = memoryPorts();
     const outcomes = await Promise.allSettled(

@@ -53,6 +53,8 @@ export async function createAgent(
   );
 }
 
+/** How many agents of a tenant are read to suggest another id. */
+const maxSuggested = 200;
 /** The maximum number of attempts of an update without a revision, each after a concurrent update won. */
 const maxAttempts = 20;
 
@@ -91,7 +93,7 @@ export async function getAgent(
   signal: AbortSignal,
 ): Promise<Agent> {
   const row = await agents.get(agentKey({ tenant, agent: agentId }), signal);
-  if (row === undefined) throw agentNotFound(agentId, await idsOf({ agents }, tenant, signal));
+  if (row === undefined) throw agentNotFound(agentId, await someIds({ agents }, tenant, signal));
   return row.record;
 }
 
@@ -142,13 +144,21 @@ export function checkAgent(
   return { spec, violations: mergeViolations(shape, others), warnings };
 }
 
-async function idsOf(
+/** Returns the ids of some agents of a tenant: a request for an unknown agent must not read a large tenant. */
+async function someIds(
   { agents }: Pick<GatewayPorts, "agents">,
   tenant: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const rows = await agents.list(tenant, signal);
-  return rows.map(({ record }) => record.spec?.id ?? "");
+  const ids: string[] = [];
+  let changes = 0;
+  for await (const change of agents.watch(tenant, signal)) {
+    if (change.kind === "current") break;
+    if (change.kind === "written") ids.push(change.row.record.spec?.id ?? "");
+    changes += 1;
+    if (changes === maxSuggested) break;
+  }
+  return ids;
 }
 
 function agentNotFound(agentId: string, known: readonly string[] = []): Failure {
