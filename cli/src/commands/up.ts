@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { TriedSource } from "@reeve/toolhost/tools/external-tools";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import { untilAborted } from "../abort.ts";
@@ -9,6 +10,7 @@ import { exitCodes } from "../exit-code.ts";
 import { reeveCommand } from "../reeve-command.ts";
 import { defaultDataDir, tokenFile } from "../server-address.ts";
 import { plural } from "../render/numbers.ts";
+import { oneLine } from "../render/plain-text.ts";
 import type { Terminal } from "../terminal.ts";
 import { parsePort } from "./parse-option.ts";
 
@@ -46,6 +48,7 @@ export function upCommand(context: Context): Command {
     if (withoutSandbox === undefined) assertSandbox(embedded);
     const reeve = reeveCommand({ dataDir: embedded.dataDir }, environment);
     terminal.out(greeting(embedded, reeve, terminal));
+    for (const source of embedded.sources) void source.then((tried) => report(tried, context));
     await untilAborted(signal);
     terminal.note(farewell(embedded.activeRuns()));
     context.exitCode = exitCodes.ok;
@@ -71,6 +74,19 @@ function greeting(
     "Press Ctrl-C to stop.",
     "",
   ].join("\n");
+}
+
+/** Says what became of a source of tools, unless the server stops. */
+function report({ kind, name, tools, problem }: TriedSource, { terminal, signal }: Context): void {
+  if (signal.aborted) return;
+  const { style } = terminal;
+  const source = `${kind} ${name}`;
+  if (problem === undefined) {
+    terminal.out(`${style("green", source)} is connected: ${plural(tools, "tool")}\n`);
+  } else {
+    const text = oneLine(problem, 500);
+    terminal.note(`${style("yellow", source)} is not connected: ${text}; it is tried again\n`);
+  }
 }
 
 function farewell(activeRuns: number): string {

@@ -8,6 +8,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { startTracing } from "@reeve/platform/telemetry/start-tracing";
 import { startRuntime } from "@reeve/runtime/serve";
+import type { RunningToolhost } from "@reeve/toolhost/serve";
 import { startToolhost } from "@reeve/toolhost/serve";
 import { openDataDir } from "./data-dir.ts";
 import { startBus } from "./start-bus.ts";
@@ -29,7 +30,7 @@ export interface EmbeddedOptions {
 }
 
 /** A complete Reeve: all services in this process, and a NATS server. Disposing it stops everything. */
-export interface Embedded extends AsyncDisposable {
+export interface Embedded extends AsyncDisposable, Pick<RunningToolhost, "sources" | "offersAll"> {
   readonly url: string;
   readonly token: string;
   readonly dataDir: string;
@@ -62,8 +63,8 @@ export async function startEmbedded(
     nats: bus.services[service],
     log: createLogger(service, log.level),
   });
-  // The gateway starts last, so that tools and models are announced before the first request.
-  starting.use(
+  // The gateway starts last, so that built-in tools and models are announced before the first request.
+  const toolhost = starting.use(
     await startToolhost(configs.toolhost, { ...ports("toolhost"), environment: settings }, signal),
   );
   let activeRuns = 0;
@@ -85,6 +86,8 @@ export async function startEmbedded(
     token: folder.token,
     dataDir: folder.path,
     capabilities,
+    sources: toolhost.sources,
+    offersAll: toolhost.offersAll,
     activeRuns: () => activeRuns,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

@@ -14,6 +14,7 @@ const service = {
 await runService(service, async (config, { log, environment, signal, resources, listener }) => {
   const options = { name: "toolhost", log, ...credentialsOf(config) };
   const nats = resources.use(await connectNats(config.REEVE_NATS_URL, options, signal));
-  resources.use(await startToolhost(config, { nats, log, environment }, signal));
+  const toolhost = resources.use(await startToolhost(config, { nats, log, environment }, signal));
+  await toolhost.offersAll;
   await serveProbes(listener, { nats, log }, signal);
 });

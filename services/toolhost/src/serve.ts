@@ -28,6 +28,7 @@ import { joinPool } from "./pool/join-pool.ts";
 import { exposePoolMetrics } from "./pool/pool-metrics.ts";
 import { sweepCatalogs } from "./pool/sweep-catalogs.ts";
 import { builtinTools } from "./tools/builtin.ts";
+import type { TriedSource } from "./tools/external-tools.ts";
 import { ExternalTools, readExternalSources } from "./tools/external-tools.ts";
 import type { Sandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
 import { openSandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
@@ -45,15 +46,23 @@ export interface ToolhostResources {
   readonly environment: Environment;
 }
 
+/** A toolhost that takes calls. Disposing it lets running calls finish for a while and gives back the rest. */
+export interface RunningToolhost extends AsyncDisposable {
+  /** The MCP servers and tool providers, each when it was tried once. None of these promises rejects. */
+  readonly sources: readonly Promise<TriedSource>[];
+  /** Resolves when each source was tried once, and the tools of those that answered are offered. */
+  readonly offersAll: Promise<void>;
+}
+
 /**
- * Executes tool calls until it is disposed. Resolves when each source of tools was tried once; the tools of those that answered
- * are offered before. Disposing lets running calls finish for a while and gives back the rest.
+ * Executes tool calls until it is disposed. Resolves when it offers its built-in tools; the sources of other tools may be slow
+ * to answer.
  */
 export async function startToolhost(
   config: ToolhostConfig,
   { nats, log, environment }: ToolhostResources,
   signal: AbortSignal,
-): Promise<AsyncDisposable> {
+): Promise<RunningToolhost> {
   await using starting = new AsyncDisposableStack();
   const taking = new AbortController();
   const files = { servers: config.REEVE_MCP_CONFIG, providers: config.REEVE_PROVIDERS_CONFIG };
@@ -95,6 +104,7 @@ export async function startToolhost(
   const announcing = AbortSignal.any([signal, taking.signal]);
   const announcer = new Announcer(pool.catalogs, catalog, log, announcing);
   const tried = external.connect(sources);
+  const allTried = Promise.all(tried);
   const liveness = askedLiveness(nats);
   const ports: Work["ports"] = {
     journal: await openCallJournal(nats),
@@ -114,14 +124,19 @@ export async function startToolhost(
   };
   await announcer.announce();
   const running = abortLater(config.REEVE_DRAIN_MS, taking.signal);
-  const work = { ports, slots, requests, pool, sandboxes, announcer, running };
+  const work = { ports, slots, requests, pool, sandboxes, announcer, running, allTried };
   starting.use(startWork(work, signal));
   starting.defer(() => taking.abort(new DOMException("the toolhost ends", "AbortError")));
-  // Calls of other tools do not wait for a source that is slow to answer.
-  await abortable(tried, signal);
-  await announcer.announce();
-  log.info({ host, pool: name, tools: toolbox.list().length, isolation }, "toolhost started");
-  return starting.move();
+  const offerAll = async (): Promise<void> => {
+    await abortable(allTried, announcing);
+    await announcer.announce();
+    log.info({ host, pool: name, tools: toolbox.list().length, isolation }, "toolhost started");
+  };
+  const offersAll = offerAll();
+  // A caller need not wait for it.
+  offersAll.catch(() => undefined);
+  const resources = starting.move();
+  return { sources: tried, offersAll, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 interface Work {
@@ -133,11 +148,13 @@ interface Work {
   readonly announcer: Announcer;
   /** Aborts when running calls must end. */
   readonly running: AbortSignal;
+  /** Resolves when each source of tools was tried once. */
+  readonly allTried: Promise<unknown>;
 }
 
 /** Starts what a toolhost does in the background. Disposing stops taking calls and waits until none is running. */
 function startWork(work: Work, signal: AbortSignal): AsyncDisposable {
-  const { ports, slots, requests, pool, sandboxes, announcer, running } = work;
+  const { ports, slots, requests, pool, sandboxes, announcer, running, allTried } = work;
   const { log, host } = ports;
   const background = new Background(log, signal);
   onAbort(background.signal, () => void pool.presence.drain());
@@ -146,7 +163,11 @@ function startWork(work: Work, signal: AbortSignal): AsyncDisposable {
   background.run((taking) => adoptCalls({ ports, slots, hostLeft }, { taking, running }));
   const announce = () => announcer.changed();
   const sweep = { pool: routing.pool, host, table: catalogs, peers: routing.peers, announce };
-  background.run((until) => sweepCatalogs(sweep, until));
+  // The catalog of a host that is gone may be the only one with the tools of a source that this host has not reached yet.
+  background.run(async (until) => {
+    await abortable(allTried, until);
+    await sweepCatalogs(sweep, until);
+  });
   const { driver } = sandboxes;
   if (driver !== undefined) background.run((until) => sweepSessions(driver, sweepMs, log, until));
   return background;

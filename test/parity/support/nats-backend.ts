@@ -33,6 +33,7 @@ export async function natsBackend(): Promise<Backend> {
       new AbortController().signal,
     ),
   );
+  await embedded.offersAll;
   const reeve = opening.use(openConnection({ address: embedded.url, token: embedded.token }));
   const resources = opening.move();
   let agents = 0;

@@ -27,6 +27,16 @@ export async function readExternalSources(
   };
 }
 
+/** A source of tools, and what became of the first attempt to reach it. */
+export interface TriedSource {
+  readonly kind: "MCP server" | "tool provider";
+  readonly name: string;
+  /** The number of its tools. */
+  readonly tools: number;
+  /** Why it is not connected. It is tried again. Undefined: it is connected. */
+  readonly problem: string | undefined;
+}
+
 export interface ExternalToolsPorts {
   readonly log: Logger;
   /** The user that runs MCP servers in a sandbox. */
@@ -58,25 +68,29 @@ export class ExternalTools implements AsyncDisposable {
 
   /**
    * Connects to the sources. Each has its tools as soon as it answers; one that does not is tried again in the background.
-   * Resolves when each was tried once.
+   * Returns one promise for each, which resolves when it was tried once.
    */
-  async connect({ servers, providers }: ExternalSources): Promise<void> {
-    const tried: Promise<void>[] = [];
+  connect({ servers, providers }: ExternalSources): readonly Promise<TriedSource>[] {
+    const tried: Promise<TriedSource>[] = [];
     for (const [name, config] of servers) {
       const server = this.#resources.use(new McpServer(name, config, this.#ports));
       this.#sources.push(() => mcpTools(server));
-      tried.push(server.tried);
+      tried.push(server.tried.then(() => ({ kind: "MCP server", ...resultOf(server) })));
     }
     for (const [name, config] of providers) {
       const provider = this.#resources.use(new ToolProvider(name, config, this.#ports));
       this.#sources.push(() => provider.tools);
-      tried.push(provider.tried);
+      tried.push(provider.tried.then(() => ({ kind: "tool provider", ...resultOf(provider) })));
     }
-    await Promise.all(tried);
-    this.#isTried = true;
+    void Promise.all(tried).then(() => (this.#isTried = true));
+    return tried;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#resources.disposeAsync();
   }
+}
+
+function resultOf({ name, tools, problem }: McpServer | ToolProvider): Omit<TriedSource, "kind"> {
+  return { name, tools: tools.length, problem };
 }

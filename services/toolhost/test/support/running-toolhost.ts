@@ -50,7 +50,10 @@ export async function runningToolhost(
     REEVE_MCP_CONFIG: mcp,
     ...settings,
   });
-  starting.use(await startToolhost(config, { nats, log, environment: {} }, signal));
+  const toolhost = starting.use(
+    await startToolhost(config, { nats, log, environment: {} }, signal),
+  );
+  await toolhost.offersAll;
   const journal = await openCallJournal(nats);
   const requests = await openCallRequests(nats);
   const resources = starting.move();

@@ -52,6 +52,11 @@ export class McpServer implements AsyncDisposable {
     return this.#tools;
   }
 
+  /** Why it is not connected. Undefined: it is connected. */
+  get problem(): string | undefined {
+    return this.#connection === undefined ? this.#problem : undefined;
+  }
+
   /** Resolves when the first attempt to connect has succeeded or failed. */
   get tried(): Promise<void> {
     return this.#first.promise;

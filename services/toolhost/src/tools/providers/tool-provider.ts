@@ -33,6 +33,7 @@ export class ToolProvider implements AsyncDisposable {
   readonly #polling: Promise<void>;
   #described: DescribeToolsResponse | undefined;
   #tools: readonly Tool[] = [];
+  #problem: string | undefined = "it has not answered yet";
 
   /** Requests the tools at once. */
   constructor(name: string, config: ProviderConfig, ports: ToolProviderPorts) {
@@ -52,6 +53,11 @@ export class ToolProvider implements AsyncDisposable {
     return this.#tools;
   }
 
+  /** Why it does not answer. Undefined: it answered the last request for its tools. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
   /** Resolves when the first request has succeeded or failed. */
   get tried(): Promise<void> {
     return this.#first.promise;
@@ -69,8 +75,10 @@ export class ToolProvider implements AsyncDisposable {
       let delayMs = describeIntervalMs;
       try {
         this.#take(await this.#channel.describe(signal));
+        this.#problem = undefined;
         backoff.reset();
       } catch (error) {
+        this.#problem = error instanceof Error ? error.message : String(error);
         const { log } = this.#ports;
         delayMs = backoff.next();
         if (!signal.aborted)
