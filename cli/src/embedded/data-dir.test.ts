@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -44,4 +45,27 @@ test("a process takes over the folder of a dead one, even if another process has
   openDataDir(folder)[Symbol.dispose]();
   writeFileSync(join(folder, "lock"), `${process.ppid} 1`);
   expect(() => openDataDir(folder)[Symbol.dispose]()).not.toThrow();
+});
+
+test("a folder of an older version is upgraded, and one of a newer version is refused by name", () => {
+  const folder = newFolder();
+  openDataDir(folder)[Symbol.dispose]();
+  const format = join(folder, "format");
+  rmSync(format);
+  openDataDir(folder)[Symbol.dispose]();
+  expect(readFileSync(format, "utf8")).toBe("1\n");
+  for (const newer of ["2\n", "v2, sharded\n"]) {
+    writeFileSync(format, newer);
+    expect(() => openDataDir(folder)).toThrow(/of a newer version of Reeve .*--data-dir/);
+    expect(readFileSync(format, "utf8")).toBe(newer);
+  }
+});
+
+test("a folder that cannot be written is refused with its path and what to do", () => {
+  // Its parent is a file, which fails for every user, also for root.
+  const file = newFolder();
+  writeFileSync(file, "");
+  expect(() => openDataDir(join(file, "data"))).toThrow(
+    /^data folder .*\/data cannot be written: .*; give it space and rights, or use another folder/,
+  );
 });

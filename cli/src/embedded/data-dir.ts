@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -13,28 +14,63 @@ export interface DataDir extends Disposable {
   readonly token: string;
 }
 
-/** Opens a data folder, and creates it if it does not exist. Throws a Failure if another process holds it. */
+/** The version of what the folder contains. A folder without the file `format` has version 1. */
+const format = 1;
+
+/**
+ * Opens a data folder, and creates it if it does not exist. Throws a Failure if it cannot be written, another process holds it,
+ * or a newer version of Reeve wrote it.
+ */
 export function openDataDir(given: string): DataDir {
   const path = resolve(given);
+  try {
+    return openWritable(path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && "syscall" in error)) throw error;
+    throw refusal(
+      `data folder ${path} cannot be written: ${error.message}; give it space and rights`,
+      error,
+    );
+  }
+}
+
+function openWritable(path: string): DataDir {
   // It has the token, the memories, and the instructions of all agents.
   mkdirSync(path, { recursive: true, mode: 0o700 });
   closeToOthers(path);
+  const stored = formatOf(path);
+  if (stored > format) {
+    const versions = `format ${stored}, this version knows ${format}`;
+    throw refusal(
+      `data folder ${path} is of a newer version of Reeve (${versions}); start that version`,
+    );
+  }
   const lock = join(path, "lock");
   const owner = `${process.pid} ${startOf(process.pid) ?? ""}`;
   const holder = holderOf(lock);
   if (holder !== undefined && holder !== process.pid) {
-    throw new Failure(
-      "precondition",
-      ErrorReason.UNAVAILABLE,
-      `data folder ${path} is in use by process ${holder}; stop that process, or use another folder with --data-dir`,
-    );
+    throw refusal(`data folder ${path} is in use by process ${holder}; stop that process`);
   }
+  writeFileSync(join(path, "format"), `${format}\n`, { mode: 0o600 });
   writeFileSync(lock, owner, { mode: 0o600 });
   return {
     path,
     token: tokenOf(path),
     [Symbol.dispose]: () => rmSync(lock, { force: true }),
   };
+}
+
+function refusal(problem: string, cause?: Error): Failure {
+  const message = `${problem}, or use another folder with --data-dir`;
+  return new Failure("precondition", ErrorReason.UNAVAILABLE, message, { cause });
+}
+
+/** Returns the format of a folder. Infinite for a file that this version cannot read. */
+function formatOf(path: string): number {
+  const file = join(path, "format");
+  if (!existsSync(file)) return 1;
+  const text = readFileSync(file, "utf8").trim();
+  return /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
 }
 
 /** Takes all rights of other users from a folder that existed already. Only its owner can do this. */
