@@ -6,6 +6,7 @@ import { settledWithin } from "../async/settled-within.ts";
 import { connectionStateOf } from "./connection-state.ts";
 import { inboxPrefixes } from "./inbox.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { steadyReconnects } from "./steady-reconnects.ts";
 import { reportStoreSteps } from "./store-steps.ts";
 
 /** A connection to NATS. Disposing it drains and closes it, within two seconds. */
@@ -39,7 +40,7 @@ const openToAll =
 const drainMs = 2_000;
 
 /**
- * Connects to NATS. Retries the first connection with a doubling delay, and reconnects forever after that. Rejects only when
+ * Connects to a NATS server, or to one of several whose URLs are given with commas between them. Retries the first connection with a doubling delay, and reconnects forever after that. Rejects only when
  * `signal` aborts.
  */
 export async function connectNats(
@@ -76,10 +77,8 @@ async function firstConnection(
     inboxPrefix: inboxPrefixes(name).store,
     ...(user !== undefined && { user }),
     ...(pass !== undefined && { pass }),
-    servers: url,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 250,
-    reconnectJitter: 250,
+    servers: url.split(","),
+    ...steadyReconnects(),
     pingInterval: 5_000,
     maxPingOut: 2,
     timeout: 5_000,
@@ -87,7 +86,7 @@ async function firstConnection(
     // Otherwise the client captures two stacks for every request. Our Failures name the request instead.
     noAsyncTraces: true,
   };
-  return await retry(
+  const connection = await retry(
     () => connect(options),
     {
       backoff,
@@ -98,6 +97,17 @@ async function firstConnection(
     },
     signal,
   );
+  // The client has forgotten the servers that did not answer.
+  const known = connection.getServers().map(({ listen }) => listen);
+  const forgotten = options.servers.filter((each) => !known.includes(addressOf(each)));
+  if (forgotten.length > 0) connection.setServers([...known, ...forgotten]);
+  return connection;
+}
+
+/** Returns host and port of a URL. */
+function addressOf(url: string): string {
+  const address = url.replace(/^\w+:\/\//, "");
+  return /:\d+$/.test(address) ? address : `${address}:4222`;
 }
 
 async function logStates(

@@ -11,16 +11,20 @@ describe("the address of NATS", () => {
     "tls://nats.reeve.svc",
     "localhost:4222",
     "nats://[::1]:4222",
+    "nats://nats-0:4222,nats://nats-1:4222,tls://nats-2",
   ])("may be %s", (url) => {
     expect(readConfig(common, { REEVE_NATS_URL: url }).REEVE_NATS_URL).toBe(url);
   });
 
-  test.each(["http://host", "nats://me:secret@host", "nats://host:port", "nats://a,b"])(
-    "is not %s",
-    (url) => {
-      expect(() => readConfig(common, { REEVE_NATS_URL: url })).toThrow("REEVE_NATS_URL");
-    },
-  );
+  test.each([
+    "http://host",
+    "nats://me:secret@host",
+    "nats://host:port",
+    "nats://a,http://b",
+    "a,",
+  ])("is not %s", (url) => {
+    expect(() => readConfig(common, { REEVE_NATS_URL: url })).toThrow("REEVE_NATS_URL");
+  });
 });
 
 describe("a rule over two settings", () => {

@@ -5,12 +5,14 @@ import type { ServerLimits } from "../rpc/server-limits.ts";
 import { defaultLimits } from "../rpc/server-limits.ts";
 import { tracingSettings } from "../telemetry/tracing-settings.ts";
 
-/** The URL of NATS. User and password are separate settings, because the URL is logged. */
-const natsUrl = z
+const oneNatsUrl = /^(?:(?:nats|tls):\/\/)?(?:\[[0-9a-fA-F:]+\]|[^\s:/@,[\]]+)(?::\d{1,5})?$/;
+
+/** The URLs of NATS servers, with commas between them. User and password are separate settings, because the URLs are logged. */
+const natsUrls = z
   .string()
-  .regex(
-    /^(?:(?:nats|tls):\/\/)?(?:\[[0-9a-fA-F:]+\]|[^\s:/@,[\]]+)(?::\d{1,5})?$/,
-    "is not nats://host:port or tls://host:port",
+  .refine(
+    (urls) => urls.split(",").every((url) => oneNatsUrl.test(url)),
+    "is not nats://host:port or tls://host:port, or several of them with commas between them",
   );
 
 /** The default of REEVE_ACK_WAIT_MS. */
@@ -57,7 +59,7 @@ export function limitsOf(config: LimitSettings): ServerLimits {
 
 /** The settings of every service. */
 export const commonSettings = {
-  REEVE_NATS_URL: natsUrl.default("nats://127.0.0.1:4222"),
+  REEVE_NATS_URL: natsUrls.default("nats://127.0.0.1:4222"),
   REEVE_NATS_USER: z.string().optional(),
   REEVE_NATS_PASSWORD: z.string().optional(),
   REEVE_LOG_LEVEL: z
