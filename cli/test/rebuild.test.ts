@@ -7,6 +7,9 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { RunEventSchema, RunSchema } from "@reeve/contracts/run";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { issueCredentials, writeServerUsers } from "@reeve/jetstream/access/server-users";
+import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
+import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { openTable } from "@reeve/jetstream/table/nats";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
@@ -23,8 +26,16 @@ const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 
 async function rebuild(url: string, ...args: readonly string[]) {
+  return await rebuildAs({}, url, ...args);
+}
+
+async function rebuildAs(
+  settings: Readonly<Record<string, string>>,
+  url: string,
+  ...args: readonly string[]
+) {
   const terminal = new MemoryTerminal();
-  const environment = { REEVE_NATS_URL: url, REEVE_LOG_LEVEL: "silent" };
+  const environment = { REEVE_NATS_URL: url, REEVE_LOG_LEVEL: "silent", ...settings };
   const code = await runCli(["rebuild", ...args], { terminal, environment, signal: never });
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
@@ -54,6 +65,31 @@ test("repairs the list of runs while the gateway runs, and prints how many logs 
   const json = await rebuild(server.url, "threads", "--json");
   expect(JSON.parse(json.stdout)).toMatchObject({ name: "threads", fulfilledRequests: "1" });
   rmSync(storeDir, { recursive: true });
+});
+
+test("connects as the user of its settings, whose permissions suffice", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-rebuild-"));
+  const configFile = join(folder, "nats.conf");
+  const credentials = issueCredentials();
+  writeServerUsers(configFile, credentials);
+  const options = { storeDir: join(folder, "store"), configFile, log };
+  await using server = await startNatsServer(options, never);
+  const { operator, gateway } = credentials;
+  await using nats = await connectNats(server.url, { name: "operator", log, ...operator }, never);
+  await writeRuns(nats);
+  await provisionStreams(nats, { pools: ["default"], ackWaitMs: 15_000 }, never);
+  await provisionBuckets(nats, never);
+  const user = { name: "gateway", log, ...gateway };
+  await using gatewayNats = await connectNats(server.url, user, never);
+  const config = gatewayConfig.parse({ REEVE_LISTEN: "127.0.0.1:0" });
+  await using _ = await startGateway(config, { nats: gatewayNats, log }, never);
+  const settings = { REEVE_NATS_USER: gateway.user, REEVE_NATS_PASSWORD: gateway.pass };
+  const { code, stdout } = await rebuildAs(settings, server.url, "runs");
+  expect({ code, stdout }).toMatchObject({
+    code: exitCodes.ok,
+    stdout: expect.stringMatching(/^runs: 2 logs compared/) as string,
+  });
+  rmSync(folder, { recursive: true });
 });
 
 test("restores the list of a backup that lacks it, while everything else is in the backup", async () => {

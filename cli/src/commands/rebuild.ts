@@ -37,7 +37,9 @@ export function rebuildCommand(context: Context): Command {
     const { environment, signal, terminal } = context;
     const config = readConfig(rebuildConfig, environment);
     const log = createLogger("rebuild", config.REEVE_LOG_LEVEL);
-    const options = { name: "rebuild", log, ...credentialsOf(config) };
+    // The permissions of a user of NATS cover the replies to a client of its name.
+    const name = config.REEVE_NATS_USER ?? "rebuild";
+    const options = { name, log, ...credentialsOf(config) };
     await using nats = await connectNats(config.REEVE_NATS_URL, options, signal);
     const states = await openTable(nats, ProjectionSchema);
     for (const name of given.length === 0 ? names : given) {
