@@ -9,7 +9,8 @@
  *
  * `--only "kill -9,nats kill"` selects faults by name. `--parallel-faults N` and `--parallel-runs N` bound what happens at
  * the same time. `--quiet` prints one line for each seed, `--own-disks` gives each toolhost its own disk, `--json FILE` writes
- * the reports, and `--logs FOLDER` stores the services' logs. Prints the results of all seeds as Markdown. The exit code is 1 if
+ * the reports, and `--logs FOLDER` stores the services' logs. `--lazy` lets servers acknowledge before they write to disk, so that
+ * a loss of power breaks guarantees. Prints the results of all seeds as Markdown. The exit code is 1 if
  * a guarantee was violated, or a seed could not be completed.
  */
 import { writeFileSync } from "node:fs";
@@ -18,6 +19,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { natsProgram, whyNoReplicas } from "../support/nats-program.ts";
 import { clusterChaos } from "../cluster/support/cluster-chaos.ts";
+import type { ChaosOptions } from "./support/chaos.ts";
 import { chaos } from "./support/chaos.ts";
 import type { ChaosReport } from "./support/report.ts";
 import { faultTable, lineOf, seedTable } from "./support/report.ts";
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     "own-disks": { type: "boolean", default: false },
     cluster: { type: "boolean", default: false },
+    lazy: { type: "boolean", default: false },
   },
 });
 
@@ -45,7 +48,8 @@ if (reason !== "") {
   process.stderr.write(`${natsProgram()} cannot keep replicas${reason}\n`);
   process.exit(3);
 }
-const inject = values.cluster ? clusterChaos : chaos;
+const inject = (options: ChaosOptions) =>
+  values.cluster ? clusterChaos({ ...options, syncAlways: !values.lazy }) : chaos(options);
 const listed = Array.from({ length: 10 }, (_, index) => 7_001 + index);
 const reports: ChaosReport[] = [];
 const failed: number[] = [];

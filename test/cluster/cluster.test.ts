@@ -15,6 +15,7 @@ test.skipIf(reason !== "")(
       runs: 4,
       parallelRuns: 4,
       parallelFaults: 1,
+      hasLongFaults: false,
       note: (line) => notes.push(line),
     });
     // On failure, the report shows the injected faults beside the violations.

@@ -4,17 +4,25 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { findProgram } from "@reeve/platform/nats/nats-server";
 import { createLogger } from "@reeve/platform/telemetry/logger";
+import type { ClusterServer } from "./cluster-server.ts";
+import { configOf, systemUser } from "./cluster-server.ts";
 import { freePorts } from "./free-ports.ts";
-import { metaLeaderSeenBy, streamSeenBy } from "./nats-monitor.ts";
+import { copiesOf, metaLeaderSeenBy, streamSeenBy, streamsOf } from "./nats-monitor.ts";
 import { natsProgram } from "./nats-program.ts";
+import { TracedDisk } from "./traced-disk.ts";
 
 /** How long a cluster may take to reach a state. */
 const timeoutMs = 60_000;
 const pollMs = 50;
+/** How long copies of streams may take to catch up. */
+const catchUpMs = 15_000;
+/** How long a request may take before it is sent again. */
+const requestMs = 2_000;
 const log = createLogger("test", "silent");
 
 export interface NatsClusterOptions {
@@ -26,24 +34,15 @@ export interface NatsClusterOptions {
   readonly credentials?: { readonly user: string; readonly password: string };
   /** Whether servers write to disk before they acknowledge. Default: false. */
   readonly syncAlways?: boolean;
+  /** Whether servers can lose power. Needs `canTraceDisks`. Default: false. */
+  readonly losesPower?: boolean;
   /** Returns the port over which the server `from` reaches `to`. Default: the route port of `to`. */
   routeVia?(from: string, to: ClusterServer): Promise<number>;
 }
 
-/** One server of a cluster. Its ports and its store stay the same when it restarts. */
-export interface ClusterServer {
-  /** `nats-1`, `nats-2` … */
-  readonly name: string;
-  readonly url: string;
-  readonly clientPort: number;
-  readonly routePort: number;
-  readonly monitorPort: number;
-  readonly storeDir: string;
-}
-
 /** A cluster of NATS servers with JetStream on loopback. Each is a process of its own that ends with this process. */
 export class NatsCluster implements AsyncDisposable {
-  readonly servers: readonly ClusterServer[];
+  #servers: readonly ClusterServer[];
   readonly #folder: string;
   readonly #options: NatsClusterOptions;
   readonly #running = new Map<string, ChildProcess>();
@@ -56,7 +55,7 @@ export class NatsCluster implements AsyncDisposable {
     folder: string,
     options: NatsClusterOptions,
   ) {
-    this.servers = servers;
+    this.#servers = servers;
     this.#folder = folder;
     this.#options = options;
   }
@@ -65,13 +64,11 @@ export class NatsCluster implements AsyncDisposable {
   static async start(options: NatsClusterOptions = {}): Promise<NatsCluster> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-cluster-"));
     const count = options.servers ?? 3;
-    const ports = await freePorts(3 * count);
-    const servers = Array.from({ length: count }, (_, index): ClusterServer => {
-      const [clientPort = 0, routePort = 0, monitorPort = 0] = ports.slice(3 * index);
-      const name = `nats-${index + 1}`;
-      const url = `nats://127.0.0.1:${clientPort}`;
-      return { name, url, clientPort, routePort, monitorPort, storeDir: join(folder, name) };
-    });
+    const servers: ClusterServer[] = [];
+    for (let number = 1; number <= count; number++) {
+      const ports = await freePorts(3);
+      servers.push(serverOf(`nats-${number}`, folder, ports));
+    }
     const cluster = new NatsCluster(servers, folder, options);
     try {
       for (const { name } of servers) cluster.#routes.set(name, await cluster.#routesOf(name));
@@ -84,9 +81,14 @@ export class NatsCluster implements AsyncDisposable {
     }
   }
 
+  /** Running or not. */
+  get servers(): readonly ClusterServer[] {
+    return this.#servers;
+  }
+
   /** The URL of the first server. Clients learn the others from it. */
   get url(): string {
-    return this.server("nats-1").url;
+    return this.#servers[0]?.url ?? "";
   }
 
   server(name: string): ClusterServer {
@@ -101,10 +103,11 @@ export class NatsCluster implements AsyncDisposable {
   }
 
   /** Connects to a server; by default to the first. The connection ends with the cluster. */
-  async connect(name = "nats-1"): Promise<Nats> {
+  async connect(name?: string): Promise<Nats> {
     const { user, password: pass } = this.#options.credentials ?? {};
+    const url = name === undefined ? this.url : this.server(name).url;
     const options = { name: "test", log, ...(user !== undefined && { user, pass }) };
-    const nats = await connectNats(this.server(name).url, options, AbortSignal.timeout(timeoutMs));
+    const nats = await connectNats(url, options, AbortSignal.timeout(timeoutMs));
     this.#connections.push(nats);
     return nats;
   }
@@ -126,10 +129,38 @@ export class NatsCluster implements AsyncDisposable {
   /** Kills a server. It keeps what it stored. */
   async kill(name: string): Promise<void> {
     const server = this.#process(name);
-    const ended = once(server, "exit");
+    // One that could not start has ended by itself.
+    const isRunning = server.exitCode === null && server.signalCode === null;
     server.kill("SIGKILL");
-    await ended;
+    if (isRunning) await once(server, "exit");
     this.#running.delete(name);
+  }
+
+  /** Kills servers, and removes what they had not written to their disks. */
+  async losePower(names: readonly string[]): Promise<void> {
+    await Promise.all(names.map((name) => this.kill(name)));
+    await Promise.all(names.map((name) => this.#diskOf(name).losePower()));
+  }
+
+  /**
+   * Removes a server for good, and adds one with another name and an empty store at its port for clients. Resolves with the new
+   * name when the other servers have given it a copy of everything.
+   */
+  async replace(name: string): Promise<string> {
+    const { clientPort, storeDir } = this.server(name);
+    const [routePort = 0, monitorPort = 0] = await freePorts(2);
+    const numbers = this.#servers.map((each) => Number(each.name.slice("nats-".length)));
+    const added = `nats-${Math.max(...numbers) + 1}`;
+    const server = serverOf(added, this.#folder, [clientPort, routePort, monitorPort]);
+    await this.kill(name);
+    rmSync(storeDir, { recursive: true });
+    this.#servers = this.#servers.map((each) => (each.name === name ? server : each));
+    this.#routes.set(added, await this.#routesOf(added));
+    this.#spawn(added);
+    await this.ready();
+    await this.#asked("$JS.API.SERVER.REMOVE", JSON.stringify({ peer: name }), systemUser);
+    for (const stream of await streamsOf(this.#up())) await this.whole(stream);
+    return added;
   }
 
   /** Starts a killed server with its ports and its store. Resolves when it knows the leader of the cluster. */
@@ -165,17 +196,45 @@ export class NatsCluster implements AsyncDisposable {
   /** Resolves when one server leads a stream and `replicas - 1` others have all of it. */
   async whole(stream: string, replicas: number = this.servers.length): Promise<void> {
     await this.#until(`whole ${stream}`, async () => {
-      const seen = await Promise.all(this.#up().map((server) => streamSeenBy(server, stream)));
-      const own = seen.find((view, index) => view?.leader === this.#up()[index]?.name);
-      return own?.current === replicas - 1 ? true : undefined;
+      return (await copiesOf(this.#up(), stream)) === replicas - 1 ? true : undefined;
     });
   }
 
   /** Makes the leader of a stream step down. Resolves with the next leader's name, which may be the same. */
   async stepDown(stream: string): Promise<string> {
-    const { connection } = await this.connect();
-    await connection.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, "", { timeout: 10_000 });
+    await this.#asked(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, "");
     return await this.leaderOf(stream);
+  }
+
+  /** Returns the streams of which some server has not everything, after it had time to catch up. */
+  async streamsBehind(): Promise<readonly string[]> {
+    const behind: string[] = [];
+    const givesUpAt = performance.now() + catchUpMs;
+    for (const stream of await streamsOf(this.#up())) {
+      const lacks = async () => (await copiesOf(this.#up(), stream)) !== this.servers.length - 1;
+      while ((await lacks()) && performance.now() < givesUpAt) await wait(pollMs);
+      if (await lacks()) behind.push(stream);
+    }
+    return behind;
+  }
+
+  /** Sends a request to the API of JetStream until it succeeds. It is lost if its leader ends or changes meanwhile. */
+  async #asked(
+    subject: string,
+    body: string,
+    { user, password: pass }: Partial<typeof systemUser> = this.#options.credentials ?? {},
+  ): Promise<void> {
+    const options = { name: "test", log, ...(user !== undefined && { user, pass }) };
+    await this.#until(`answer to ${subject}`, async () => {
+      for (const { url } of this.#up()) {
+        await using nats = await connectNats(url, options, AbortSignal.timeout(timeoutMs));
+        const sent = nats.connection.request(subject, body, { timeout: requestMs });
+        const answer = await sent.catch(() => undefined);
+        const { success } = answer?.json<{ readonly success?: boolean }>() ?? {};
+        if (success === true) return true;
+      }
+      return undefined;
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -186,13 +245,22 @@ export class NatsCluster implements AsyncDisposable {
 
   #spawn(name: string, program = this.#options.program ?? natsProgram()): void {
     const file = join(this.#folder, `${name}.conf`);
+    const { credentials, syncAlways = false, losesPower = false, routeVia } = this.#options;
+    const settings = { credentials, syncAlways, hidden: routeVia !== undefined };
+    const routes = this.#routes.get(name) ?? [];
+    const config = configOf(this.server(name), { ...settings, routes });
     // NATS reads JSON.
-    writeFileSync(file, JSON.stringify(this.#configOf(this.server(name))));
+    writeFileSync(file, JSON.stringify(config));
     const setpriv = findProgram("setpriv");
     // `setpriv` replaces itself by the server, which therefore has the child's process id.
     const owned = setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
-    const [command, ...args] = [...owned, program, "--config", file];
+    const traced = losesPower ? this.#diskOf(name).command : [];
+    const [command, ...args] = [...owned, ...traced, program, "--config", file];
     this.#running.set(name, spawn(command, args, { stdio: "ignore" }));
+  }
+
+  #diskOf(name: string): TracedDisk {
+    return new TracedDisk(join(this.#folder, `${name}.trace`));
   }
 
   async #routesOf(from: string): Promise<readonly number[]> {
@@ -201,24 +269,6 @@ export class NatsCluster implements AsyncDisposable {
     return await Promise.all(
       others.map(async (to) => (routeVia ? await routeVia(from, to) : to.routePort)),
     );
-  }
-
-  #configOf({ name, clientPort, routePort, monitorPort, storeDir }: ClusterServer): object {
-    const { credentials, syncAlways = false } = this.#options;
-    return {
-      server_name: name,
-      listen: `127.0.0.1:${clientPort}`,
-      http: `127.0.0.1:${monitorPort}`,
-      jetstream: { store_dir: storeDir, ...(syncAlways && { sync_interval: "always" }) },
-      ...(credentials && { authorization: credentials }),
-      cluster: {
-        name: "reeve",
-        listen: `127.0.0.1:${routePort}`,
-        // Otherwise servers and clients learn addresses that bypass the links of a test.
-        ...(this.#options.routeVia && { no_advertise: true, advertise: "127.0.0.1:9" }),
-        routes: this.#routes.get(name)?.map((port) => `nats-route://127.0.0.1:${port}`),
-      },
-    };
   }
 
   #up(): readonly ClusterServer[] {
@@ -236,8 +286,14 @@ export class NatsCluster implements AsyncDisposable {
     while (!deadline.aborted) {
       const found = await look();
       if (found !== undefined) return found;
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      await wait(pollMs);
     }
     throw new Error(`no ${what} after ${timeoutMs} ms`);
   }
+}
+
+function serverOf(name: string, folder: string, ports: readonly number[]): ClusterServer {
+  const [clientPort = 0, routePort = 0, monitorPort = 0] = ports;
+  const url = `nats://127.0.0.1:${clientPort}`;
+  return { name, url, clientPort, routePort, monitorPort, storeDir: join(folder, name) };
 }

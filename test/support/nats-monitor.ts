@@ -57,6 +57,25 @@ export async function streamSeenBy(
   };
 }
 
+/** Returns how many other servers have all of a stream, as its leader knows; undefined without one. */
+export async function copiesOf(
+  servers: readonly { readonly name: string; readonly monitorPort: number }[],
+  stream: string,
+): Promise<number | undefined> {
+  const seen = await Promise.all(servers.map((server) => streamSeenBy(server, stream)));
+  return seen.find((view, index) => view?.leader === servers[index]?.name)?.current;
+}
+
+/** Returns the names of the streams of which one of the servers has a copy. */
+export async function streamsOf(
+  servers: readonly { readonly monitorPort: number }[],
+): Promise<ReadonlySet<string>> {
+  const seen = await Promise.all(servers.map((server) => jetStreamOf(server)));
+  const accounts = seen.flatMap((answered) => answered?.account_details ?? []);
+  const names = accounts.flatMap(({ stream_detail: streams }) => streams ?? []);
+  return new Set(names.map(({ name }) => name));
+}
+
 async function jetStreamOf({ monitorPort }: { readonly monitorPort: number }) {
   try {
     const url = `http://127.0.0.1:${monitorPort}/jsz?streams=true`;

@@ -187,6 +187,7 @@ async function memberOf(
     natsLink,
     ...(clientLink && { clientLink }),
     environment,
+    clockFile: join(folder, `${service}-${number}.clock`),
     logs: options.logs,
     onTrouble: options.onTrouble,
   });

@@ -38,6 +38,7 @@ const faults: readonly WeightedFault[] = [
   ["kill -9", 6, on("kill -9", killed)],
   ["SIGTERM", 3, on("SIGTERM", ended)],
   ["SIGSTOP", 5, on("SIGSTOP", stopped)],
+  ["clock step", 2, on("clock stepped", clockStepped)],
   ["nats link cut", 3, on("connection to NATS cut", (scene, { natsLink }) => cut(scene, natsLink))],
   [
     "nats link delay",
@@ -145,6 +146,14 @@ async function stopped({ random }: Scene, member: Member): Promise<void> {
   member.signal("SIGSTOP");
   await wait(random.between(300, 4_000));
   member.signal("SIGCONT");
+}
+
+/** The steps are larger than every duration of a test, so that times that a stepped clock wrote can be told from others. */
+async function clockStepped({ random }: Scene, member: Member): Promise<void> {
+  const aheadMs = random.between(10, 120) * 60_000;
+  member.setClock(random.chance(0.5) ? aheadMs : -aheadMs);
+  await wait(random.between(300, 6_000));
+  member.setClock(0);
 }
 
 async function cut({ random }: Scene, link: Link | undefined): Promise<void> {

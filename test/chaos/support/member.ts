@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -9,6 +9,7 @@ import { findProgram } from "@reeve/platform/nats/nats-server";
 import type { Link } from "./link.ts";
 
 const root = join(import.meta.dirname, "../../..");
+const steppedClock = join(import.meta.dirname, "stepped-clock.ts");
 const linesKept = 20;
 /** Timeouts for the start and the graceful end of a process. */
 const startMs = 90_000;
@@ -33,6 +34,8 @@ export interface MemberOptions {
   /** The link of clients to it, if it listens. */
   readonly clientLink?: Link;
   readonly environment: Readonly<Record<string, string>>;
+  /** The file that says how far its clock is ahead. */
+  readonly clockFile: string;
   /** Folder for its logs. */
   readonly logs?: string | undefined;
   /** Receives unexpected events: the process crashed, or did not start or end in time. */
@@ -78,6 +81,11 @@ export class Member implements AsyncDisposable {
     this.#child?.kill(signal);
   }
 
+  /** Sets its wall clock ahead of the machine's, or back. */
+  setClock(aheadMs: number): void {
+    writeFileSync(this.#options.clockFile, String(aheadMs));
+  }
+
   /** Kills it, as a power failure would. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
@@ -101,13 +109,14 @@ export class Member implements AsyncDisposable {
   }
 
   async #launch(): Promise<void> {
-    const program = [process.execPath, join(root, `services/${this.service}/src/main.ts`)];
+    const main = join(root, `services/${this.service}/src/main.ts`);
+    const program = [process.execPath, "--import", steppedClock, main];
     const setpriv = findProgram("setpriv");
     // The process must not outlive the test, even if the test is killed.
     const tied = setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
     const [command = "", ...rest] = [...tied, ...program];
     const child = spawn(command, rest, {
-      env: { ...this.#options.environment },
+      env: { ...this.#options.environment, CHAOS_CLOCK_FILE: this.#options.clockFile },
       stdio: ["ignore", "inherit", "pipe"],
     });
     this.#child = child;

@@ -1,10 +1,13 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 
+/** Longer than any takeover, and shorter than any step of a clock. */
+const maxPauseMs = 300_000;
+
 /**
  * Returns the time of each takeover of a run, in milliseconds: from the last event of the previous owner to the claim of the next
  * one. An owner that waits for a model or a tool writes nothing, so this is the upper bound of the time without an owner. A claim
- * after a park is no takeover.
+ * after a park is no takeover. Takeovers whose times a stepped clock wrote are left out.
  */
 export function takeoverPauses(stored: readonly RunEvent[]): readonly number[] {
   const pauses: number[] = [];
@@ -14,7 +17,8 @@ export function takeoverPauses(stored: readonly RunEvent[]): readonly number[] {
     if (event.case !== "runClaimed") continue;
     const before = stored[index - 1]?.time;
     if (isOwned && time !== undefined && before !== undefined) {
-      pauses.push(timestampMs(time) - timestampMs(before));
+      const pauseMs = timestampMs(time) - timestampMs(before);
+      if (pauseMs >= 0 && pauseMs <= maxPauseMs) pauses.push(pauseMs);
     }
     isOwned = true;
   }

@@ -5,19 +5,30 @@ import { chaos } from "../../chaos/support/chaos.ts";
 import { processFaultNames } from "../../chaos/support/faults.ts";
 import type { ChaosReport } from "../../chaos/support/report.ts";
 import { NatsCluster } from "../../support/nats-cluster.ts";
+import { canTraceDisks } from "../../support/traced-disk.ts";
 import { Routes } from "./routes.ts";
 import { storeFaultsOf } from "./store-faults.ts";
 
 const never = new AbortController().signal;
 
+export interface ClusterChaosOptions extends ChaosOptions {
+  /** Whether servers lose power, if that can be done on this machine, and are replaced: faults that take long. Absent: they do. */
+  readonly hasLongFaults?: boolean;
+  /** Whether servers write to disk before they acknowledge. Absent: they do. Otherwise, a loss of power breaks guarantees. */
+  readonly syncAlways?: boolean;
+}
+
 /**
  * Executes runs that act on the world over three NATS servers that keep three replicas of every stream, while faults are
  * injected into the servers, their routes, and the processes. Reports the violations.
  */
-export async function clusterChaos(options: ChaosOptions): Promise<ChaosReport> {
+export async function clusterChaos(options: ClusterChaosOptions): Promise<ChaosReport> {
+  const { hasLongFaults = true, syncAlways = true } = options;
+  const losePower = hasLongFaults && canTraceDisks;
   await using routes = new Routes();
   await using servers = await NatsCluster.start({
-    syncAlways: true,
+    syncAlways,
+    losesPower: losePower,
     routeVia: (from, to) => routes.via(from, to),
   });
   const nats = await servers.connect();
@@ -27,7 +38,7 @@ export async function clusterChaos(options: ChaosOptions): Promise<ChaosReport> 
   ];
   await setReplicas(nats, streams, 3, never);
   for (const stream of streams) await servers.whole(stream);
-  const faults = storeFaultsOf(servers, routes);
+  const faults = storeFaultsOf(servers, routes, { losePower, replace: hasLongFaults });
   return await chaos({
     ...options,
     only: options.only ?? [...processFaultNames, ...faults.map(([name]) => name)],

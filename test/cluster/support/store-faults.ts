@@ -7,10 +7,17 @@ import type { Routes } from "./routes.ts";
 /** The streams whose leaders are attacked. */
 const streams = ["RUNS", "DISPATCH", "TOOL_CALLS", "TOOL_JOURNAL", "THREADS"];
 
-/** Returns the faults of three NATS servers. One at a time: two of three servers are needed to store anything. */
-export function storeFaultsOf(servers: NatsCluster, routes: Routes): readonly WeightedFault[] {
-  const names = servers.servers.map(({ name }) => name);
-  const any = ({ random }: Scene) => random.pick(names);
+/**
+ * Returns the faults of three NATS servers; with `losePower` and `replace`, also those of servers that lose power and that leave
+ * for good. One at a time: two of three servers are needed to store anything.
+ */
+export function storeFaultsOf(
+  servers: NatsCluster,
+  routes: Routes,
+  { losePower, replace }: { readonly losePower: boolean; readonly replace: boolean },
+): readonly WeightedFault[] {
+  const names = () => servers.servers.map(({ name }) => name);
+  const any = ({ random }: Scene) => random.pick(names());
   const leader = async ({ random }: Scene) => await servers.leaderOf(random.pick(streams));
   const partition =
     (cut: (name: string) => void) =>
@@ -76,13 +83,72 @@ export function storeFaultsOf(servers: NatsCluster, routes: Routes): readonly We
       }),
     ],
     [
-      "power loss",
+      "cluster kill",
       1,
       onServer(
         "all NATS servers killed",
         async () => "nats",
         async (_, { random }) => {
-          await Promise.all(names.map((name) => servers.kill(name)));
+          await Promise.all(names().map((name) => servers.kill(name)));
+          await wait(random.between(0, 2_000));
+          await servers.restartAll();
+        },
+      ),
+    ],
+    ...(losePower ? powerFaults(servers) : []),
+    ...(replace ? [membershipChange(servers)] : []),
+  ];
+}
+
+/**
+ * A server is replaced by one with another name and an empty store, when the others have everything: otherwise the loss of its
+ * store would lose data.
+ */
+function membershipChange(servers: NatsCluster): WeightedFault {
+  const change = onServer(
+    "NATS server replaced for good",
+    async ({ random }) => random.pick(servers.servers.map(({ name }) => name)),
+    async (name) => {
+      await servers.replace(name);
+    },
+  );
+  const changeWhenWhole = async (scene: Scene) => {
+    const { busy, note } = scene;
+    if (busy.has("nats")) return;
+    busy.add("nats");
+    const behind = await servers.streamsBehind();
+    busy.delete("nats");
+    if (behind.length === 0) await change(scene);
+    else note(`no NATS server is replaced: copies of ${behind.join(", ")} are behind`);
+  };
+  return ["membership change", 1, changeWhenWhole];
+}
+
+/** What servers had not written to their disks is gone. */
+function powerFaults(servers: NatsCluster): readonly WeightedFault[] {
+  const names = () => servers.servers.map(({ name }) => name);
+  return [
+    [
+      "power loss",
+      2,
+      onServer(
+        "NATS server lost power",
+        async ({ random }) => random.pick(names()),
+        async (name, { random }) => {
+          await servers.losePower([name]);
+          await wait(random.between(0, 2_000));
+          await servers.restart(name);
+        },
+      ),
+    ],
+    [
+      "cluster power loss",
+      1,
+      onServer(
+        "all NATS servers lost power",
+        async () => "nats",
+        async (_, { random }) => {
+          await servers.losePower(names());
           await wait(random.between(0, 2_000));
           await servers.restartAll();
         },

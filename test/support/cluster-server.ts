@@ -1,0 +1,56 @@
+/** One server of a cluster. Its ports and its store stay the same when it restarts. */
+export interface ClusterServer {
+  /** `nats-1`, `nats-2` … */
+  readonly name: string;
+  readonly url: string;
+  readonly clientPort: number;
+  readonly routePort: number;
+  readonly monitorPort: number;
+  readonly storeDir: string;
+}
+
+interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+interface ServerSettings {
+  /** The credentials that clients need. Undefined: none. */
+  readonly credentials: Credentials | undefined;
+  /** Whether the server writes to disk before it acknowledges. */
+  readonly syncAlways: boolean;
+  /** The ports of loopback over which it reaches the other servers. */
+  readonly routes: readonly number[];
+  /** Whether servers and clients must not learn its addresses, which bypass the links of a test. */
+  readonly hidden: boolean;
+}
+
+/** The user of the system account, which may remove servers. */
+export const systemUser: Credentials = { user: "system", password: "system" };
+/** The user whose permissions clients without credentials have. */
+const openUser: Credentials = { user: "open", password: "open" };
+
+/** Returns the configuration of a server. */
+export function configOf(
+  { name, clientPort, routePort, monitorPort, storeDir }: ClusterServer,
+  { credentials, syncAlways, routes, hidden }: ServerSettings,
+): object {
+  return {
+    server_name: name,
+    listen: `127.0.0.1:${clientPort}`,
+    http: `127.0.0.1:${monitorPort}`,
+    jetstream: { store_dir: storeDir, ...(syncAlways && { sync_interval: "always" }) },
+    accounts: {
+      reeve: { jetstream: "enabled", users: [credentials ?? openUser] },
+      system: { users: [systemUser] },
+    },
+    system_account: "system",
+    ...(credentials === undefined && { no_auth_user: openUser.user }),
+    cluster: {
+      name: "reeve",
+      listen: `127.0.0.1:${routePort}`,
+      ...(hidden && { no_advertise: true, advertise: "127.0.0.1:9" }),
+      routes: routes.map((port) => `nats-route://127.0.0.1:${port}`),
+    },
+  };
+}
