@@ -45,6 +45,7 @@ test("a connection that is lost after the wall clock was set back is opened agai
   const open = next(nats, true);
   await using _ = await serverAt(port, "a");
   await open;
+  await expect(nats.connection.flush()).resolves.toBeUndefined();
 });
 
 test("a client with several URLs connects while one of the servers runs, at its start and later", async () => {
