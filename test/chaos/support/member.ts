@@ -9,7 +9,7 @@ import { findProgram } from "@reeve/platform/nats/nats-server";
 import type { Link } from "./link.ts";
 
 const root = join(import.meta.dirname, "../../..");
-const steppedClock = join(import.meta.dirname, "stepped-clock.ts");
+const steppedClock = join(root, "test/chaos/stepped-clock.ts");
 const linesKept = 20;
 /** Timeouts for the start and the graceful end of a process. */
 const startMs = 90_000;
