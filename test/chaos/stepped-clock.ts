@@ -10,7 +10,8 @@ let aheadMs = 0;
 
 function look(): void {
   try {
-    aheadMs = Number(readFileSync(path, "utf8"));
+    // Times are whole milliseconds.
+    aheadMs = Math.round(Number(readFileSync(path, "utf8")));
   } catch {
     aheadMs = 0;
   }

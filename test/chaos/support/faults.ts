@@ -150,7 +150,7 @@ async function stopped({ random }: Scene, member: Member): Promise<void> {
 
 /** The steps are larger than every duration of a test, so that times that a stepped clock wrote can be told from others. */
 async function clockStepped({ random }: Scene, member: Member): Promise<void> {
-  const aheadMs = random.between(10, 120) * 60_000;
+  const aheadMs = Math.round(random.between(10, 120) * 60_000);
   member.setClock(random.chance(0.5) ? aheadMs : -aheadMs);
   await wait(random.between(300, 6_000));
   member.setClock(0);
