@@ -4,10 +4,15 @@ import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import type { Clock } from "@reeve/platform/async/clock";
 import { onAbort } from "@reeve/platform/async/on-abort";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { headers } from "@nats-io/transport-node";
 import { expect, test } from "vitest";
+import { issueCredentials, writeServerUsers } from "../src/access/server-users.ts";
 import { keepReserve, openReserve } from "../src/reserve/keep-reserve.ts";
-import { reserveState, reserveStream } from "../src/reserve/reserve-state.ts";
+import { reserveFreed, reserveState, reserveStream } from "../src/reserve/reserve-state.ts";
 import { openJetStreamManager } from "../src/streams/ensure-stream.ts";
 import { StreamPublisher } from "../src/streams/stream-publisher.ts";
 import { startSmallNats } from "./small-nats.ts";
@@ -95,4 +100,58 @@ test("a process that keeps no reserve never takes it for spent", async () => {
   const publisher = new StreamPublisher(writer.connection);
   expect(await publisher.publish("other", content, headers())).toMatchObject({ kind: "refused" });
   expect(reserveState(writer.connection).isSpent).toBe(false);
+}, 60_000);
+
+test("an announcement stops nothing while the reserve is whole, and costs a look at most every half second", async () => {
+  await using server = await startSmallNats(storeBytes);
+  await using keeper = await open(server.url);
+  await using liar = await open(server.url);
+  const looks: string[] = [];
+  liar.connection.subscribe(`$JS.API.STREAM.INFO.${reserveStream}`, {
+    callback: (_, { subject }) => {
+      looks.push(subject);
+    },
+  });
+  const end = new AbortController();
+  const keeping = keepReserve(keeper, { bytes: reserveBytes, clock: stopped, log }, end.signal);
+  await expect.poll(() => storedChunks(liar).catch(() => 0), { timeout: 20_000 }).toBe(32);
+  await liar.connection.flush();
+  await keeper.connection.flush();
+  const before = looks.length;
+  for (let time = 0; time < 100; time++) liar.connection.publish(reserveFreed);
+  await liar.connection.flush();
+  await expect.poll(() => looks.length).toBeGreaterThan(before);
+  await keeper.connection.flush();
+  expect(reserveState(keeper.connection).isSpent).toBe(false);
+  expect(looks.length).toBe(before + 1);
+  end.abort();
+  await expect(keeping).rejects.toThrow("aborted");
+}, 60_000);
+
+test("a reserve that was deleted is reported by name, and nothing counts as spent", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-reserve-"));
+  const configFile = join(folder, "nats.conf");
+  const credentials = issueCredentials();
+  writeServerUsers(configFile, credentials);
+  const options = { storeDir: join(folder, "store"), configFile, log };
+  await using server = await startNatsServer(options, never);
+  const connected = async (name: "gateway" | "operator") =>
+    await connectNats(server.url, { name, log, ...credentials[name] }, never);
+  await using operator = await connected("operator");
+  await using gateway = await connected("gateway");
+  await openReserve(operator);
+  const { streams } = await openJetStreamManager(operator.connection);
+  await streams.purge(reserveStream);
+  reserveState(gateway.connection).isSpent = true;
+  await streams.delete(reserveStream);
+  const lines: string[] = [];
+  const noted = createLogger("test", "error", { write: (line: string) => void lines.push(line) });
+  const end = new AbortController();
+  const keeper = { bytes: reserveBytes, clock: stopped, log: noted };
+  const keeping = keepReserve(gateway, keeper, end.signal);
+  await expect.poll(() => reserveState(gateway.connection).isSpent).toBe(false);
+  expect(lines.join("")).toContain("stream RESERVE is missing");
+  end.abort();
+  await expect(keeping).rejects.toThrow("aborted");
+  rmSync(folder, { recursive: true, force: true });
 }, 60_000);

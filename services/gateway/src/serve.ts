@@ -14,7 +14,7 @@ import { openRunFeed, openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { keepReserve } from "@reeve/jetstream/reserve/keep-reserve";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { Background } from "@reeve/platform/async/background";
-import { systemClock } from "@reeve/platform/async/clock";
+import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
@@ -104,7 +104,7 @@ function keepRoom(
   config: GatewayConfig,
   { ports, nats, log }: { readonly ports: GatewayPorts } & GatewayDependencies,
 ): void {
-  const reserve = { bytes: config.REEVE_STORE_RESERVE_BYTES, clock: systemClock, log };
+  const reserve = { bytes: config.REEVE_STORE_RESERVE_BYTES, clock: steadyClock, log };
   if (reserve.bytes > 0) background.run((signal) => keepReserve(nats, reserve, signal));
   const { REEVE_RETAIN_DAYS: days, REEVE_RETAIN_RUNS: maxRuns } = config;
   if (days === undefined && maxRuns === undefined) return;

@@ -3,6 +3,7 @@ import type { JetStreamManager } from "@nats-io/jetstream";
 import { DiscardPolicy, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "@reeve/platform/async/clock";
+import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
@@ -11,11 +12,13 @@ import { chunkBytes } from "../objects/write-chunks.ts";
 import { callStore } from "../streams/call-store.ts";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import type { ApiError } from "../streams/errors.ts";
-import { isNotFound, isStoreFull, storeFailure } from "../streams/errors.ts";
+import { isForbidden, isNotFound, isStoreFull, storeFailure } from "../streams/errors.ts";
 import { reserveFreed, reserveState, reserveStream } from "./reserve-state.ts";
 
 /** Interval between looks at the reserve. */
 const checkMs = 5_000;
+/** The time after a look because of an announcement in which there is no other. */
+const minLookMs = 500;
 /** How long a full store is left alone, unless it has become smaller by the size of the reserve. */
 const retryMs = 60_000;
 
@@ -28,6 +31,7 @@ interface FailedFill {
 export interface ReserveOptions {
   /** Size of the reserve. */
   readonly bytes: number;
+  /** Monotonic. */
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -60,44 +64,67 @@ export async function openReserve({
 }
 
 /**
- * Keeps the reserve of the store filled, until `signal` aborts. From the moment at which any process frees it until it is filled
- * again, `reserveState` says that it is spent. Several processes may keep it, with the same size.
+ * Keeps the reserve of the store filled, until `signal` aborts. From the moment at which any process has freed it until it is
+ * filled again, `reserveState` says that it is spent. While its stream is missing, and this process may not create it, nothing
+ * is reserved, and nothing is spent. Several processes may keep it, with the same size.
  */
 export async function keepReserve(
   { connection }: { readonly connection: NatsConnection },
   { bytes, clock, log }: ReserveOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const setSpent = spentSetter(connection, log);
+  const freed = new Wakeup();
+  using _ = whenFreed(connection, () => freed.notify());
+  await createIfMissing(connection, log);
+  const manager = await openJetStreamManager(connection);
+  const chunks = Math.ceil(bytes / chunkBytes);
+  let failed: FailedFill | undefined;
+  let dueMs = clock.now();
+  for (;;) {
+    const stored = await storedChunks(manager);
+    let isFilled = stored === undefined || stored === chunks;
+    // A look because of an announcement leaves the room to the process that freed it.
+    const isDue = clock.now() >= dueMs;
+    if (isDue) {
+      dueMs = clock.now() + checkMs;
+      if (stored === undefined) await createIfMissing(connection, log);
+      else if (!isFilled && (await mayFill(manager, failed, { bytes, clock }))) {
+        isFilled = await fill(connection, { chunks, stored });
+        if (!isFilled) failed = { atMs: clock.now(), storedBytes: await storedBytes(manager) };
+      }
+    }
+    setSpent(!isFilled);
+    // Anybody who may use NATS can announce: not each announcement costs a request.
+    if (!isDue) await clock.sleep(minLookMs, signal);
+    await untilNextLook(connection, freed, dueMs - clock.now(), { clock, signal });
+  }
+}
+
+function spentSetter(connection: NatsConnection, log: Logger): (isSpent: boolean) => void {
   const state = reserveState(connection);
-  const setSpent = (isSpent: boolean) => {
+  return (isSpent) => {
     if (state.isSpent === isSpent) return;
     state.isSpent = isSpent;
     if (isSpent) log.warn("the store is full, and its reserve is in use; nothing new is accepted");
     else log.info("the store has room again");
   };
-  using _ = whenFreed(connection, () => {
-    state.timesFreed++;
-    setSpent(true);
-  });
-  await openReserve({ connection });
-  const manager = await openJetStreamManager(connection);
-  const chunks = Math.ceil(bytes / chunkBytes);
-  let failed: FailedFill | undefined;
-  for (;;) {
-    const { timesFreed } = state;
-    const stored = await storedChunks(manager);
-    let isFilled = stored === chunks;
-    if (!isFilled && (await mayFill(manager, failed, { bytes, clock }))) {
-      isFilled = await fill(connection, { chunks, stored });
-      if (!isFilled) failed = { atMs: clock.now(), storedBytes: await storedBytes(manager) };
-    }
-    // Another process may have freed the reserve while this one filled it.
-    setSpent(!isFilled || state.timesFreed !== timesFreed);
-    await untilNextLook(connection, clock, signal);
+}
+
+/** Creates the stream of the reserve, or reports that it is missing. */
+async function createIfMissing(connection: NatsConnection, log: Logger): Promise<void> {
+  try {
+    await openReserve({ connection });
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    log.error(
+      { stream: reserveStream },
+      "the stream RESERVE is missing, and this user of NATS may not create it: a full store will refuse cancellations and deletions too; run `reeve provision` as the operator",
+    );
   }
 }
 
-/** Calls `listener` each time that a process announces that it frees the reserve, until disposed. */
+/** Calls `listener` each time that a process announces that it has freed the reserve, until disposed. */
 function whenFreed(connection: NatsConnection, listener: () => void): Disposable {
   const subscription = connection.subscribe(reserveFreed, {
     callback: (error) => {
@@ -111,28 +138,38 @@ function whenFreed(connection: NatsConnection, listener: () => void): Disposable
   };
 }
 
-/** Resolves after `checkMs`, and when the connection is open again: announcements that came meanwhile are lost. */
+/** Resolves after `delayMs`, when the reserve is said to be freed, and when the connection is open again: announcements are lost. */
 async function untilNextLook(
   connection: NatsConnection,
-  clock: Clock,
-  signal: AbortSignal,
+  freed: Wakeup,
+  delayMs: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<void> {
   const over = new AbortController();
   const removeListener = connectionStateOf(connection).onChange((isUp) => {
     if (isUp) over.abort();
   });
+  const until = AbortSignal.any([signal, over.signal]);
   try {
-    await clock.sleep(checkMs, AbortSignal.any([signal, over.signal]));
+    await Promise.race([clock.sleep(Math.max(0, delayMs), until), freed.wait(until)]);
   } catch (error) {
     if (signal.aborted) throw error;
   } finally {
     removeListener();
+    over.abort();
   }
 }
 
-async function storedChunks(manager: JetStreamManager): Promise<number> {
-  const { state } = await callStore(() => manager.streams.info(reserveStream));
-  return state.messages;
+/** Returns the size of the reserve in chunks; undefined: there is none. */
+async function storedChunks(manager: JetStreamManager): Promise<number | undefined> {
+  return await callStore(async () => {
+    try {
+      return (await manager.streams.info(reserveStream)).state.messages;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  });
 }
 
 /** Whether an attempt to fill the reserve may succeed: an attempt in vain writes a lot to the disk. */

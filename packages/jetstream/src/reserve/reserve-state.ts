@@ -8,15 +8,13 @@ import type { NatsConnection } from "@nats-io/transport-node";
  */
 export const reserveStream = "RESERVE";
 
-/** The subject on which a process announces that it frees the reserve. */
+/** The subject on which a process announces that it has freed the reserve. */
 export const reserveFreed = channelOf(ReserveFreedSchema).subject({});
 
 /** What this process knows of the reserve. */
 export interface ReserveState {
   /** Whether the reserve was freed, and could not be filled again yet. */
   isSpent: boolean;
-  /** How often this process learned that the reserve was freed. */
-  timesFreed: number;
 }
 
 const states = new WeakMap<NatsConnection, ReserveState>();
@@ -25,7 +23,7 @@ const states = new WeakMap<NatsConnection, ReserveState>();
 export function reserveState(connection: NatsConnection): ReserveState {
   const known = states.get(connection);
   if (known !== undefined) return known;
-  const state = { isSpent: false, timesFreed: 0 };
+  const state = { isSpent: false };
   states.set(connection, state);
   return state;
 }

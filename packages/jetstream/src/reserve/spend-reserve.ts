@@ -51,14 +51,15 @@ export async function callWithReserve<Result>(
   return settled.result;
 }
 
-/** Announces that the reserve is freed, and removes its content. Returns false if there is no reserve. */
+/** Removes the content of the reserve, and announces that. Returns false if there is no reserve. */
 async function freeReserve(connection: NatsConnection): Promise<boolean> {
   const purge = `$JS.API.STREAM.PURGE.${reserveStream}`;
-  // Before the room is there, so that the gateways refuse what would use it.
-  if (!connection.isClosed()) connection.publish(reserveFreed);
   const reply = await requestClientOf(connection).send(purge, {});
   if (reply === undefined) return false;
   const { success = false } = reply.json<{ readonly success?: boolean }>();
-  if (success) uses.inc();
-  return success;
+  if (!success) return false;
+  uses.inc();
+  // The gateways look at the reserve, and then refuse what would use the room.
+  if (!connection.isClosed()) connection.publish(reserveFreed);
+  return true;
 }

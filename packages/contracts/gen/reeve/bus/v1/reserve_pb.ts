@@ -16,10 +16,10 @@ export const file_reeve_bus_v1_reserve: GenFile = /*@__PURE__*/
   fileDesc("ChpyZWV2ZS9idXMvdjEvcmVzZXJ2ZS5wcm90bxIMcmVldmUuYnVzLnYxIjQKDFJlc2VydmVGcmVlZDokwt8YIAoTc3RvcmUucmVzZXJ2ZS5mcmVlZCIJCgQBAgMEEgEBYgZwcm90bzM", [file_reeve_bus_v1_bus]);
 
 /**
- * Says that the reserve of the store is about to be freed, because a write found the store full. The
- * sender publishes it directly before it frees the reserve. Every gateway refuses new work from then
- * on, until it has filled the reserve again. The message is not stored: a gateway that was not
- * connected looks at the reserve when it connects.
+ * Says that the reserve of the store has been freed, because a write found the store full. The sender
+ * publishes it directly after it has freed the reserve. Every gateway then looks at the reserve, at
+ * most every half second, and refuses new work until it has filled the reserve again. The message is
+ * not stored: a gateway that was not connected looks at the reserve when it connects.
  *
  * @generated from message reeve.bus.v1.ReserveFreed
  */
