@@ -137,3 +137,21 @@ test("a call whose start was stored without an acknowledgement is executed once,
   expect(resultIn(facts)).toMatchObject({ isError: false });
   expect(delivery.settled).toEqual(["acknowledged"]);
 });
+
+test("a call whose journal can be read and takes nothing is delivered again, after a bounded number of appends", async () => {
+  const journal = memoryCallJournal();
+  let appends = 0;
+  const ports = portsWith(answers, {
+    read: (...given) => journal.read(...given),
+    follow: (...given) => journal.follow(...given),
+    append: async () => {
+      appends++;
+      throw unavailable();
+    },
+  });
+  const delivery = deliveryOf(request());
+  const settling = settleCall(delivery, { ...ports, clock: new HastyClock() }, never);
+  await settling.catch(() => undefined);
+  expect(appends).toBe(20);
+  expect(delivery.settled).toEqual(["returned"]);
+});

@@ -28,6 +28,7 @@ import { endsCall } from "@reeve/jetstream/log/call-journal";
 import type { AppendOutcome, Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { Delivery } from "@reeve/jetstream/queue/port";
+import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import type { CallPorts } from "../ports/call-ports.ts";
@@ -51,8 +52,9 @@ type ClaimPorts = Pick<
 
 const maxStarts = 3;
 const maxAttempts = 20;
-/** Delay before an append that stored nothing is repeated. */
-const appendRetryMs = 500;
+/** How many times an append that stored nothing is repeated, while the journal can be read, and the delays before. */
+const maxAppends = 20;
+const appendBackoff = { firstDelayMs: 500, maxDelayMs: 10_000 };
 
 /** Decides whether this host executes a call, and records that in the journal. Throws when the journal cannot be read. */
 export async function claimCall(
@@ -115,7 +117,8 @@ async function leave(
 
 /**
  * Appends a fact, and finds out whether it was stored, however long the journal is unavailable: a host that left its own start
- * behind without knowing it could not tell it from one whose execution was lost.
+ * behind without knowing it could not tell it from one whose execution was lost. Throws when the journal can be read and takes
+ * nothing for about two and a half minutes: the request is then delivered again.
  */
 async function appendKnown(
   key: CallKey,
@@ -125,11 +128,12 @@ async function appendKnown(
   signal: AbortSignal,
 ): Promise<AppendOutcome> {
   const read = () => journal.read(key, tail, signal);
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await journal.append(key, tail, [fact], signal);
     } catch (error) {
-      if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
+      const isUnavailable = error instanceof Failure && error.kind === "unavailable";
+      if (!isUnavailable || attempt === maxAppends) throw error;
     }
     const known = await retryUnavailable(read, { maxElapsedMs: Infinity, clock }, signal);
     const last = known.events.at(-1);
@@ -137,7 +141,7 @@ async function appendKnown(
       const isStored = equals(ToolCallFactSchema, last, fact);
       return isStored ? { kind: "appended", tail: known.tail } : { kind: "conflict" };
     }
-    await clock.sleep(appendRetryMs, signal);
+    await clock.sleep(delayAfter(attempt, appendBackoff), signal);
   }
 }
 
