@@ -60,6 +60,32 @@ test("only a taker raises the ack-wait of an existing queue, and none lowers it"
   await expect(taking).rejects.toThrow("enough");
 });
 
+test("a taker restores what others changed in its queue", async () => {
+  await using own = await NatsBench.open();
+  const nats = await own.connect();
+  const manager = await jetstreamManager(nats.connection);
+  const open = () => openToolCallQueue(nats, { pool: "left", ackWaitMs: 5_000, isConsumer: true });
+  await open();
+  const [{ name } = { name: "" }] = await manager.consumers.list("TOOL_CALLS").next();
+  const settings = async () => {
+    const { config } = await manager.consumers.info("TOOL_CALLS", name);
+    const { max_batch = 0, max_bytes = 0, max_expires = 0, inactive_threshold = 0 } = config;
+    const { ack_wait, max_ack_pending, max_deliver, filter_subject, backoff = [] } = config;
+    const limits = { max_batch, max_bytes, max_expires, inactive_threshold };
+    return { ...limits, ack_wait, max_ack_pending, max_deliver, filter_subject, backoff };
+  };
+  const before = await settings();
+  const foreign = {
+    ...{ max_batch: 1, max_bytes: 1_000, max_expires: 1_000_000_000 },
+    ...{ inactive_threshold: 3_600_000_000_000, max_ack_pending: 1, max_deliver: 3 },
+    ...{ backoff: [1_000_000_000, 2_000_000_000], filter_subject: "tool.call.right" },
+  };
+  await manager.consumers.update("TOOL_CALLS", name, foreign);
+  expect(await settings()).toMatchObject(foreign);
+  await open();
+  expect(await settings()).toEqual(before);
+});
+
 test.each([300, 1_000, 30_000])(
   "a taker with an ack-wait of %i ms keeps its messages when the queue gets the default ack-wait",
   async (ackWaitMs) => {
