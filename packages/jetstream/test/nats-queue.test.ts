@@ -76,9 +76,14 @@ test("a taker restores what others changed in its queue", async () => {
   };
   const before = await settings();
   const foreign = {
-    ...{ max_batch: 1, max_bytes: 1_000, max_expires: 1_000_000_000 },
-    ...{ inactive_threshold: 3_600_000_000_000, max_ack_pending: 1, max_deliver: 3 },
-    ...{ backoff: [1_000_000_000, 2_000_000_000], filter_subject: "tool.call.right" },
+    max_batch: 1,
+    max_bytes: 1_000,
+    max_expires: 1_000_000_000,
+    inactive_threshold: 3_600_000_000_000,
+    max_ack_pending: 1,
+    max_deliver: 3,
+    backoff: [1_000_000_000, 2_000_000_000],
+    filter_subject: "tool.call.right",
   };
   await manager.consumers.update("TOOL_CALLS", name, foreign);
   expect(await settings()).toMatchObject(foreign);
