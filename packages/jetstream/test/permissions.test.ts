@@ -7,6 +7,7 @@ import { connect, errors } from "@nats-io/transport-node";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { findProgram, startNatsServer } from "@reeve/platform/nats/nats-server";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { createLogger } from "@reeve/platform/telemetry/logger";
@@ -255,6 +256,15 @@ test("a service waits for a stream and a bucket that it may not create", async (
   await provisionStreams(nats("operator"), { pools: ["default"], ackWaitMs: 15_000 }, never);
   await provisionBuckets(nats("operator"), never);
   await opening;
+});
+
+test("a request that the server refuses fails at once, and names its subject", async () => {
+  const subject = "$JS.API.STREAM.DELETE.RUNS";
+  const { connection } = nats("toolhost");
+  await expect(requestClientOf(connection).send(subject, {})).rejects.toMatchObject({
+    kind: "unavailable",
+    message: expect.stringContaining(subject) as string,
+  });
 });
 
 test("the operator may do everything", async () => {

@@ -60,7 +60,8 @@ export class DeliveryLease {
   }
 
   async #ask(sinceMs: number): Promise<void> {
-    const reply = await this.#requests.send(this.#terms.ackSubject, { data: inProgress });
+    const sent = this.#requests.send(this.#terms.ackSubject, { data: inProgress });
+    const reply = await sent.catch(() => undefined);
     // Without a reply, the next extension tries again, as long as the lease lasts.
     if (reply !== undefined && this.isHeld) this.#untilMs = this.#from(sinceMs);
     this.#isExtending = false;

@@ -20,7 +20,7 @@ export class StreamPublisher {
     this.#requests = requestClientOf(connection);
   }
 
-  /** Publishes a message. Never rejects. Sends nothing while the connection is lost. */
+  /** Publishes a message. Rejects as `RequestClient.send` does. Sends nothing while the connection is lost. */
   async publish(subject: string, data: Uint8Array, headers: MsgHdrs): Promise<PublishOutcome> {
     const publish = async () => outcomeOf(await this.#requests.send(subject, { data, headers }));
     return await writeWithReserve(this.#connection, publish, (outcome) =>

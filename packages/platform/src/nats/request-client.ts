@@ -1,5 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
-import { createInbox } from "@nats-io/transport-node";
+import { createInbox, errors } from "@nats-io/transport-node";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "../failure.ts";
 import type { ConnectionState } from "./connection-state.ts";
 import { connectionStateOf } from "./connection-state.ts";
 import { inboxPrefixesOf } from "./inbox.ts";
@@ -11,7 +13,9 @@ const sweepMs = 500;
 const noResponders = 503;
 
 interface PendingRequest {
+  readonly subject: string;
   readonly resolve: (reply: Msg | undefined) => void;
+  readonly reject: (refusal: Failure) => void;
   readonly sentAt: number;
 }
 
@@ -54,19 +58,21 @@ export class RequestClient {
         this.#settle(message.subject, hasResponder ? message : undefined);
       },
     });
+    void this.#watchRefusals();
     // A lost connection loses the replies, and perhaps the requests.
     this.#state.onChange(() => this.#expire(Number.POSITIVE_INFINITY));
   }
 
   /**
-   * Sends a request and resolves with the reply, or with undefined after about four seconds without one. Never rejects. Sends
-   * nothing while the connection is lost.
+   * Sends a request and resolves with the reply, or with undefined after about four seconds without one. Rejects with a Failure
+   * of kind `unavailable` that names the subject when the server does not permit the request. Sends nothing while the
+   * connection is lost.
    */
   send(subject: string, { data, headers }: RequestMessage): Promise<Msg | undefined> {
     if (!this.#state.isUp) return Promise.resolve(undefined);
     const reply = `${this.#inbox}.${++this.#count}`;
-    const { promise, resolve } = Promise.withResolvers<Msg | undefined>();
-    this.#pending.set(reply, { resolve, sentAt: performance.now() });
+    const { promise, resolve, reject } = Promise.withResolvers<Msg | undefined>();
+    this.#pending.set(reply, { subject, resolve, reject, sentAt: performance.now() });
     this.#sweep ??= setInterval(() => this.#expire(performance.now() - timeoutMs), sweepMs).unref();
     try {
       this.#connection.publish(subject, data, { reply, ...(headers && { headers }) });
@@ -85,9 +91,28 @@ export class RequestClient {
     }
   }
 
+  async #watchRefusals(): Promise<void> {
+    for await (const status of this.#connection.status()) {
+      if (status.type !== "error") continue;
+      const { error } = status;
+      if (!(error instanceof errors.PermissionViolationError)) continue;
+      if (error.operation !== "publish") continue;
+      for (const [reply, { subject, reject }] of this.#pending) {
+        if (subject !== error.subject) continue;
+        reject(forbidden(subject, error));
+        this.#settle(reply, undefined);
+      }
+    }
+  }
+
   #expire(sentBefore: number): void {
     for (const [reply, { sentAt }] of this.#pending) {
       if (sentAt < sentBefore) this.#settle(reply, undefined);
     }
   }
+}
+
+function forbidden(subject: string, cause: unknown): Failure {
+  const message = `this user of NATS may not publish to ${subject}; give it the permissions of this version, see "Users of NATS" in docs/deploy.md`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause });
 }
