@@ -5,15 +5,20 @@ import {
   answers,
   append,
   deliveryOf,
+  factsIn,
   key,
+  kinds,
   never,
   portsWith,
   request,
+  toolOf,
+  whoseStateIs,
 } from "../../test/support/call-bench.ts";
 import { startedFact } from "../journal/journal-facts.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import type { Routing } from "../ports/routing.ts";
 import { forwardCall, returnCall } from "./forward-call.ts";
+import { settleCall } from "./work-calls.ts";
 
 const peer = "toolhost-b";
 
@@ -78,6 +83,28 @@ describe.each(ways)("a call that %s", (_, move) => {
     const given = forwarding({ loses: true });
     expect(await move(given)).toBe(true);
     expect(given.delivery.settled).toEqual(["returned"]);
+  });
+
+  // The queue knows its ids for two minutes, so a second attempt repeats them, and later ones are new messages.
+  test("is executed once, however many of its messages arrive after they seemed lost", async () => {
+    const given = forwarding({ loses: true });
+    for (let attempt = 0; attempt < 2; attempt++) expect(await move(given)).toBe(true);
+    const arriving = given.settledBefore.map((_, index) => deliveryOf(request(), 101 + index));
+    expect(arriving.length).toBeGreaterThan(2);
+    let executions = 0;
+    const counted = toolOf(async (...asked) => {
+      executions++;
+      return await answers.call(...asked);
+    });
+    const peerPorts: CallPorts = {
+      ...portsWith(counted, given.ports.journal),
+      requests: { holds: async () => false },
+      executions: whoseStateIs("running"),
+    };
+    const all = [...arriving, deliveryOf(request())];
+    await Promise.all(all.map((delivery) => settleCall(delivery, peerPorts, never)));
+    expect(executions).toBe(1);
+    expect(kinds(await factsIn(peerPorts))).toEqual(["started", "result"]);
   });
 
   test("stays where it is once it has started", async () => {
