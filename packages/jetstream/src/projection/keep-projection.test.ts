@@ -158,6 +158,17 @@ test("one of two processes performs a rebuild, and the other one takes it over w
   expect(stage.compared).toHaveLength(3);
 });
 
+test("a rebuild of a dead process whose clock was ahead is taken over", async () => {
+  await using stage = new Stage();
+  const heartbeatAt = timestampFromMs(stage.clock.now() + 7_200_000);
+  const dead = { process: "dead", startedAt: heartbeatAt, heartbeatAt };
+  const state = create(ProjectionSchema, { name: "rows", rebuild: dead });
+  await stage.states.put("rows", state, stage.signal);
+  stage.run();
+  await stage.until(isComplete);
+  expect(stage.compared).toHaveLength(3);
+});
+
 test("a rebuild whose logs take minutes stays with its process", async () => {
   await using stage = new Stage();
   const slow = Promise.withResolvers<void>();

@@ -18,17 +18,17 @@ export function comparisonOf(
 ): "thorough" | "quick" | undefined {
   const { rebuild } = state;
   if (rebuild !== undefined && rebuild.endedAt === undefined) {
-    if (nowMs - msOf(rebuild.heartbeatAt) < abandonedMs) return undefined;
+    if (isWithin(abandonedMs, nowMs, rebuild.heartbeatAt)) return undefined;
   }
   if (rebuild !== undefined && rebuild.failed > 0n) {
-    if (nowMs - msOf(rebuild.endedAt) < repeatMs) return undefined;
+    if (isWithin(repeatMs, nowMs, rebuild.endedAt)) return undefined;
   }
-  const rebuiltMs = msOf(state.rebuiltAt);
   if (state.bucketInstance !== bucketInstance) return "thorough";
   if (state.requests > state.fulfilledRequests) return "thorough";
-  return nowMs - rebuiltMs >= intervalMs ? "quick" : undefined;
+  return isWithin(intervalMs, nowMs, state.rebuiltAt) ? undefined : "quick";
 }
 
-function msOf(time: Timestamp | undefined): number {
-  return time === undefined ? 0 : timestampMs(time);
+/** Whether a time is less than `ms` away. One in the future was written by a process whose clock was ahead. */
+function isWithin(ms: number, nowMs: number, time: Timestamp | undefined): boolean {
+  return Math.abs(nowMs - (time === undefined ? 0 : timestampMs(time))) < ms;
 }
