@@ -19,12 +19,13 @@ export function provisionCommand(context: Context): Command {
     const log = createLogger("provision", config.REEVE_LOG_LEVEL);
     const options = { name: "provision", log, ...credentialsOf(config) };
     await using nats = await connectNats(config.REEVE_NATS_URL, options, signal);
-    const queues = { pools: config.REEVE_POOLS, ackWaitMs: config.REEVE_ACK_WAIT_MS };
+    const replicas = config.REEVE_STREAM_REPLICAS;
+    const queues = { pools: config.REEVE_POOLS, ackWaitMs: config.REEVE_ACK_WAIT_MS, replicas };
     const streams = [
       ...(await provisionStreams(nats, queues, signal)),
       ...(await provisionBuckets(nats, signal)),
     ].toSorted();
-    await setReplicas(nats, streams, config.REEVE_STREAM_REPLICAS, signal);
+    await setReplicas(nats, streams, replicas, signal);
     terminal.out(`${streams.join("\n")}\n`);
     terminal.note(`pools: ${config.REEVE_POOLS.join(", ")}\n`);
   });

@@ -7,6 +7,7 @@ import { openRunLog } from "../src/log/open.ts";
 import { emptyTail } from "../src/log/port.ts";
 import type { RunLog } from "../src/log/run-log.ts";
 import { openDispatchQueue } from "../src/queue/nats.ts";
+import { openJetStreamManager } from "../src/streams/ensure-stream.ts";
 import { raceAppends } from "./support/append-races.ts";
 import { laggingConnection } from "./support/lagging-connection.ts";
 import { appendEvents, eventsAfter, freshRun, texts } from "./support/facts.ts";
@@ -27,6 +28,14 @@ describe.skipIf(reason !== "")(`over three servers${reason}`, () => {
     logs = await Promise.all([openRunLog(first), openRunLog(second), openRunLog(third)]);
   });
   afterAll(() => streams[Symbol.asyncDispose]());
+
+  // A stream that gets its replicas later splits when a server restarts soon afterwards.
+  test("streams and buckets are created with their replicas", async () => {
+    const { streams: api } = await openJetStreamManager(streams.connections[0].connection);
+    const counts = new Set<number>();
+    for await (const { config } of api.list()) counts.add(config.num_replicas);
+    expect([...counts]).toEqual([3]);
+  });
 
   // Requirement: DUR-4
   test("of three writers with the same tail exactly one is told that its batch is stored", async () => {

@@ -1,5 +1,5 @@
 import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
-import { provisionStreams, setReplicas } from "@reeve/jetstream/streams/provision-streams";
+import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import type { ChaosOptions } from "../../chaos/support/chaos.ts";
 import { chaos } from "../../chaos/support/chaos.ts";
 import { processFaultNames } from "../../chaos/support/faults.ts";
@@ -33,10 +33,13 @@ export async function clusterChaos(options: ClusterChaosOptions): Promise<ChaosR
   });
   const nats = await servers.connect();
   const streams = [
-    ...(await provisionStreams(nats, { pools: ["default"], ackWaitMs: 15_000 }, never)),
+    ...(await provisionStreams(
+      nats,
+      { pools: ["default"], ackWaitMs: 15_000, replicas: 3 },
+      never,
+    )),
     ...(await provisionBuckets(nats, never)),
   ];
-  await setReplicas(nats, streams, 3, never);
   for (const stream of streams) await servers.whole(stream);
   const faults = storeFaultsOf(servers, routes, { losePower, replace: hasLongFaults });
   return await chaos({

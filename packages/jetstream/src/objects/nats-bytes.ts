@@ -9,6 +9,7 @@ import { retryRead } from "../table/retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { removeSubject } from "../streams/remove-subject.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
+import { replicasOfNew } from "../streams/new-stream-replicas.ts";
 import { readChunks } from "./read-chunks.ts";
 import type { WrittenChunks } from "./write-chunks.ts";
 import { chunkBytes, chunkTimeoutMs, removeChunks, writeChunks } from "./write-chunks.ts";
@@ -17,7 +18,8 @@ import { chunkBytes, chunkTimeoutMs, removeChunks, writeChunks } from "./write-c
 export async function openBytes(connection: NatsConnection, bucket: string): Promise<NatsBytes> {
   await callStore(() => openJetStreamManager(connection));
   const client = jetstream(connection, { checkAPI: false });
-  const create = () => callStore(() => new Objm(client).create(bucket));
+  const options = { replicas: replicasOfNew(connection) };
+  const create = () => callStore(() => new Objm(client).create(bucket, options));
   const objects = await ensureBucket(connection, `OBJ_${bucket}`, create);
   return new NatsBytes(connection, bucket, objects);
 }

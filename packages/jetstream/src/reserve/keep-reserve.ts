@@ -13,6 +13,7 @@ import { callStore } from "../streams/call-store.ts";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import type { ApiError } from "../streams/errors.ts";
 import { isForbidden, isNotFound, isStoreFull, storeFailure } from "../streams/errors.ts";
+import { replicasOfNew } from "../streams/new-stream-replicas.ts";
 import { reserveFreed, reserveState, reserveStream } from "./reserve-state.ts";
 
 /** Interval between looks at the reserve. */
@@ -51,6 +52,7 @@ export async function openReserve({
     discard: DiscardPolicy.New,
     // Several processes that fill the reserve at the same time replace each other's content.
     max_msgs_per_subject: 1,
+    num_replicas: replicasOfNew(connection),
   };
   await callStore(async () => {
     try {

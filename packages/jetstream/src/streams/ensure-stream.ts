@@ -13,6 +13,7 @@ import { Failure } from "@reeve/platform/failure";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeStep } from "@reeve/platform/nats/store-steps";
 import { isForbidden, isNotFound, notProvisioned } from "./errors.ts";
+import { replicasOfNew } from "./new-stream-replicas.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";
 import { isUnanswered, maxElectionMs, retryMs, untilReady } from "./until-ready.ts";
@@ -112,7 +113,7 @@ async function ensureConfig(
     // Another process may change the stream at the same time. Only what the next look finds counts.
     await (
       existing === undefined
-        ? manager.streams.add(required)
+        ? manager.streams.add({ ...required, num_replicas: replicasOfNew(connection) })
         : manager.streams.update(name, { ...(isNewer(existing) ? {} : required), subjects })
     ).catch(async (error: unknown) => {
       if (isForbidden(error)) throw notProvisioned(name, error);

@@ -9,6 +9,7 @@ import { openReserve } from "../reserve/keep-reserve.ts";
 import { ensureStream, openJetStreamManager } from "./ensure-stream.ts";
 import { maxElectionMs } from "./until-ready.ts";
 import { isClusterIncomplete } from "./errors.ts";
+import { createWithReplicas } from "./new-stream-replicas.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 
 const untilJoined: RetryOptions = {
@@ -17,6 +18,13 @@ const untilJoined: RetryOptions = {
   isRetryable: isClusterIncomplete,
 };
 
+interface ProvisionOptions {
+  readonly pools: readonly string[];
+  readonly ackWaitMs: number;
+  /** How many servers keep what is created, by this function and by `provisionBuckets` after it. Default: one. */
+  readonly replicas?: number;
+}
+
 /**
  * Creates every stream that the contracts declare, and the durable consumers of the queues: of the dispatch queue, and of the
  * tool call queue of each pool. Consumers redeliver after `ackWaitMs`, until a service that consumes starts with a longer one.
@@ -24,10 +32,12 @@ const untilJoined: RetryOptions = {
  */
 export async function provisionStreams(
   nats: { readonly connection: NatsConnection },
-  { pools, ackWaitMs }: { readonly pools: readonly string[]; readonly ackWaitMs: number },
+  { pools, ackWaitMs, replicas = 1 }: ProvisionOptions,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const manager = await openJetStreamManager(nats.connection);
+  if (replicas > 1) await assertClusterKeepsReplicas(nats.connection);
+  createWithReplicas(nats.connection, replicas);
   const names = new Set<string>();
   for (const message of messagesWithChannel) {
     signal.throwIfAborted();

@@ -21,6 +21,7 @@ import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { ensureBucket, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { storeFailure } from "../streams/errors.ts";
+import { replicasOfNew } from "../streams/new-stream-replicas.ts";
 import { callWithReserve } from "../reserve/spend-reserve.ts";
 import type { Change, ChangeBatch, Row, Table, TablePosition } from "./port.ts";
 
@@ -31,14 +32,14 @@ const idleTimeoutMs = 2_000;
 export async function openTable<Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   schema: Schema,
-  replicas?: number,
+  replicas = replicasOfNew(connection),
 ): Promise<Table<MessageShape<Schema>>> {
   const { name, history, maxAgeMs } = bucketOf(schema);
   // A replica that lags may answer a direct read, but a writer has to read what it wrote.
   const options = {
     history,
     allow_direct: false,
-    ...(replicas !== undefined && { replicas }),
+    replicas,
     ...(maxAgeMs !== undefined && { ttl: maxAgeMs }),
   };
   const { streams } = await callStore(() => openJetStreamManager(connection));

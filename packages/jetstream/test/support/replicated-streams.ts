@@ -2,7 +2,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { NatsCluster } from "../../../../test/support/nats-cluster.ts";
 import { provisionBuckets } from "../../src/streams/provision-buckets.ts";
-import { provisionStreams, setReplicas } from "../../src/streams/provision-streams.ts";
+import { provisionStreams } from "../../src/streams/provision-streams.ts";
 
 const never = new AbortController().signal;
 
@@ -22,10 +22,13 @@ export async function startReplicatedStreams(): Promise<ReplicatedStreams> {
     throw new Error("the cluster has fewer than three servers");
   }
   const streams = [
-    ...(await provisionStreams(first, { pools: ["default"], ackWaitMs: 1_000 }, never)),
+    ...(await provisionStreams(
+      first,
+      { pools: ["default"], ackWaitMs: 1_000, replicas: 3 },
+      never,
+    )),
     ...(await provisionBuckets(first, never)),
   ];
-  await setReplicas(first, streams, 3, never);
   for (const stream of streams) await cluster.whole(stream);
   const resources = starting.move();
   return {
