@@ -116,4 +116,4 @@ test("a run continues to its end in order wherever its log was cut and its worke
     }),
     { numRuns: 80 },
   );
-});
+}, 120_000);
