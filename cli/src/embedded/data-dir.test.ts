@@ -27,7 +27,7 @@ test("takes the rights of other users from a folder that exists", () => {
   expect(statSync(held.path).mode & 0o777).toBe(0o700);
 });
 
-test("one process at a time holds a data folder", () => {
+test("one process at a time holds a data folder, and a refused one changes nothing", () => {
   const folder = newFolder();
   using held = openDataDir(folder);
   const lock = join(held.path, "lock");
@@ -37,7 +37,10 @@ test("one process at a time holds a data folder", () => {
   const stat = readFileSync(`/proc/${process.ppid}/stat`, "utf8");
   const parentStart = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
   writeFileSync(lock, `${process.ppid} ${parentStart}`);
+  // A server opens the way to its workspaces for the user of the sandbox.
+  chmodSync(folder, 0o710);
   expect(() => openDataDir(folder)).toThrow(`in use by process ${process.ppid}`);
+  expect(statSync(folder).mode & 0o777).toBe(0o710);
 });
 
 test("a process takes over the folder of a dead one, even if another process has its pid now", () => {

@@ -18,8 +18,8 @@ export interface DataDir extends Disposable {
 const format = 1;
 
 /**
- * Opens a data folder, and creates it if it does not exist. Throws a Failure if it cannot be written, another process holds it,
- * or a newer version of Reeve wrote it.
+ * Opens a data folder, and creates it if it does not exist. Throws a Failure if it cannot be written, and one that has changed
+ * nothing if another process holds it or a newer version of Reeve wrote it.
  */
 export function openDataDir(given: string): DataDir {
   const path = resolve(given);
@@ -37,7 +37,6 @@ export function openDataDir(given: string): DataDir {
 function openWritable(path: string): DataDir {
   // It has the token, the memories, and the instructions of all agents.
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  closeToOthers(path);
   const stored = formatOf(path);
   if (stored > format) {
     const versions = `format ${stored}, this version knows ${format}`;
@@ -53,6 +52,8 @@ function openWritable(path: string): DataDir {
   }
   writeFileSync(join(path, "format"), `${format}\n`, { mode: 0o600 });
   writeFileSync(lock, owner, { mode: 0o600 });
+  // Only the holder changes the rights: a running server has opened the way to its workspaces for the sandbox user.
+  closeToOthers(path);
   return {
     path,
     token: tokenOf(path),
