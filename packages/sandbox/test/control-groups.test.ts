@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, globSync, mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { expect, test } from "vitest";
 import { controlGroups } from "../src/bubblewrap/control-groups.ts";
 import { defaultLimits } from "../src/port.ts";
@@ -26,5 +28,19 @@ test.skipIf(groups === undefined)(
     }
     await groups.destroy(name);
     expect(groups.list()).not.toContain(name);
+  },
+);
+
+test.skipIf(groups === undefined)(
+  `a process that has ended is not added, so that the failure of its program is reported${why}`,
+  async () => {
+    if (groups === undefined) return;
+    const group = groups.open(`test-${randomUUID()}`, defaultLimits);
+    const { pid } = spawnSync(process.execPath, ["--version"]);
+    try {
+      expect(() => group.add(pid)).not.toThrow();
+    } finally {
+      await group.remove();
+    }
   },
 );

@@ -14,7 +14,7 @@ type GroupLimits = Pick<SandboxLimits, "memoryBytes" | "processes">;
 
 /** A group of processes whose memory and number the kernel limits together. */
 export interface ControlGroup {
-  /** Adds a process and all processes that it will start. */
+  /** Adds a process and all processes that it will start. Does nothing if the process has ended. */
   add(pid: number): void;
   /** Returns how many processes the kernel has killed because the group exceeded its memory. */
   memoryKills(): number;
@@ -135,7 +135,7 @@ function openGroup(
   };
   return {
     add: (pid) => {
-      for (const { folder } of groups) writeFileSync(join(folder, "cgroup.procs"), String(pid));
+      for (const { folder } of groups) addProcess(folder, pid);
     },
     memoryKills,
     remove: async () => {
@@ -143,6 +143,15 @@ function openGroup(
       for (const { folder } of groups) await removeFolder(folder);
     },
   };
+}
+
+function addProcess(folder: string, pid: number): void {
+  try {
+    writeFileSync(join(folder, "cgroup.procs"), String(pid));
+  } catch (error) {
+    // A process that ended has started no others, and its own complaint says more than this error.
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
 
 function killsIn(counter: string): number {
