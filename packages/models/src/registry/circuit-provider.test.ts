@@ -99,6 +99,46 @@ test("then one call tries it, while the others wait, and an answer lets all thro
   expect(guarded.reached).toBe(9);
 });
 
+test("a trial that hangs lets another call try the provider every ten seconds", async () => {
+  const guarded = new Guarded();
+  await guarded.calls(5);
+  await guarded.clock.advance(5_000);
+  const hung = Promise.withResolvers<void>();
+  guarded.until = hung.promise;
+  const first = guarded.call();
+  await guarded.clock.advance(9_000);
+  expect(await guarded.call()).toMatchObject({ reason: "paused", retryAfterMs: 1_000 });
+  await guarded.clock.advance(1_000);
+  const second = guarded.call();
+  expect(await guarded.call()).toMatchObject({ reason: "paused", retryAfterMs: 2_000 });
+  expect(guarded.reached).toBe(7);
+  await guarded.clock.advance(10_000);
+  guarded.until = Promise.resolve();
+  guarded.fails = undefined;
+  expect(await guarded.call()).toBeUndefined();
+  // Both that hang fail late, after the provider has answered another call.
+  guarded.fails = new ModelFailure("unavailable", "silent");
+  hung.resolve();
+  await Promise.all([first, second]);
+  guarded.fails = undefined;
+  expect(await guarded.call()).toBeUndefined();
+});
+
+test("the late failure of a trial that hung does not prolong the pause for the newer one", async () => {
+  const guarded = new Guarded();
+  await guarded.calls(5);
+  await guarded.clock.advance(5_000);
+  const hung = Promise.withResolvers<void>();
+  guarded.until = hung.promise;
+  const first = guarded.call();
+  await guarded.clock.advance(10_000);
+  guarded.until = new Promise<void>(() => undefined);
+  void guarded.call();
+  hung.resolve();
+  await first;
+  expect(await guarded.call()).toMatchObject({ retryAfterMs: 2_000 });
+});
+
 test("an unanswered trial doubles the pause", async () => {
   const guarded = new Guarded();
   await guarded.calls(5);

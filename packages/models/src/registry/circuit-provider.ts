@@ -9,11 +9,13 @@ const maxUnanswered = 5;
 const pause = { firstDelayMs: 5_000, maxDelayMs: 30_000, jitter: 0.2 };
 /** When the other calls ask again while one call tries the provider. */
 const askAgainMs = 2_000;
+/** How long one call without an answer keeps the others from trying the provider: it may hang, or think. */
+const maxTrialMs = 10_000;
 
 /**
  * Wraps a provider so that the runs of a process do not hammer it while it does not answer. After several unanswered calls
- * in a row, calls fail at once with the time at which they may be repeated. Then one call at a time is let through, until
- * one is answered. A refusal is an answer: the provider is there.
+ * in a row, calls fail at once with the time at which they may be repeated. Then one call is let through, and another one
+ * every ten seconds that it hangs, until one is answered. A refusal is an answer: the provider is there.
  */
 export function circuitProvider(
   provider: ModelProvider,
@@ -57,7 +59,8 @@ class Circuit {
   #unanswered = 0;
   /** Until when no call is let through, except for trials after it. Undefined: the circuit is closed, and all calls are. */
   #openUntilMs: number | undefined;
-  #isTried = false;
+  /** The newest call that tries the provider. */
+  #trial: { readonly untilMs: number } | undefined;
 
   constructor(name: string, clock: Pick<Clock, "now">, random?: () => number) {
     this.#name = name;
@@ -67,13 +70,7 @@ class Circuit {
 
   /** Lets a call through. Throws a ModelFailure with the time to wait if the provider is left alone. */
   enter(): EnteredCall {
-    const isTrial = this.#openUntilMs !== undefined;
-    if (this.#openUntilMs !== undefined) {
-      const restMs = this.#openUntilMs - this.#clock.now();
-      if (restMs > 0) throw this.#leftAlone(restMs);
-      if (this.#isTried) throw this.#leftAlone(askAgainMs);
-      this.#isTried = true;
-    }
+    const trial = this.#openUntilMs === undefined ? undefined : this.#startTrial(this.#openUntilMs);
     let isDecided = false;
     const decide = (outcome: () => void) => {
       if (isDecided) return;
@@ -82,25 +79,38 @@ class Circuit {
     };
     return {
       answered: () => decide(() => this.#close()),
-      unanswered: () => decide(() => this.#count(isTrial)),
-      [Symbol.dispose]: () => {
-        if (isTrial) decide(() => (this.#isTried = false));
-      },
+      unanswered: () => decide(() => this.#count(this.#endTrial(trial))),
+      [Symbol.dispose]: () => decide(() => void this.#endTrial(trial)),
     };
+  }
+
+  #startTrial(openUntilMs: number): { readonly untilMs: number } {
+    const nowMs = this.#clock.now();
+    if (nowMs < openUntilMs) throw this.#leftAlone(openUntilMs - nowMs);
+    const restMs = (this.#trial?.untilMs ?? nowMs) - nowMs;
+    if (restMs > 0) throw this.#leftAlone(Math.min(restMs, askAgainMs));
+    this.#trial = { untilMs: nowMs + maxTrialMs };
+    return this.#trial;
+  }
+
+  /** Returns whether the call is the newest one that tries the provider, which it stops being. */
+  #endTrial(trial: { readonly untilMs: number } | undefined): boolean {
+    if (trial === undefined || trial !== this.#trial) return false;
+    this.#trial = undefined;
+    return true;
   }
 
   #close(): void {
     this.#unanswered = 0;
     this.#openUntilMs = undefined;
-    this.#isTried = false;
+    this.#trial = undefined;
     this.#pauses.reset();
   }
 
-  #count(isTrial: boolean): void {
+  #count(isNewestTrial: boolean): void {
     this.#unanswered += 1;
-    if (isTrial) this.#isTried = false;
-    // Calls that were let through before the pause do not prolong it.
-    const isPaused = this.#openUntilMs !== undefined && !isTrial;
+    // Calls that were let through before the pause, or before a newer trial, do not prolong it.
+    const isPaused = this.#openUntilMs !== undefined && !isNewestTrial;
     if (isPaused || this.#unanswered < maxUnanswered) return;
     this.#openUntilMs = this.#clock.now() + this.#pauses.next();
   }
