@@ -20,8 +20,8 @@ async function readPieces(
     yield* pieces;
     if (isCut) throw new Error("the connection broke");
   };
-  // The only part of a response that `readAnswer` uses.
-  const response = { body: arriving() } as unknown as Response;
+  // The only parts of a response that `readAnswer` uses.
+  const response = { body: arriving(), headers: new Headers() } as unknown as Response;
   const signal = new AbortController().signal;
   let text = "";
   for await (const part of readAnswer(response, api.assembly(), "m", failures, signal)) {

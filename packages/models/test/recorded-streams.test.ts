@@ -44,9 +44,8 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     cacheWriteInputTokens: api.format === "anthropic.messages" ? 10 : 0,
   };
   const bytesOf = (name: string) => fixture(api, name);
-  const open = (
-    options: Pick<ProviderOptions, "idleTimeoutMs" | "streamIdleMs"> = {},
-  ): ModelProvider => api.open(server.url, { apiKey: key, ...options });
+  const open = (options: Pick<ProviderOptions, "idleTimeoutMs"> = {}): ModelProvider =>
+    api.open(server.url, { apiKey: key, ...options });
 
   async function answerTo(response: ProgrammedResponse, provider = open()): Promise<Answer> {
     server.program(response);
@@ -219,7 +218,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
       { body: [never] },
       { body: [bytes.subarray(0, placeOf(bytes, "Zürich")), never] },
     ];
-    const provider = open({ idleTimeoutMs: 50, streamIdleMs: 50 });
+    const provider = open({ idleTimeoutMs: 50 });
     for (const response of silent) {
       expect(await failureOf(answerTo(response, provider))).toMatchObject({
         reason: "unavailable",
@@ -228,6 +227,19 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
       });
     }
   });
+
+  test.each(["text/html; charset=utf-8", "application/json"])(
+    "that is a page of %s is refused once, and says which setting to check",
+    async (type) => {
+      const page = { headers: { "content-type": type }, body: ["<!doctype html><p>Hello</p>"] };
+      expect(await failureOf(answerTo(page))).toMatchObject({
+        retryable: false,
+        message: expect.stringMatching(
+          /answered with (text\/html|application\/json) and no events; check (OPENAI|ANTHROPIC)_BASE_URL$/,
+        ),
+      });
+    },
+  );
 
   test.each(refusals(api))(
     "is refused for $name: $status is $reason",

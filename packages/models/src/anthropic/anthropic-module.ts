@@ -21,10 +21,10 @@ export const anthropicModule = providerModule({
     ANTHROPIC_BASE_URL: baseUrl,
     ANTHROPIC_MODEL: model = defaultModel,
     ANTHROPIC_THINKING: thinking,
-    REEVE_MODEL_IDLE_MS: streamIdleMs,
+    REEVE_MODEL_IDLE_MS: idleTimeoutMs,
   }) {
     if (apiKey === undefined) return undefined;
-    const provider = anthropicProvider({ apiKey, baseUrl, streamIdleMs, thinking });
+    const provider = anthropicProvider({ apiKey, baseUrl, idleTimeoutMs, thinking });
     return { provider, defaultModel: model };
   },
 });

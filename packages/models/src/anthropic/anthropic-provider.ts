@@ -6,7 +6,7 @@ import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { keepAliveFetch } from "../wire/keep-alive-fetch.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
-import { defaultIdleTimeoutMs, defaultStreamIdleMs } from "../wire/provider-options.ts";
+import { defaultIdleTimeoutMs } from "../wire/provider-options.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import { anthropicFormat } from "./anthropic-messages.ts";
 import { anthropicCountRequest, anthropicRequest } from "./anthropic-request.ts";
@@ -23,7 +23,6 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
     apiKey,
     baseUrl = "https://api.anthropic.com",
     idleTimeoutMs = defaultIdleTimeoutMs,
-    streamIdleMs = defaultStreamIdleMs,
     thinking,
   } = options;
   const client = new Anthropic({
@@ -33,7 +32,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
     // Its log messages may contain prompts.
     logLevel: "off",
     openTelemetry: false,
-    fetch: keepAliveFetch(idleTimeoutMs, streamIdleMs),
+    fetch: keepAliveFetch(idleTimeoutMs),
   });
   const descriptor = create(ProviderDescriptorSchema, {
     name: "anthropic",

@@ -41,7 +41,7 @@ export const openaiModule = providerModule({
  */
 export function openaiProvider(apiKey: string, settings: Settings): ModelProvider {
   const { OPENAI_BASE_URL: baseUrl, OPENAI_REASONING_SUMMARY: reasoningSummary } = settings;
-  const options = { apiKey, baseUrl, streamIdleMs: settings.REEVE_MODEL_IDLE_MS };
+  const options = { apiKey, baseUrl, idleTimeoutMs: settings.REEVE_MODEL_IDLE_MS };
   const defaultApi = baseUrl === undefined ? "responses" : "chat";
   return (settings.OPENAI_API ?? defaultApi) === "chat"
     ? chatProvider(options)

@@ -1,14 +1,13 @@
 import OpenAI from "openai";
 import { keepAliveFetch } from "./keep-alive-fetch.ts";
 import type { ProviderOptions } from "./provider-options.ts";
-import { defaultIdleTimeoutMs, defaultStreamIdleMs } from "./provider-options.ts";
+import { defaultIdleTimeoutMs } from "./provider-options.ts";
 
 /** Creates a client of the OpenAI API that makes no retries. */
 export function openaiClient({
   apiKey,
   baseUrl = "https://api.openai.com/v1",
   idleTimeoutMs = defaultIdleTimeoutMs,
-  streamIdleMs = defaultStreamIdleMs,
 }: ProviderOptions): OpenAI {
   return new OpenAI({
     apiKey,
@@ -16,6 +15,6 @@ export function openaiClient({
     maxRetries: 0,
     // Its log messages may contain prompts.
     logLevel: "off",
-    fetch: keepAliveFetch(idleTimeoutMs, streamIdleMs),
+    fetch: keepAliveFetch(idleTimeoutMs),
   });
 }

@@ -49,6 +49,12 @@ export class ProviderFailures {
     return this.#refusal(/^\d{3}$/.test(number) ? Number(number) : undefined, body, {});
   }
 
+  /** Returns the failure for an answer of another media type than that of events. */
+  ofOtherType(type: string): ModelFailure {
+    const message = `${this.#provider} answered with ${type} and no events; check ${this.#provider.toUpperCase()}_BASE_URL`;
+    return new ModelFailure("malformed", message, { retryable: false });
+  }
+
   #refusal(
     status: number | undefined,
     body: unknown,

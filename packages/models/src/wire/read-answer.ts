@@ -32,18 +32,20 @@ export interface AnswerAssembly {
 
 /**
  * Reads a streamed answer. Yields its text, and finally its turn; text that arrives together is one part. Throws a
- * ModelFailure also for an error that the provider reports within the stream.
+ * ModelFailure also for an error that the provider reports within the stream, and for a body that has no events.
  */
 export async function* readAnswer(
-  { body }: Pick<Response, "body">,
+  { body, headers }: Pick<Response, "body" | "headers">,
   turn: AnswerAssembly,
   upstreamName: string,
   failures: ProviderFailures,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
   if (body === null) throw new ModelFailure("malformed", "the answer has no body");
+  let hasEvents = false;
   try {
     for await (const events of serverSentEvents(body)) {
+      hasEvents = true;
       signal.throwIfAborted();
       const { parts, isEnded } = assemble(events, turn, failures);
       yield* parts;
@@ -54,7 +56,14 @@ export async function* readAnswer(
     // A complete answer stays complete when its connection breaks.
     if (!turn.isComplete || error instanceof ModelFailure) throw afterBegin(error, turn, failures);
   }
+  if (!hasEvents) assertEventStream(headers, failures);
   yield { kind: "turn", turn: finished(turn, upstreamName, failures) };
+}
+
+/** A whole body of another type comes from a server that is not this API, and that sends it again after a retry. */
+function assertEventStream(headers: Headers, failures: ProviderFailures): void {
+  const [type = ""] = (headers.get("content-type") ?? "").split(";");
+  if (type !== "" && type !== "text/event-stream") throw failures.ofOtherType(type);
 }
 
 function finished(

@@ -314,7 +314,7 @@ pub struct BudgetExceeded {
 /// Total cost of a run over all model calls.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct CostSummary {
-    /// Number of model calls.
+    /// Number of model calls that reached a provider, including failed attempts.
     #[prost(uint32, tag = "1")]
     pub llm_calls: u32,
     /// Number of tool calls.
@@ -342,7 +342,7 @@ pub struct CostSummary {
 /// An error that occurred in a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunError {
-    /// Constant that identifies the error, such as `provider_failed`, `iteration_limit`,
+    /// Constant that identifies the error, such as `provider_failed`, `provider_refused`, `iteration_limit`,
     /// `answer_truncated`, `answer_filtered`, `resolve_failed`, `budget_exceeded`, or `worker_lost`.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,

@@ -346,7 +346,7 @@ pub struct TurnEnded {
 /// Total cost of a turn over all model calls.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct TurnCost {
-    /// Number of model calls.
+    /// Number of model calls that reached a provider, including failed attempts.
     #[prost(uint32, tag = "1")]
     pub llm_calls: u32,
     /// Number of tool calls.

@@ -822,7 +822,7 @@ export const BudgetExceededSchema: GenMessage<BudgetExceeded> = /*@__PURE__*/
  */
 export type CostSummary = Message<"reeve.run.v1.CostSummary"> & {
   /**
-   * Number of model calls.
+   * Number of model calls that reached a provider, including failed attempts.
    *
    * @generated from field: uint32 llm_calls = 1;
    */
@@ -892,7 +892,7 @@ export const CostSummarySchema: GenMessage<CostSummary> = /*@__PURE__*/
  */
 export type RunError = Message<"reeve.run.v1.RunError"> & {
   /**
-   * Constant that identifies the error, such as `provider_failed`, `iteration_limit`,
+   * Constant that identifies the error, such as `provider_failed`, `provider_refused`, `iteration_limit`,
    * `answer_truncated`, `answer_filtered`, `resolve_failed`, `budget_exceeded`, or `worker_lost`.
    *
    * @generated from field: string reason = 1;

@@ -243,7 +243,7 @@ export const TurnEndedSchema: GenMessage<TurnEnded> = /*@__PURE__*/
  */
 export type TurnCost = Message<"reeve.thread.v1.TurnCost"> & {
   /**
-   * Number of model calls.
+   * Number of model calls that reached a provider, including failed attempts.
    *
    * @generated from field: uint32 llm_calls = 1;
    */

@@ -2078,7 +2078,7 @@ func (x *BudgetExceeded) GetObserved() float64 {
 // Total cost of a run over all model calls.
 type CostSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of model calls.
+	// Number of model calls that reached a provider, including failed attempts.
 	LlmCalls uint32 `protobuf:"varint,1,opt,name=llm_calls,json=llmCalls,proto3" json:"llm_calls,omitempty"`
 	// Number of tool calls.
 	ToolCalls uint32 `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
@@ -2187,7 +2187,7 @@ func (x *CostSummary) GetCacheWriteInputTokens() uint32 {
 // An error that occurred in a run.
 type RunError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Constant that identifies the error, such as `provider_failed`, `iteration_limit`,
+	// Constant that identifies the error, such as `provider_failed`, `provider_refused`, `iteration_limit`,
 	// `answer_truncated`, `answer_filtered`, `resolve_failed`, `budget_exceeded`, or `worker_lost`.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What failed, on what, and how to resolve it.

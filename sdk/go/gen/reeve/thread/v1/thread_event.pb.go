@@ -522,7 +522,7 @@ func (x *TurnEnded) GetIncompleteReason() TurnIncompleteReason {
 // Total cost of a turn over all model calls.
 type TurnCost struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of model calls.
+	// Number of model calls that reached a provider, including failed attempts.
 	LlmCalls uint32 `protobuf:"varint,1,opt,name=llm_calls,json=llmCalls,proto3" json:"llm_calls,omitempty"`
 	// Number of tool calls.
 	ToolCalls uint32 `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
