@@ -138,7 +138,7 @@ test("a realistic task: three levels of subtasks, one failure, schema retries, a
   const parallel = results.find(({ result }) => result?.name === "run_parallel_subtasks");
   expect(JSON.parse(parallel?.result?.content ?? "")).toMatchObject([
     { index: 0, status: "success", result: "The reader says: There are 42 changes." },
-    { index: 1, status: "error", error: { error: "provider_failed" } },
+    { index: 1, status: "error", error: { error: "provider_refused" } },
   ]);
   const investigation = results.find(
     ({ result }) => result?.name === "run_subtask" && result.structured,

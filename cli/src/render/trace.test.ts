@@ -163,13 +163,30 @@ test("shows why a run failed", () => {
 
 test.each([
   ["rate_limited", "rate limited by openai, attempt 2 in 3.0 s: slow down"],
-  ["unavailable", "openai does not answer, attempt 2 in 3.0 s: slow down"],
-  ["not_configured", "provider openai is missing, attempt 2 in 3.0 s: slow down"],
+  ["unavailable", "openai is unavailable, attempt 2 in 3.0 s: slow down"],
+  ["not_configured", "provider openai is missing, attempt 1 in 3.0 s: slow down"],
 ])("explains a wait for a model that failed as %s", (reason, shown) => {
   const failure = { reason, provider: "openai", message: "slow down", attempt: 1 };
   const value = { ...failure, retryDelay: { seconds: 3n } };
   expect(output(prepared, { case: "modelCallFailed", value })).toContain(shown);
   expect(output(prepared, { case: "modelCallFailed", value: failure })).not.toContain("slow down");
+});
+
+test("counts only attempts that reached the provider", () => {
+  const reasons = ["unavailable", "paused", "paused", "unavailable"];
+  const printed = output(
+    prepared,
+    ...reasons.map((reason, index) => {
+      const value = { reason, provider: "openai", attempt: index + 1, retryDelay: { seconds: 3n } };
+      return { case: "modelCallFailed" as const, value };
+    }),
+  );
+  expect(printed.match(/attempt \d/g)).toEqual([
+    "attempt 2",
+    "attempt 2",
+    "attempt 2",
+    "attempt 3",
+  ]);
 });
 
 test("says which model takes over from one that gives no answer", () => {

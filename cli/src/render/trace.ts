@@ -1,5 +1,6 @@
-import type { RunEvent, SubtaskChanged } from "@reeve/contracts/run";
+import type { ModelCallFailed, RunEvent, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase, StepState } from "@reeve/contracts/run";
+import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { renderApproval } from "./approval.ts";
 import { describeModel } from "./describe-model.ts";
 import { incompleteName } from "./incomplete.ts";
@@ -64,7 +65,19 @@ function remember(state: TraceState, event: RunEvent): TraceState {
   if (content.case === "runPrepared") {
     return { ...known, source: describeModel(content.value.model, content.value.scripted) };
   }
+  if (content.case === "modelCallFailed") {
+    return { ...known, uncalled: uncalledAfter(state, event.parentId, content.value) };
+  }
   return content.case === "costSummary" ? { ...known, cost: content.value } : known;
+}
+
+function uncalledAfter(
+  { uncalled }: TraceState,
+  parentId: string,
+  failure: ModelCallFailed,
+): TraceState["uncalled"] {
+  const before = failure.attempt === 1 ? 0 : (uncalled.get(parentId) ?? 0);
+  return new Map(uncalled).set(parentId, before + (reachedProvider(failure) ? 0 : 1));
 }
 
 function renderHeader(state: TraceState, { style }: TraceOptions): string {
@@ -162,7 +175,7 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "textVoided":
       return [`    ${style("yellow", "the text above is void; the model is called again")}`];
     case "modelCallFailed": {
-      const wait = describeModelWait(content.value);
+      const wait = describeModelWait(content.value, state.uncalled.get(event.parentId) ?? 0);
       return wait === undefined ? [] : [`    ${style("yellow", wait)}`];
     }
     case "status":

@@ -52,7 +52,7 @@ describe("a model that gives no answer", () => {
     const run = givesUp(givesUp(runWith()));
     expect(modelIn(run)).toBe("third");
     expect(givesUp(run).end).toBe("error");
-    expect(run.state.head.error?.message).toContain("model third gave no answer after 2 attempts");
+    expect(run.state.head.error?.message).toContain("model third failed after 2 attempts");
   });
 
   test.each(["unauthenticated", "not_configured"])(
@@ -133,7 +133,7 @@ describe("the wall clock", () => {
       run.nowMs += 400_000;
       run.fails("unavailable", { ...passing, id });
     }
-    expect(run.lastResult).toContain("gave no answer");
+    expect(run.lastResult).toContain("failed: ");
     expect(run.turn().end).toBe("completed");
   });
 

@@ -187,6 +187,23 @@ describe("a run whose provider does not answer", () => {
     expect(other.end).toBe("error");
   });
 
+  // Requirement: RES-2
+  test.each(["paused", "not_configured"])(
+    "counts no call of a provider that was not called: %s",
+    (reason) => {
+      const run = runWith({ budgets: { maxLlmCalls: 1 }, retry: { maxRetries: 1 } });
+      outage(run, 120_000, { reason });
+      outage(run, 3_600_000);
+      expect(run.all("error")[0]?.message).toContain("after 2 attempts");
+      expect(run.all("costSummary")[0]).toMatchObject({ llmCalls: 2 });
+      const answered = runWith({ budgets: { maxLlmCalls: 1 } });
+      outage(answered, 120_000, { reason });
+      answered.turn();
+      expect(answered.end).toBe("completed");
+      expect(answered.all("costSummary")[0]).toMatchObject({ llmCalls: 1 });
+    },
+  );
+
   test("does not wait for a missing provider in a tight loop", () => {
     const retry = { initialBackoff: { nanos: 1_000_000 }, maxBackoff: { nanos: 1_000_000 } };
     const delays = outage(runWith({ retry }), 10_000, { reason: "not_configured" });

@@ -15,7 +15,7 @@ describe("a model that does not answer", () => {
     const run = new PlayedRun();
     run.write({ case: "modelCallFailed", value: { reason: "invalid", message: "no such model" } });
     expect(run.clientTrace.slice(-3)).toEqual([
-      "error:provider_failed",
+      "error:provider_refused",
       "costSummary",
       "status:error",
     ]);

@@ -1,10 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CostSummarySchema, RunEvent, Usage } from "@reeve/contracts/run";
 import { asUint32 } from "./as-uint32.ts";
+import { reachedProvider } from "./reached-provider.ts";
 
 /** What all frames of a run together have used so far. Never changed in place. */
 export interface Ledger {
-  /** Attempts to call a model, including those that got no answer. */
+  /** Model calls that reached a provider, including those that got no answer. */
   readonly llmCalls: number;
   readonly toolCalls: number;
   readonly subtasks: number;
@@ -45,6 +46,9 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
       const bytes = Buffer.byteLength(event.value.result?.content ?? "");
       return { ...spent, resultBytes: spent.resultBytes + bytes };
     }
+    case "modelCallFailed":
+      // Its start was counted before it was known whether the provider is called.
+      return reachedProvider(event.value) ? spent : { ...spent, llmCalls: spent.llmCalls - 1 };
     case "usage":
       return chargeUsage(spent, event.value);
     case "runCreated":
@@ -62,7 +66,6 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "plan":
     case "context":
     case "modelTurn":
-    case "modelCallFailed":
     case "modelRetryDue":
     case "tokensCounted":
     case "messageSubmitted":

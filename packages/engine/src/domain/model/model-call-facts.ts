@@ -40,7 +40,10 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
   return failFrame(state, frame, reasonOf(status), messageOf(state, frame, call, status));
 }
 
-/** The reasons that tell a client or an operator what to do. All others are reported as `provider_failed`. */
+/**
+ * The reasons that tell a client or an operator what to do. The others are reported as `provider_failed` if a retry may help,
+ * and as `provider_refused` if the request or the settings have to change.
+ */
 const reasons: ReadonlySet<string> = new Set([
   "context_overflow",
   "rate_limited",
@@ -49,20 +52,23 @@ const reasons: ReadonlySet<string> = new Set([
   "unauthenticated",
 ]);
 
-function reasonOf({ reason }: ModelCallFailed): string {
-  return reasons.has(reason) ? reason : "provider_failed";
+function reasonOf({ reason, retryable }: ModelCallFailed): string {
+  if (reasons.has(reason)) return reason;
+  return retryable ? "provider_failed" : "provider_refused";
 }
 
 function messageOf(
   state: RunState,
   frame: Frame,
-  { attempt }: ModelCall,
+  call: ModelCall,
   { message, reason }: ModelCallFailed,
 ): string {
-  const attempts = attempt === 1 ? "" : ` after ${attempt} attempts`;
+  // A provider that was missing or left alone was not called, which is no attempt.
+  const count = call.attempt - (call.failures - call.providerFailures);
+  const attempts = count > 1 ? ` after ${count} attempts` : "";
   const model = modelOf(state, frame);
   const remedy = remedies.get(reason)?.(model?.provider ?? "") ?? "";
-  return `model ${model?.id ?? ""} gave no answer${attempts}: ${message}${remedy}`;
+  return `model ${model?.id ?? ""} failed${attempts}: ${message}${remedy}`;
 }
 
 /** What to do about the failures that only a change of the settings or of the agent removes. */

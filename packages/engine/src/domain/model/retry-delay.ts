@@ -1,6 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { retryTimes } from "@reeve/agent/spec/retry-policy";
 import type { RetryTimes } from "@reeve/agent/spec/retry-policy";
+import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { maxAttempts } from "../budget/limits.ts";
 import type { ModelCall } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -42,8 +43,7 @@ export function delayAfterFailure(
   const delayMs = jittered(times, { failures, requestedMs, random });
   // A provider that no worker has is a matter of the deployment: the run waits until it is there, or is cancelled.
   if (reason === "not_configured") return Math.max(delayMs, minMissingDelayMs);
-  // A provider that is left alone was not called, which is no attempt.
-  if (reason !== "paused" && call.providerFailures + 1 > times.maxRetries) return undefined;
+  if (reachedProvider(failure) && call.providerFailures + 1 > times.maxRetries) return undefined;
   if (reason === "malformed" && call.malformedAnswers + 1 >= maxMalformedAttempts) return undefined;
   const leftMs = times.maxElapsedMs - Math.max(0, nowMs - (call.firstFailedAtMs ?? nowMs));
   if (leftMs <= 0) return undefined;

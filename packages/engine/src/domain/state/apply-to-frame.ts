@@ -8,6 +8,7 @@ import type {
   Usage,
 } from "@reeve/contracts/run";
 import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
+import { reachedProvider } from "@reeve/run/head/reached-provider";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
 import { withNewest, withUnit } from "./units.ts";
@@ -133,8 +134,6 @@ function openStep(frame: Frame, step: number): Frame {
 }
 
 function failedCall(call: ModelCall, failure: ModelCallFailed, failedAtMs: number): ModelCall {
-  // Neither a provider that no worker has nor one that is left alone was called.
-  const wasCalled = failure.reason !== "not_configured" && failure.reason !== "paused";
   const isOfOutage = failure.reason !== "not_configured";
   return {
     ...call,
@@ -142,7 +141,7 @@ function failedCall(call: ModelCall, failure: ModelCallFailed, failedAtMs: numbe
     failedAtMs,
     firstFailedAtMs: call.firstFailedAtMs ?? (isOfOutage ? failedAtMs : undefined),
     failures: call.failures + 1,
-    providerFailures: call.providerFailures + (wasCalled ? 1 : 0),
+    providerFailures: call.providerFailures + (reachedProvider(failure) ? 1 : 0),
     malformedAnswers: call.malformedAnswers + (failure.reason === "malformed" ? 1 : 0),
     reservedUsd: 0,
   };

@@ -1,5 +1,6 @@
 import type { ModelCallFailed, RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
+import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { applyToFrame } from "./apply-to-frame.ts";
 import { initialCompaction, initialUnits } from "./conversation.ts";
 import type { Frame } from "./frame.ts";
@@ -138,11 +139,12 @@ function failed(state: RunState, envelope: RunEvent, failure: ModelCallFailed): 
   const call = frameOfEvent(state, envelope)?.modelCall;
   const hasBegun = failure.answerBegan || call?.streamedFrom !== undefined;
   const lost = hasBegun ? (call?.reservedUsd ?? 0) : 0;
+  const isCounted = reachedProvider(failure);
   const isRepeated = failure.retryDelay !== undefined || failure.fallbackModel !== "";
   return {
     ...toOne(state, envelope),
     lostUsd: state.lostUsd + lost,
-    unansweredCalls: state.unansweredCalls + (isRepeated && !hasBegun ? 1 : 0),
+    unansweredCalls: state.unansweredCalls + (isCounted && isRepeated && !hasBegun ? 1 : 0),
   };
 }
 

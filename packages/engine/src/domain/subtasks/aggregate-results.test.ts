@@ -76,5 +76,5 @@ test("the failure of a subtask is cut like a result, and stays JSON", () => {
   run.append([fact(scopeOf(run.frame(child)), { case: "modelCallFailed", value })]);
   const [content = ""] = run.resultsSeen();
   expect(bytesOf(content)).toBeLessThanOrEqual(1_000);
-  expect(JSON.parse(content)).toMatchObject({ error: "provider_failed" });
+  expect(JSON.parse(content)).toMatchObject({ error: "provider_refused" });
 });

@@ -206,7 +206,7 @@ describe("a call of several jobs", () => {
       else run.says(`part ${id.at(-1)} done`, id).turnIn(id);
     }
     const entries: unknown = JSON.parse(run.resultsSeen()[0] ?? "");
-    const message = "model m gave no answer: the provider says refused";
+    const message = "model m failed: the provider says refused";
     expect(entries).toEqual(
       Array.from({ length: 7 }, (_, index) =>
         index === 4
