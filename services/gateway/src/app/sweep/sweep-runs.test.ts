@@ -229,14 +229,14 @@ test("a run whose row is out of date is read from its whole log", async () => {
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("a run that has just lost its dispatch is found at once, although ten thousand others are due", async () => {
+test("a run that has just lost its dispatch is found at once, although more are due than its rounds can sweep", async () => {
   const ports = memoryPorts();
-  for (let count = 0; count < 10_000; count++) {
+  for (let count = 0; count < 4_500; count++) {
     await appendFacts(ports.log, `run_${count}`, created, claimed(7), parkedRun);
     await note(ports, `run_${count}`);
   }
   await using gateway = await sweeper(ports);
-  for (let round = 0; round < 12; round++) await gateway.clock.pass();
+  await gateway.clock.pass();
   await appendFacts(ports.log, run, created);
   await note(ports);
   await gateway.isCurrent();
