@@ -36,6 +36,9 @@ const commands = {
 const packagesOnly = new Set(["check", "gen", "release", "requirements", "sdk:gen", "test:unit"]);
 /** Commands that the user runs in their own folder. */
 const userCommands = new Set(["demo", "start"]);
+const isInteractive = process.stdin.isTTY && process.stdout.isTTY;
+/** Options with which the demo needs no person. Without one, it refuses before anything is installed. */
+const demoDecides = new Set(["--yes", "--no", "--help", "-h"]);
 const compileCache = join(root, "node_modules/.cache/node");
 
 const [name = "", ...args] = process.argv.slice(2);
@@ -46,6 +49,12 @@ if (!Object.hasOwn(commands, name)) {
 if (process.platform === "win32") {
   console.error("Reeve needs Linux namespaces: on Windows, run it inside WSL 2 (wsl --install).");
   process.exit(3);
+}
+if (name === "demo" && !isInteractive && !args.some((word) => demoDecides.has(word))) {
+  console.error(
+    "the demo asks for an approval, but there is no terminal; run: npm run demo -- --yes, or with --no",
+  );
+  process.exit(2);
 }
 const problem =
   (await ensurePackages(root)) ??

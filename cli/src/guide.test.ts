@@ -35,8 +35,26 @@ function examplesIn(page: string, language: string): readonly string[] {
 
 const [spec = "", registry = ""] = examplesIn(agentPage, "yaml");
 
+/** Returns the value that the guide sets before it prints the agent. */
+function printedSetting(name: string): readonly string[] {
+  const before = agentPage.slice(0, agentPage.indexOf(spec));
+  const [, value = ""] = new RegExp(`^export .*\\b${name}=(\\S+)`, "m").exec(before) ?? [];
+  return value.split(",").filter((entry) => entry !== "");
+}
+
 describe("the agent of the guide", () => {
-  test("is valid in a deployment with its models and tools", () => {
+  test("is valid in a deployment with its tools and the settings that are printed before it", () => {
+    for (const name of [
+      "REEVE_MODELS",
+      "REEVE_MCP_CONFIG",
+      "OPENAI_API_KEY",
+      "ANTHROPIC_API_KEY",
+    ]) {
+      expect({ name, isPrinted: printedSetting(name).length > 0 }).toEqual({
+        name,
+        isPrinted: true,
+      });
+    }
     const models = create(ModelCatalogSchema, {
       models: [...parseModelRegistry(registry, "models.yaml")],
       providers: [{ name: "openai" }, { name: "anthropic", capabilities: { tools: true } }],
@@ -51,7 +69,10 @@ describe("the agent of the guide", () => {
     const pool = create(ToolCatalogSchema, {
       pool: "default",
       isolation: "bubblewrap",
-      sandbox: { networkAllow: ["*:443"], readOnlyWorkspace: true },
+      sandbox: {
+        networkAllow: [...printedSetting("REEVE_NETWORK_ALLOW")],
+        readOnlyWorkspace: true,
+      },
       tools: [
         ...own.map((name) => ({ name, source: "builtin", pool: "default", ...files })),
         { name: "execute_code", source: "builtin", pool: "default", ...execute },

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
+import process from "node:process";
 import { RunStatus } from "@reeve/contracts/run";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "../system/support/deployment.ts";
@@ -21,6 +22,7 @@ import {
 } from "./support/toolchains.ts";
 import { UnreliableProxy } from "./support/unreliable-proxy.ts";
 
+const root = join(import.meta.dirname, "../..");
 const resources = new AsyncDisposableStack();
 const folder = mkdtempSync(join(tmpdir(), "reeve-clients-"));
 resources.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -67,6 +69,18 @@ async function expectWhole(runId: string, { events, result }: ClientOutput): Pro
   expect(events.length).toBeGreaterThan(20);
   expect(events).toEqual(await sequencesOf(runId));
 }
+
+test("the printed command runs the TypeScript quickstart in a clone, also where the Node on the PATH is older", async () => {
+  const path = (process.env["PATH"] ?? "").split(delimiter);
+  const PATH = path.filter((entry) => !entry.includes("node_modules")).join(delimiter);
+  const printed = "npx node sdk/typescript/quickstart.mjs";
+  for (const page of ["README.md", "docs/clients.md"]) {
+    expect(readFileSync(join(root, page), "utf8")).toContain(printed);
+  }
+  const command = { command: printed.split(" "), env: { PATH } };
+  const output = await outputOf(command, deployment.url, deployment.token);
+  expect(output.trim()).toMatch(/\ncompleted$/);
+});
 
 describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
   const why = toolchain.kind === "missing" ? ` (skipped: ${toolchain.reason})` : "";

@@ -1,5 +1,13 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -11,22 +19,28 @@ import { build, cachesFolder, prepared } from "../system/support/language-provid
 const page = readFileSync(join(import.meta.dirname, "../../docs/clients.md"), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "reeve-recipes-"));
 const grpcurl = await prepareGrpcurl();
-/** The request of the curl recipe. Its request id returns the run that the test started. */
-const request = {
-  agentId: "csv-report",
-  input: "Summarize the file.",
-  requestId: "my-first-run",
-};
+const root = join(import.meta.dirname, "../..");
+const data = "examples/csv-report/sales.csv";
 let deployment: Deployment;
-let runId: string;
+let runId = "";
+let artifactId = "";
+/** What the recipe with curl printed. */
+let answers: readonly unknown[];
 
 beforeAll(async () => {
   deployment = await Deployment.start();
   await deployment.agent("csv-report", { model: "scripted:talk" });
-  const { run } = await deployment.reeve.runs.startRun(request);
-  runId = run?.runId ?? "";
   mkdirSync(join(folder, ".reeve"));
   writeFileSync(join(folder, ".reeve/token"), `${deployment.token}\n`);
+  mkdirSync(join(folder, "examples/csv-report"), { recursive: true });
+  copyFileSync(join(root, data), join(folder, data));
+  answers = await followed("curl -sS --fail-with-body");
+  const [uploaded, started] = answers as readonly {
+    readonly artifact?: { readonly artifactId: string };
+    readonly run?: { readonly runId: string };
+  }[];
+  artifactId = uploaded?.artifact?.artifactId ?? "";
+  runId = started?.run?.runId ?? "";
 });
 
 afterAll(async () => {
@@ -51,6 +65,7 @@ async function outputOf(program: string): Promise<string> {
   const env = {
     ...process.env,
     TOKEN: deployment.token,
+    FILE: artifactId,
     PATH: `${process.env["PATH"]}:${grpcurl.kind === "ready" ? grpcurl.bin : ""}`,
   };
   const args = ["-euo", "pipefail", "-c", script];
@@ -73,13 +88,14 @@ function jsonValues(text: string): readonly unknown[] {
 }
 
 describe("the recipe in docs/clients.md", () => {
-  test("with curl starts a run once for repeated requests, and reads it", async () => {
-    const [read] = await followed("curl -sf");
-    expect(read).toMatchObject({ run: { runId, agentId: "csv-report" } });
+  test("with curl uploads a file, starts a run with it, and reads the run", () => {
+    expect(answers).toHaveLength(3);
+    expect(runId).toMatch(/^run_/);
+    expect(answers.at(-1)).toMatchObject({ run: { runId, agentId: "csv-report" } });
   });
 
-  test("without a protocol starts a run, reads it, and streams its events in both formats", async () => {
-    const said = await outputOf("curl -sfN");
+  test("without a protocol starts the run once for repeated requests, reads it, and streams its events in both formats", async () => {
+    const said = await outputOf("curl -sSN --fail-with-body");
     expect(said).toContain(`"agentId":"csv-report"`);
     const [events = "", lines = ""] = said.split(/event: end\ndata: .*RUN_STATUS_COMPLETED.*\n\n/);
     const sequences = [...events.matchAll(/^id: (\d+):\S+$/gm)].map(([, id]) => Number(id));

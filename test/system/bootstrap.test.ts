@@ -7,14 +7,14 @@ import { describe, expect, test } from "vitest";
 import { findNode, linkNode } from "../../scripts/bootstrap/node.mjs";
 
 /** Returns the output of the bootstrap with a PATH that has only `programs`, without installing anything. */
-function bootstrap(programs: readonly string[], command = "demo") {
+function bootstrap(programs: readonly string[], command: readonly string[] = ["demo", "--yes"]) {
   const folder = mkdtempSync(join(tmpdir(), "reeve-path-"));
   for (const program of programs) {
     const path = join(folder, program);
     writeFileSync(path, "#!/bin/sh\n");
     chmodSync(path, 0o755);
   }
-  const { status, stderr } = spawnSync(process.execPath, ["scripts/bootstrap.mjs", command], {
+  const { status, stderr } = spawnSync(process.execPath, ["scripts/bootstrap.mjs", ...command], {
     cwd: join(import.meta.dirname, "../.."),
     encoding: "utf8",
     env: { ...process.env, REEVE_BOOTSTRAP_PATH: folder, REEVE_BOOTSTRAP_NO_INSTALL: "1" },
@@ -38,6 +38,13 @@ describe.skipIf(process.platform !== "linux")("on a machine without the required
     expect(said).toMatch(/^missing: bwrap\. Run: (sudo )?apk add bubblewrap$/m);
     expect(status).toBe(3);
   });
+
+  test("the demo without a terminal is refused before anything is installed", () => {
+    const { status, said } = bootstrap(["apk"], ["demo", "sales.csv"]);
+    expect(said).toContain("run: npm run demo -- --yes");
+    expect(said).not.toContain("missing");
+    expect(status).toBe(2);
+  });
 });
 
 describe.skipIf(process.platform !== "linux")("the pinned Node", () => {
@@ -59,7 +66,7 @@ describe.skipIf(process.platform !== "linux")("the pinned Node", () => {
 });
 
 test("an unknown command is a usage error", () => {
-  const { status, said } = bootstrap([], "dance");
+  const { status, said } = bootstrap([], ["dance"]);
   expect(said).toMatch(/^usage: .*demo\|start\|test\|/);
   expect(status).toBe(2);
 });

@@ -4,11 +4,11 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { openTable } from "@reeve/jetstream/table/nats";
-import { describeModel } from "../render/describe-model.ts";
+import { describeModel, modelName } from "../render/describe-model.ts";
 
 /** What the runs of a deployment can use. */
 export interface Capabilities {
-  /** Description of the model with the id `default`. Undefined if there is none. */
+  /** What the model with the id `default` is. Undefined if there is none. */
   readonly defaultModel: string | undefined;
   /** The isolation under which code runs. Undefined if there is none; then no code runs. */
   readonly isolation: string | undefined;
@@ -32,5 +32,5 @@ function defaultModelOf(catalog: ModelCatalog | undefined): string | undefined {
   const model = catalog?.models.find(({ id }) => id === "default");
   if (model === undefined) return undefined;
   const provider = catalog?.providers.find(({ name }) => name === model.provider);
-  return describeModel(model, provider?.scripted === true);
+  return provider?.scripted === true ? describeModel(model, true) : modelName(model);
 }

@@ -3,7 +3,15 @@ import { oneLine } from "./plain-text.ts";
 
 /** Describes what answers. Never presents a script as a model. */
 export function describeModel(model: ModelSpec | undefined, scripted: boolean): string {
-  const name = oneLine(model?.upstreamName || model?.id || "unknown", 100);
-  if (scripted) return `scripted answers "${name}", no model is called`;
-  return `model ${oneLine(model?.provider ?? "unknown", 60)}:${name}`;
+  if (scripted) return `scripted answers "${upstreamName(model)}", no model is called`;
+  return `model ${modelName(model)}`;
+}
+
+/** Returns the name of a model with that of its provider. */
+export function modelName(model: ModelSpec | undefined): string {
+  return `${oneLine(model?.provider ?? "unknown", 60)}:${upstreamName(model)}`;
+}
+
+function upstreamName(model: ModelSpec | undefined): string {
+  return oneLine(model?.upstreamName || model?.id || "unknown", 100);
 }
