@@ -1,3 +1,4 @@
+import { allRoles } from "@reeve/platform/rpc/roles";
 import { expect, test } from "vitest";
 import { serviceConfigs } from "./service-configs.ts";
 
@@ -10,11 +11,11 @@ test("REEVE_TOKENS adds to the token of the local user", () => {
   };
   const tokensWith = (settings: Readonly<Record<string, string>>) =>
     Object.fromEntries(serviceConfigs(settings, parts).gateway("http://127.0.0.1:1").REEVE_TOKENS);
-  const me = { "token-of-the-user": { tenant: "local", subject: "me" } };
+  const me = { "token-of-the-user": { tenant: "local", subject: "me", roles: allRoles } };
   expect(tokensWith({})).toEqual(me);
   expect(tokensWith({ REEVE_TOKENS: "token-of-ada=acme/ada" })).toEqual({
     ...me,
-    "token-of-ada": { tenant: "acme", subject: "ada" },
+    "token-of-ada": { tenant: "acme", subject: "ada", roles: allRoles },
   });
   expect(() => tokensWith({ REEVE_TOKENS: "short" })).toThrow("REEVE_TOKENS");
 });
