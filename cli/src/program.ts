@@ -13,6 +13,7 @@ import { rebuildCommand } from "./commands/rebuild.ts";
 import { runCommands } from "./commands/runs.ts";
 import { sendCommand } from "./commands/send.ts";
 import { threadsCommand } from "./commands/threads.ts";
+import { tokensCommand } from "./commands/operate/tokens.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { upCommand } from "./commands/up.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -47,6 +48,7 @@ export function createProgram(context: Context): Command {
     modelsCommand(context),
     artifactsCommand(context),
     filesCommand(context),
+    tokensCommand(context),
     provisionCommand(context),
     rebuildCommand(context),
     completionCommand(context),

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { createClient } from "@connectrpc/connect";
 import { RunService } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
-import { authenticate } from "../src/rpc/principal.ts";
+import { authenticate, fixedCredentials } from "../src/rpc/principal.ts";
 import { allRoles } from "../src/rpc/roles.ts";
 import type { Served } from "./support/served.ts";
 import { served } from "./support/served.ts";
@@ -26,7 +26,7 @@ const service = {
 const valid = { agentId: "known", input: "hello" };
 
 function authenticated(options: Parameters<typeof served>[1] = {}): Promise<Served> {
-  return served(service, { authenticate: authenticate(tokens), ...options });
+  return served(service, { authenticate: authenticate(fixedCredentials(tokens)), ...options });
 }
 
 function envelope(flags: number, content: Uint8Array): Buffer {

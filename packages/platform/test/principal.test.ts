@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { failureFrom } from "../src/rpc/connect-failure.ts";
 import { authenticateInternally, principalHeaders } from "../src/rpc/internal-principal.ts";
-import { authenticate, principalOf } from "../src/rpc/principal.ts";
+import { authenticate, fixedCredentials, principalOf } from "../src/rpc/principal.ts";
 import { allRoles } from "../src/rpc/roles.ts";
 import { served } from "./support/served.ts";
 
@@ -33,7 +33,9 @@ async function subjectOf(
 
 test("a bearer token determines the principal; a request without one is refused", async () => {
   const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann", roles: allRoles }]]);
-  await using bench = await served(whoami, { authenticate: authenticate(tokens) });
+  await using bench = await served(whoami, {
+    authenticate: authenticate(fixedCredentials(tokens)),
+  });
   expect(await subjectOf(bench, { authorization: "Bearer secret-token" })).toBe("acme/ann");
   expect(await subjectOf(bench, { authorization: "bearer secret-token" })).toBe("acme/ann");
   for (const authorization of ["", "secret-token", "Bearer ", "Bearer secret-token x", "Basic a"]) {
@@ -49,7 +51,9 @@ test("a bearer token determines the principal; a request without one is refused"
 
 test("two tokens in one request are refused", async () => {
   const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann", roles: allRoles }]]);
-  await using bench = await served(whoami, { authenticate: authenticate(tokens) });
+  await using bench = await served(whoami, {
+    authenticate: authenticate(fixedCredentials(tokens)),
+  });
   const client = createClient(RunService, bench.transport);
   const headers = new Headers({ authorization: "Bearer secret-token" });
   headers.append("authorization", "Bearer secret-token");
@@ -90,7 +94,9 @@ test("a caller without the internal token, or without a principal, is refused", 
 test("a credential without the role of a method is refused before the method is called", async () => {
   const roles = new Set([Role.APPROVER]);
   const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann", roles }]]);
-  await using bench = await served(whoami, { authenticate: authenticate(tokens) });
+  await using bench = await served(whoami, {
+    authenticate: authenticate(fixedCredentials(tokens)),
+  });
   const headers = { authorization: "Bearer secret-token" };
   // Every role permits what a viewer may do.
   expect(await subjectOf(bench, headers)).toBe("acme/ann");
@@ -107,6 +113,8 @@ test("a credential without the role of a method is refused before the method is 
 test("a credential without any role may do nothing", async () => {
   const credential = { tenant: "acme", subject: "ann", roles: new Set<Role>() };
   const tokens = new Map([["secret-token", credential]]);
-  await using bench = await served(whoami, { authenticate: authenticate(tokens) });
+  await using bench = await served(whoami, {
+    authenticate: authenticate(fixedCredentials(tokens)),
+  });
   expect(await subjectOf(bench, { authorization: "Bearer secret-token" })).toBe("denied");
 });

@@ -13,7 +13,7 @@ import { RunService } from "@reeve/contracts/run";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { Failure } from "../src/failure.ts";
-import { authenticate } from "../src/rpc/principal.ts";
+import { authenticate, fixedCredentials } from "../src/rpc/principal.ts";
 import { allRoles } from "../src/rpc/roles.ts";
 import { traceClientRequests } from "../src/rpc/rpc-spans.ts";
 import { traceparentOf } from "../src/telemetry/spans.ts";
@@ -110,7 +110,7 @@ test("the span of a stream ends when the client leaves", async () => {
 
 test("an unauthenticated request has no span, and an authenticated one has", async () => {
   const alice = { tenant: "acme", subject: "alice", roles: allRoles };
-  const byToken = authenticate(new Map([["alice-token", alice]]));
+  const byToken = authenticate(fixedCredentials(new Map([["alice-token", alice]])));
   await using server = await served({ startRun: () => ({}) }, { authenticate: byToken });
   const runs = createClient(RunService, server.transport);
   const request = { agentId: "a", input: "hello" };

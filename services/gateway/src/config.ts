@@ -14,6 +14,8 @@ export const gatewayConfig = z
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
     /** The bearer tokens with their principals and roles. Default: a generated development token in a file that the log names. */
     REEVE_TOKENS: tokenList.prefault(""),
+    /** A file of tokens by digest, which is read again when it changes. Its tokens are valid beside those of REEVE_TOKENS. */
+    REEVE_TOKENS_FILE: z.string().min(1).optional(),
     REEVE_APPROVALS_URL: z.url().default("http://127.0.0.1:4681"),
     /** The secret that the gateway and approvals share; approvals refuses all other callers. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
@@ -45,7 +47,8 @@ export const gatewayConfig = z
     REEVE_RETAIN_RUNS: z.coerce.number().int().min(1).max(1_000_000_000).optional(),
   })
   .refine(
-    ({ REEVE_LISTEN: { host }, REEVE_TOKENS: tokens }) => isLoopback(host) || tokens.size > 0,
+    ({ REEVE_LISTEN: { host }, REEVE_TOKENS: tokens, REEVE_TOKENS_FILE: file }) =>
+      isLoopback(host) || tokens.size > 0 || file !== undefined,
     requiredBeyondLoopback("REEVE_TOKENS", "REEVE_LISTEN"),
   );
 

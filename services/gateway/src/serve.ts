@@ -1,7 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
 import { ProjectionSchema } from "@reeve/contracts/projection";
 import { RunSchema } from "@reeve/contracts/run";
 import { ThreadSchema } from "@reeve/contracts/thread";
@@ -18,9 +15,7 @@ import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
-import type { Credential } from "@reeve/platform/rpc/principal";
 import { authenticate } from "@reeve/platform/rpc/principal";
-import { allRoles } from "@reeve/platform/rpc/roles";
 import { limitsOf } from "@reeve/platform/process/settings";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
@@ -29,6 +24,7 @@ import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
+import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
 import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
@@ -77,7 +73,7 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
-        authenticate: authenticate(tokensOf(config, log, starting)),
+        authenticate: authenticate(openCredentials(config, log, starting)),
         listener,
         limits: limitsOf(config),
         ready: () => connectionStateOf(nats.connection).isUp,
@@ -158,23 +154,4 @@ function keepProjections(
     };
     await keepProjectionOverNats(nats, projection, log, signal);
   });
-}
-
-function tokensOf(
-  { REEVE_TOKENS: tokens }: GatewayConfig,
-  log: Logger,
-  resources: AsyncDisposableStack,
-): ReadonlyMap<string, Credential> {
-  if (tokens.size > 0) return tokens;
-  const development = randomBytes(18).toString("base64url");
-  // Not logged: others may read the log. Only the user of this process can read the file.
-  const folder = mkdtempSync(join(tmpdir(), "reeve-token-"));
-  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const tokenFile = join(folder, "token");
-  writeFileSync(tokenFile, `${development}\n`, { mode: 0o600 });
-  log.warn(
-    { tokenFile },
-    "REEVE_TOKENS is not set; use the token in this file, which is valid until the process ends",
-  );
-  return new Map([[development, { tenant: "default", subject: "developer", roles: allRoles }]]);
 }

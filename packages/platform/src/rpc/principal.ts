@@ -23,6 +23,10 @@ const principalKey = createContextKey<Principal | undefined>(undefined, {
   description: "principal",
 });
 
+const recheckKey = createContextKey<(() => Principal) | undefined>(undefined, {
+  description: "recheck",
+});
+
 /** Services that need no credential, because they reveal nothing about tenants. */
 const open: ReadonlySet<string> = new Set([
   "grpc.health.v1.Health",
@@ -48,30 +52,57 @@ export type Authenticate = (
   context: Pick<HandlerContext, "service" | "method" | "requestHeader" | "values">,
 ) => void;
 
-/**
- * Accepts a request only with a bearer token of `tokens` whose roles permit the method, and passes the token's principal to
- * the handler.
- */
-export function authenticate(tokens: ReadonlyMap<string, Credential>): Authenticate {
+/** The bearer tokens that are valid. */
+export interface Credentials {
+  /** Returns what a token stands for at this moment, or undefined if it is unknown, revoked, or expired. */
+  find(token: string): Credential | undefined;
+}
+
+/** Returns credentials that never change. */
+export function fixedCredentials(tokens: ReadonlyMap<string, Credential>): Credentials {
   // Looked up by digest, so that the duration reveals nothing about how much of a token is right.
   const credentials = new Map(
-    [...tokens].map(([token, credential]) => [digest(token), credential]),
+    [...tokens].map(([token, credential]) => [tokenDigest(token), credential]),
   );
+  return { find: (token) => credentials.get(tokenDigest(token)) };
+}
+
+/** Returns the SHA-256 of a token in lowercase hexadecimal, the form in which tokens are stored. */
+export function tokenDigest(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+/**
+ * Accepts a request only with a bearer token of `credentials` whose roles permit the method, and passes the token's principal
+ * to the handler. `recheck` repeats this while a stream lasts.
+ */
+export function authenticate(credentials: Credentials): Authenticate {
   return ({ service, method, requestHeader, values }) => {
     if (isOpenService(service)) return;
     const [, token] = /^bearer\s+(\S+)$/i.exec(requestHeader.get("authorization") ?? "") ?? [];
-    const credential = token === undefined ? undefined : credentials.get(digest(token));
-    if (credential === undefined) {
-      const message =
-        token === undefined
-          ? "no bearer token: send the header `authorization: Bearer <token>`"
-          : "unknown bearer token: use one of the tokens that the gateway is configured with";
-      throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
-    }
-    const { tenant, subject, roles } = credential;
-    requireRole(method, { tenant, subject }, roles);
-    setPrincipal(values, { tenant, subject });
+    const admit = () => {
+      const { tenant, subject, roles } = credentialOf(credentials, token);
+      requireRole(method, { tenant, subject }, roles);
+      return { tenant, subject };
+    };
+    setPrincipal(values, admit());
+    values.set(recheckKey, admit);
   };
+}
+
+function credentialOf(credentials: Credentials, token: string | undefined): Credential {
+  const credential = token === undefined ? undefined : credentials.find(token);
+  if (credential !== undefined) return credential;
+  const message =
+    token === undefined
+      ? "no bearer token: send the header `authorization: Bearer <token>`"
+      : "unknown bearer token: it was never valid, was revoked, or has expired; use one of the tokens that the gateway is configured with";
+  throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
+}
+
+/** Throws a Failure if the credential of a request that was accepted would be refused now. */
+export function recheck(values: ContextValues): void {
+  values.get(recheckKey)?.();
 }
 
 /** Returns the principal of a request. Throws if the server does not authenticate. */
@@ -84,8 +115,4 @@ export function principalOf(context: Pick<HandlerContext, "values">): Principal 
 /** Returns the tenant that a request counts for, or "" if it needs no credential. */
 export function ownerOf(values: ContextValues): string {
   return values.get(principalKey)?.tenant ?? "";
-}
-
-function digest(token: string): string {
-  return createHash("sha256").update(token).digest("base64");
 }

@@ -17,6 +17,7 @@ import { plainHttp } from "./http/plain-http.ts";
 import type { PlainRoute } from "./plain/plain-route.ts";
 import { serveReflection } from "./reflection.ts";
 import type { Authenticate } from "./principal.ts";
+import { recheckStreams } from "./recheck-streams.ts";
 import { rpcHandler } from "./rpc-handler.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import { defaultLimits } from "./server-limits.ts";
@@ -95,7 +96,12 @@ export async function serve(
       plainRoutes: options.plainRoutes,
       // Before the interceptors: requests without a credential leave no span.
       authenticate: options.authenticate,
-      interceptors: [traceServerRequests(), mapErrors(log, draining), validateRequests()],
+      interceptors: [
+        traceServerRequests(),
+        mapErrors(log, draining),
+        recheckStreams,
+        validateRequests(),
+      ],
       binaryOptions: readDeep,
       jsonOptions: { ...strictJson, ...readDeep },
       compressMinBytes: 16 * 1024,

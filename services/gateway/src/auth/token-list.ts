@@ -32,7 +32,8 @@ export const tokenList = z.string().transform((text, context): ReadonlyMap<strin
   return credentials;
 });
 
-function rolesNamed(names: string): ReadonlySet<Role> | undefined {
+/** Returns the roles of a list such as `runner+approver`, or undefined if one is unknown. */
+export function rolesNamed(names: string): ReadonlySet<Role> | undefined {
   const roles = new Set<Role>();
   for (const name of names.split("+")) {
     const role = roleNamed(name);

@@ -19,9 +19,12 @@ export interface BenchWithAgent extends GatewayBench {
   queued(): Promise<string>;
 }
 
-export async function openBenchWithAgent(): Promise<BenchWithAgent> {
+/** Opens it with further settings of the gateway. */
+export async function openBenchWithAgent(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BenchWithAgent> {
   await using starting = new AsyncDisposableStack();
-  const bench = starting.use(await openGatewayBench());
+  const bench = starting.use(await openGatewayBench(settings));
   const as = (protocol: Protocol, authorization: string | undefined) =>
     clientsOf(bench.url, authorization, protocol);
   const acme = as("gRPC", `Bearer ${tokens.acme}`);

@@ -48,7 +48,10 @@ export interface GatewayBench extends AsyncDisposable {
   readonly nats: Nats;
 }
 
-export async function openGatewayBench(): Promise<GatewayBench> {
+/** Opens it with further settings of the gateway. */
+export async function openGatewayBench(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<GatewayBench> {
   await using starting = new AsyncDisposableStack();
   const storeDir = mkdtempSync(join(tmpdir(), "reeve-gateway-"));
   starting.defer(() => rmSync(storeDir, { recursive: true, force: true }));
@@ -67,6 +70,7 @@ export async function openGatewayBench(): Promise<GatewayBench> {
     // Nothing listens on this port.
     REEVE_APPROVALS_URL: "http://127.0.0.1:1",
     REEVE_MAX_ARTIFACT_BYTES: "1000",
+    ...settings,
   });
   const gateway = starting.use(await startGateway(config, { nats, log }, never));
   const runs = await openRunLog(nats);
