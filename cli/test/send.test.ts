@@ -1,3 +1,5 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "@reeve/contracts/error-details";
 import { expect, test } from "vitest";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
 import { serveRuns } from "./support/small-server.ts";
@@ -19,4 +21,18 @@ test.each([
   expect(await runCli(args, { terminal, environment: {}, signal })).toBe(0);
   expect(messages).toEqual([{ runId: "run_1", text: sent }]);
   expect(terminal.stdout).toBe("sent to run_1\n");
+});
+
+test("send to a run that has ended says how to continue the conversation", async () => {
+  const { signal } = new AbortController();
+  const info = { desc: ErrorInfoSchema, value: { reason: "RUN_ENDED", domain: "reeve" } };
+  const refusal = new ConnectError("ended", Code.FailedPrecondition, undefined, [info]);
+  const sendMessage = () => Promise.reject(refusal);
+  await using server = await serveRuns({ sendMessage }, 0, signal);
+  const terminal = new MemoryTerminal();
+  const args = ["--url", server.url, "send", "run_1", "hi"];
+  expect(await runCli(args, { terminal, environment: {}, signal })).not.toBe(0);
+  expect(terminal.stderr).toMatch(
+    /to continue the conversation of its thread, run: reeve --url \S+ run AGENT TEXT --thread THREAD/,
+  );
 });

@@ -1,3 +1,4 @@
+import { ReeveError } from "@reeve/client";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
@@ -11,7 +12,13 @@ export function sendCommand(context: Context): Command {
   return command.action((runId: string, text: string) =>
     withClient(context, command, async (reeve) => {
       const message = text === "-" ? await context.terminal.read() : text;
-      await reeve.sendMessage(runId, message, context);
+      await reeve.sendMessage(runId, message, context).catch((error: unknown) => {
+        if (error instanceof ReeveError && error.reason === "RUN_ENDED") {
+          const again = `${context.reeve} run AGENT TEXT --thread THREAD`;
+          context.terminal.note(`to continue the conversation of its thread, run: ${again}\n`);
+        }
+        throw error;
+      });
       context.terminal.out(`sent to ${runId}\n`);
     }),
   );

@@ -13,7 +13,7 @@ export function renderError(error: unknown, url: string | undefined, style: Styl
   const isUnreachable = url !== undefined && error instanceof ReeveError && isUnconnected(error);
   const message = isUnreachable
     ? `no Reeve server at ${url}; start one with \`reeve up\`, or set --url or REEVE_URL`
-    : sentence + tokenHint(error);
+    : sentence + tokenHint(error, url);
   const rows = error.violations.map(({ field, description, reason }) =>
     [field, description, reason].map(plainText),
   );
@@ -21,9 +21,10 @@ export function renderError(error: unknown, url: string | undefined, style: Styl
 }
 
 /** How the user gives a token, after an error of the server that one is missing or not known. */
-function tokenHint(error: ReeveError | Failure): string {
+function tokenHint(error: ReeveError | Failure, url: string | undefined): string {
   if (!(error instanceof ReeveError) || error.code !== Code.Unauthenticated) return "";
-  return " (use --token or REEVE_TOKEN, or --data-dir with the data folder of the server)";
+  const server = url === undefined ? "the server" : `the server at ${url}`;
+  return ` (this is what ${server} says; use --token or REEVE_TOKEN, or --data-dir with its data folder)`;
 }
 
 /** Whether a cause of the error is that no connection could be opened. */

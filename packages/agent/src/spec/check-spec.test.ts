@@ -182,7 +182,7 @@ describe("a spec has a warning", () => {
     });
     expect(violations).toEqual([]);
     expect(warnings).toEqual([
-      expect.stringMatching(/^mcp_servers: "maps"/),
+      'mcp_servers: "maps" has not listed any tools yet; the servers that have: weather',
       expect.stringMatching(/^hitl_tools: .*"mcp__maps__route"/),
     ]);
   });

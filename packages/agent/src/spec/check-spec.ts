@@ -145,9 +145,17 @@ function hasListed(server: string, catalogs: readonly ToolCatalog[]): boolean {
 }
 
 function unlistedWarnings(spec: AgentSpec, catalogs: readonly ToolCatalog[]): readonly string[] {
+  const known = new Set(
+    catalogs.flatMap(({ tools }) =>
+      tools.flatMap(({ source }) => (source.startsWith("mcp:") ? [source.slice(4)] : [])),
+    ),
+  );
   const servers = spec.mcpServers
-    .filter((server) => !hasListed(server, catalogs))
-    .map((server) => `mcp_servers: "${server}" has not listed any tools yet`);
+    .filter((server) => !known.has(server))
+    .map(
+      (server) =>
+        `mcp_servers: "${server}" has not listed any tools yet; the servers that have: ${listed([...known].toSorted())}`,
+    );
   const tools = spec.hitlTools
     .filter((name) => isUnlisted(name, spec, catalogs))
     .map((name) => `hitl_tools: it is not known yet whether the tool "${name}" exists`);
