@@ -8,6 +8,7 @@ import { failureFrom } from "../src/rpc/connect-failure.ts";
 import { authenticateInternally, principalHeaders } from "../src/rpc/internal-principal.ts";
 import { authenticate, fixedCredentials, principalOf } from "../src/rpc/principal.ts";
 import { allRoles } from "../src/rpc/roles.ts";
+import { processMetrics } from "../src/telemetry/metrics.ts";
 import { served } from "./support/served.ts";
 
 /** Replies with the principal of the request. */
@@ -117,4 +118,27 @@ test("a credential without any role may do nothing", async () => {
     authenticate: authenticate(fixedCredentials(tokens)),
   });
   expect(await subjectOf(bench, { authorization: "Bearer secret-token" })).toBe("denied");
+});
+
+test("refused credentials are counted by the reason", async () => {
+  const credential = { tenant: "acme", subject: "ann", roles: new Set([Role.VIEWER]) };
+  const tokens = new Map([["secret-token", credential]]);
+  await using bench = await served(whoami, {
+    authenticate: authenticate(fixedCredentials(tokens)),
+  });
+  const refusals = processMetrics().getSingleMetric("reeve_refused_credentials_total");
+  refusals?.reset();
+  const client = createClient(RunService, bench.transport);
+  await subjectOf(bench, {});
+  await subjectOf(bench, { authorization: "Bearer guess" });
+  await client
+    .startRun({}, { headers: { authorization: "Bearer secret-token" } })
+    .catch(() => undefined);
+  await subjectOf(bench, { authorization: "Bearer secret-token" });
+  const { values = [] } = (await refusals?.get()) ?? {};
+  expect(values.map(({ labels, value }) => [labels["why"], value])).toEqual([
+    ["missing", 1],
+    ["unknown", 1],
+    ["role", 1],
+  ]);
 });

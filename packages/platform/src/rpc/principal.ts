@@ -5,6 +5,7 @@ import { createContextKey } from "@connectrpc/connect";
 import type { Role } from "@reeve/contracts/access/role";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
+import { counter } from "../telemetry/metrics.ts";
 import { requireRole } from "./roles.ts";
 
 /** The authenticated caller: taken from the credential, never from the request. */
@@ -21,6 +22,12 @@ export interface Credential extends Principal {
 
 const principalKey = createContextKey<Principal | undefined>(undefined, {
   description: "principal",
+});
+
+const refusals = counter({
+  name: "reeve_refused_credentials_total",
+  help: "Requests that were refused for their credential: missing, unknown, or without the role of the method.",
+  labels: ["why"],
 });
 
 const recheckKey = createContextKey<(() => Principal) | undefined>(undefined, {
@@ -82,7 +89,12 @@ export function authenticate(credentials: Credentials): Authenticate {
     const [, token] = /^bearer\s+(\S+)$/i.exec(requestHeader.get("authorization") ?? "") ?? [];
     const admit = () => {
       const { tenant, subject, roles } = credentialOf(credentials, token);
-      requireRole(method, { tenant, subject }, roles);
+      try {
+        requireRole(method, { tenant, subject }, roles);
+      } catch (error) {
+        refusals.inc({ why: "role" });
+        throw error;
+      }
       return { tenant, subject };
     };
     setPrincipal(values, admit());
@@ -93,6 +105,7 @@ export function authenticate(credentials: Credentials): Authenticate {
 function credentialOf(credentials: Credentials, token: string | undefined): Credential {
   const credential = token === undefined ? undefined : credentials.find(token);
   if (credential !== undefined) return credential;
+  refusals.inc({ why: token === undefined ? "missing" : "unknown" });
   const message =
     token === undefined
       ? "no bearer token: send the header `authorization: Bearer <token>`"
