@@ -31,6 +31,8 @@ export class OpenDecisions implements Disposable {
       this.#open.get(approvalId)?.abort();
       this.#open.delete(approvalId);
     } else if (this.#mode === "ask") {
+      // A list and the stream of events may both say that it is pending.
+      if (this.#open.has(approvalId)) return;
       const withdrawn = new AbortController();
       this.#open.set(approvalId, withdrawn);
       this.#asked = this.#asked.then(() => this.#ask(approval, withdrawn.signal));

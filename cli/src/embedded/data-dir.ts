@@ -50,7 +50,9 @@ function openWritable(path: string): DataDir {
   if (holder !== undefined && holder !== process.pid) {
     throw refusal(`data folder ${path} is in use by process ${holder}; stop that process`);
   }
-  writeFileSync(join(path, "format"), `${format}\n`, { mode: 0o600 });
+  if (stored !== format || !existsSync(join(path, "format"))) {
+    writeFileSync(join(path, "format"), `${format}\n`, { mode: 0o600 });
+  }
   writeFileSync(lock, owner, { mode: 0o600 });
   // Only the holder changes the rights: a running server has opened the way to its workspaces for the sandbox user.
   closeToOthers(path);
@@ -66,11 +68,12 @@ function refusal(problem: string, cause?: Error): Failure {
   return new Failure("precondition", ErrorReason.UNAVAILABLE, message, { cause });
 }
 
-/** Returns the format of a folder. Infinite for a file that this version cannot read. */
+/** Returns the format of a folder. Infinite for a file that this version cannot read. A write to a full disk leaves it empty. */
 function formatOf(path: string): number {
   const file = join(path, "format");
   if (!existsSync(file)) return 1;
   const text = readFileSync(file, "utf8").trim();
+  if (text === "") return 1;
   return /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
 }
 

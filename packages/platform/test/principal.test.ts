@@ -1,12 +1,18 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import { createClient } from "@connectrpc/connect";
+import { createClient, createContextValues } from "@connectrpc/connect";
 import { Role } from "@reeve/contracts/access/role";
 import { RunService } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { failureFrom } from "../src/rpc/connect-failure.ts";
 import { authenticateInternally, principalHeaders } from "../src/rpc/internal-principal.ts";
-import { authenticate, fixedCredentials, principalOf } from "../src/rpc/principal.ts";
+import {
+  authenticate,
+  fixedCredentials,
+  mayCall,
+  principalOf,
+  recheck,
+} from "../src/rpc/principal.ts";
 import { allRoles } from "../src/rpc/roles.ts";
 import { processMetrics } from "../src/telemetry/metrics.ts";
 import { served } from "./support/served.ts";
@@ -141,4 +147,18 @@ test("refused credentials are counted by the reason", async () => {
     ["unknown", 1],
     ["role", 1],
   ]);
+});
+
+test("a token that stands for somebody else ends the streams that it opened", () => {
+  let subject = "ann";
+  const roles = new Set([Role.VIEWER]);
+  const admit = authenticate({ find: () => ({ tenant: "acme", subject, roles }) });
+  const values = createContextValues();
+  const requestHeader = new Headers({ authorization: "Bearer secret-token" });
+  admit({ service: RunService, method: RunService.method.watchRun, requestHeader, values });
+  recheck(values);
+  expect(mayCall({ values }, RunService.method.getRun)).toBe(true);
+  expect(mayCall({ values }, RunService.method.cancelRun)).toBe(false);
+  subject = "bob";
+  expect(() => recheck(values)).toThrow("unknown bearer token");
 });

@@ -1,4 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseTokenFile } from "@reeve/gateway/auth/token-file";
@@ -49,7 +58,29 @@ test("a token is listed, and revoked by its id", async () => {
   expect(text).toMatch(/^# people\nsha256:\w+ acme\/bob\/viewer\n$/);
 });
 
+test("a change keeps the rights of the file, and the link to it", async () => {
+  const target = `${file}.target`;
+  writeFileSync(target, "", { mode: 0o600 });
+  chmodSync(target, 0o640);
+  symlinkSync(target, file);
+  expect(await tokens("create", "acme/bob", "--roles", "viewer")).toMatchObject({ code: 0 });
+  expect(statSync(target).mode & 0o777).toBe(0o640);
+  expect(readFileSync(target, "utf8")).toContain("acme/bob/viewer");
+});
+
+test("two changes at the same time do not undo each other", async () => {
+  writeFileSync(`${file}.new`, "");
+  const refused = await tokens("create", "acme/bob", "--roles", "viewer");
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toContain("another process changes the tokens");
+  expect(existsSync(`${file}.new`)).toBe(true);
+});
+
 test.each([
+  [
+    ["create", "acme/ann", "--roles", "viewer", "--until", "2020-01-31T00:00:00Z"],
+    "2020-01-31T00:00:00Z has passed",
+  ],
   [["create", "acme/ann", "--roles", "admin"], "unknown role"],
   [["create", "acme", "--roles", "viewer"], "is not `sha256:DIGEST"],
   [["create", "acme/ann", "--roles", "viewer", "--until", "tomorrow"], "the time `tomorrow`"],

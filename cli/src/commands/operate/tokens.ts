@@ -1,6 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import process from "node:process";
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { parseTokenFile } from "@reeve/gateway/auth/token-file";
 import { tokenDigest } from "@reeve/platform/rpc/principal";
 import { roleName } from "@reeve/platform/rpc/roles";
@@ -42,10 +53,14 @@ export function tokensCommand({ terminal }: Pick<Context, "terminal">): Command 
       const end = until === undefined ? "" : ` until=${until}`;
       const line = `sha256:${tokenDigest(token)} ${who}/${roles}${end}`;
       // Before anything is written, so that a mistake leaves the file as it was.
-      parse(line, "the token");
-      const text = readIfExists(file);
-      parse(text, file);
-      replace(file, `${text === "" || text.endsWith("\n") ? text : `${text}\n`}${line}\n`);
+      const [stored] = parse(line, "the token").values();
+      if ((stored?.expiresAt ?? Infinity) <= Date.now()) {
+        throw new UsageError(`--until ${until} has passed; choose a time in the future`);
+      }
+      change(file, (text) => {
+        parse(text, file);
+        return `${text === "" || text.endsWith("\n") ? text : `${text}\n`}${line}\n`;
+      });
       terminal.out(`${token}\n`);
       terminal.note(`added to ${file}; the token is not shown again\n`);
     });
@@ -62,15 +77,16 @@ export function tokensCommand({ terminal }: Pick<Context, "terminal">): Command 
   withFile("revoke", "Remove a token from a file. Its streams end within seconds.")
     .argument("<id>", "the id of the token, as `reeve tokens list` shows it")
     .action((id: string, { file }: FileOption) => {
-      const text = readIfExists(file);
-      const found = [...parse(text, file).keys()].filter((digest) => digest.startsWith(id));
-      if (found.length !== 1 || id.length < idLength) {
-        throw new UsageError(
-          `${file} has no token with the id ${id}; list them: reeve tokens list --file ${file}`,
-        );
-      }
-      const kept = text.split("\n").filter((line) => !line.includes(`sha256:${found[0]}`));
-      replace(file, kept.join("\n"));
+      change(file, (text) => {
+        const found = [...parse(text, file).keys()].filter((digest) => digest.startsWith(id));
+        if (found.length !== 1 || id.length < idLength) {
+          throw new UsageError(
+            `${file} has no token with the id ${id}; list them: reeve tokens list --file ${file}`,
+          );
+        }
+        const isKept = (line: string) => !line.includes(`sha256:${found[0]}`);
+        return text.split("\n").filter(isKept).join("\n");
+      });
       terminal.note(`revoked ${id}\n`);
     });
   return command;
@@ -93,13 +109,38 @@ function readIfExists(file: string): string {
   }
 }
 
-/** Writes the whole file at once: a gateway that reads it meanwhile sees the old or the new one. */
-function replace(file: string, text: string): void {
-  const next = `${file}.${process.pid}.tmp`;
+/**
+ * Changes a file as a whole: a gateway that reads it meanwhile sees the old or the new one. Its owner and its rights stay. Throws
+ * a UsageError if another process changes it at the same time.
+ */
+function change(file: string, edit: (text: string) => string): void {
+  // Behind a link is the file that the gateway reads.
+  const path = existsSync(file) ? realpathSync(file) : file;
+  const next = `${path}.new`;
+  const descriptor = openNew(next);
   try {
-    writeFileSync(next, text, { mode: 0o600, flag: "wx" });
-    renameSync(next, file);
-  } finally {
+    writeFileSync(descriptor, edit(readIfExists(path)));
+    if (existsSync(path)) {
+      const { mode, uid, gid } = statSync(path);
+      fchownSync(descriptor, uid, gid);
+      fchmodSync(descriptor, mode & 0o777);
+    }
+    renameSync(next, path);
+  } catch (error) {
     rmSync(next, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openNew(path: string): number {
+  try {
+    return openSync(path, "wx", 0o600);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    throw new UsageError(
+      `${path} exists: another process changes the tokens; if none does, remove it and try again`,
+    );
   }
 }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ContextValues, HandlerContext } from "@connectrpc/connect";
 import { createContextKey } from "@connectrpc/connect";
 import type { Role } from "@reeve/contracts/access/role";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
 import { counter } from "../telemetry/metrics.ts";
-import { requireRole } from "./roles.ts";
+import { permits, requireRole } from "./roles.ts";
 
 /** The authenticated caller: taken from the credential, never from the request. */
 export interface Principal {
@@ -30,8 +30,12 @@ const refusals = counter({
   labels: ["why"],
 });
 
-const recheckKey = createContextKey<(() => Principal) | undefined>(undefined, {
+const recheckKey = createContextKey<(() => void) | undefined>(undefined, {
   description: "recheck",
+});
+
+const permitsKey = createContextKey<((method: DescMethod) => boolean) | undefined>(undefined, {
+  description: "permits",
 });
 
 /** Services that need no credential, because they reveal nothing about tenants. */
@@ -97,8 +101,15 @@ export function authenticate(credentials: Credentials): Authenticate {
       }
       return { tenant, subject };
     };
-    setPrincipal(values, admit());
-    values.set(recheckKey, admit);
+    const admitted = admit();
+    setPrincipal(values, admitted);
+    values.set(recheckKey, () => {
+      const { tenant, subject } = admit();
+      if (tenant !== admitted.tenant || subject !== admitted.subject) throw unknownToken();
+    });
+    values.set(permitsKey, (other) =>
+      permits(other, credentials.find(token ?? "")?.roles ?? new Set()),
+    );
   };
 }
 
@@ -106,11 +117,20 @@ function credentialOf(credentials: Credentials, token: string | undefined): Cred
   const credential = token === undefined ? undefined : credentials.find(token);
   if (credential !== undefined) return credential;
   refusals.inc({ why: token === undefined ? "missing" : "unknown" });
-  const message =
-    token === undefined
-      ? "no bearer token: send the header `authorization: Bearer <token>`"
-      : "unknown bearer token: it was never valid, was revoked, or has expired; use one of the tokens that the gateway is configured with";
+  if (token !== undefined) throw unknownToken();
+  const message = "no bearer token: send the header `authorization: Bearer <token>`";
   throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
+}
+
+function unknownToken(): Failure {
+  const message =
+    "unknown bearer token: it was never valid, was revoked, or has expired; use one of the tokens that the gateway is configured with";
+  return new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
+}
+
+/** Whether the caller of a request may call another method too. True if the server has no roles. */
+export function mayCall({ values }: Pick<HandlerContext, "values">, method: DescMethod): boolean {
+  return values.get(permitsKey)?.(method) ?? true;
 }
 
 /** Throws a Failure if the credential of a request that was accepted would be refused now. */

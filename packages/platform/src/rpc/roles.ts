@@ -23,6 +23,12 @@ export function roleNamed(name: string): Role | undefined {
   return [...allRoles].find((role) => roleName(role) === name);
 }
 
+/** Whether `roles` permit a method. Every role permits what a viewer may do. */
+export function permits(method: DescMethod, roles: ReadonlySet<Role>): boolean {
+  const needed = getOption(method, roleOption);
+  return needed === Role.VIEWER ? roles.size > 0 : roles.has(needed);
+}
+
 /**
  * Throws a Failure if `roles` do not permit a method. Every role permits what a viewer may do. A method that declares no
  * role is permitted to nobody.
@@ -32,8 +38,8 @@ export function requireRole(
   { tenant, subject }: { readonly tenant: string; readonly subject: string },
   roles: ReadonlySet<Role>,
 ): void {
+  if (permits(method, roles)) return;
   const needed = getOption(method, roleOption);
-  if (needed === Role.VIEWER ? roles.size > 0 : roles.has(needed)) return;
   const held = [...roles].map(roleName).join(", ");
   const fix =
     needed === Role.UNSPECIFIED

@@ -11,9 +11,12 @@ export interface StoredToken extends Credential {
 const linePattern =
   /^sha256:(?<digest>[0-9a-f]{64})\s+(?<tenant>[a-z0-9][a-z0-9-]{0,62})\/(?<subject>[^\s/,]{1,128})\/(?<roles>[^\s/,]+)(?:\s+until=(?<until>\S+))?$/;
 
+/** ISO 8601 with the offset of its zone: a time without one means something else on each machine. */
+const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})$/;
+
 /**
  * Parses a token file. Each line is `sha256:DIGEST tenant/subject/role+role [until=TIME]`, with the SHA-256 of the token in
- * lowercase hexadecimal and an ISO 8601 time; empty lines and lines that start with `#` are ignored. Returns the tokens by
+ * lowercase hexadecimal and an ISO 8601 time with its zone; empty lines and lines that start with `#` are ignored. Returns the tokens by
  * digest. Throws an Error that names the line of the first mistake.
  */
 export function parseTokenFile(text: string): ReadonlyMap<string, StoredToken> {
@@ -41,7 +44,7 @@ export function parseTokenFile(text: string): ReadonlyMap<string, StoredToken> {
 
 function expiryOf(until: string | undefined, where: string): Pick<StoredToken, "expiresAt"> {
   if (until === undefined) return {};
-  const expiresAt = /^\d{4}-\d{2}-\d{2}(T|$)/.test(until) ? Date.parse(until) : Number.NaN;
+  const expiresAt = timePattern.test(until) ? Date.parse(until) : Number.NaN;
   if (Number.isNaN(expiresAt)) {
     throw new Error(`${where} has the time \`${until}\`; write it as 2030-01-31T00:00:00Z`);
   }

@@ -8,13 +8,14 @@ import { tokenDigest } from "@reeve/platform/rpc/principal";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { parseTokenFile } from "./token-file.ts";
 
-/** How often the file is read. A revoked token works at most this long. */
+/** How often the file is read. A revoked token works at most twice as long. */
 const readMs = 1_000;
 
 export interface WatchedTokens extends Credentials, Disposable {}
 
 /**
- * Returns the tokens of a file, and reads it again every second, so that tokens are added and revoked without a restart.
+ * Returns the tokens of a file, and reads it again every second, so that tokens are added and revoked without a restart, two
+ * seconds after a change at the latest.
  * Throws a Failure if the file cannot be read or has a mistake. When that happens later, the tokens stay as they were, and the
  * log says what is wrong.
  */
@@ -24,10 +25,15 @@ export function watchTokenFile(
 ): WatchedTokens {
   let text = readFile(path);
   let tokens = parse(path, text);
+  let before = text;
   let problem = "";
   const read = () => {
     try {
       const next = readFile(path);
+      // An editor may be writing the file: a change counts once it is read twice.
+      const isWhole = next === before;
+      before = next;
+      if (!isWhole) return;
       if (next !== text) tokens = parse(path, next);
       text = next;
       problem = "";

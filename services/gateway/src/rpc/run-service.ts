@@ -1,12 +1,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { treeOf } from "@reeve/run/tree/execution-tree";
 import { fitTree } from "@reeve/run/tree/fit-tree";
-import type { RunService } from "@reeve/contracts/run";
+import { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/run/head/run-head";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { serverDraining } from "@reeve/platform/rpc/server-draining";
-import { principalOf } from "@reeve/platform/rpc/principal";
+import { mayCall, principalOf } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { cancelRun } from "../app/cancel-run.ts";
 import { deleteRun } from "../app/delete/delete-run.ts";
@@ -55,7 +55,9 @@ export function runService(
       const until = AbortSignal.any([context.signal, ending]);
       const watched = watchRun({ ...ports, sleep }, principal.tenant, request, until);
       let through = request.afterSequence;
-      watchers.enter(principal, runId);
+      // Who may only watch keeps no run alive, and ends none by leaving.
+      const mayCancel = mayCall(context, RunService.method.cancelRun);
+      if (mayCancel) watchers.enter(principal, runId);
       if (request.afterSequence > 0) resumes.inc();
       // Stays true if the client leaves: that ends the generator at a `yield`, without an error and without the end of the loop.
       let isLeft = true;
@@ -70,7 +72,7 @@ export function runService(
         if (isLeft || !ending.aborted) throw error;
         throw serverDraining({ run_id: runId, through_sequence: String(through) });
       } finally {
-        const isLast = watchers.leave(principal, runId);
+        const isLast = mayCancel && watchers.leave(principal, runId);
         if (isLast && isLeft && !ending.aborted) {
           // Not awaited: the stream has ended, so no client would receive the error.
           cancelUnwatched(ports, principal, runId, AbortSignal.timeout(cancelMs)).catch(
