@@ -49,20 +49,20 @@ export async function cancelRun(
     });
     await Promise.all([
       ports.dispatch.publish(message, { dedupeId: `${key.run}:cancel` }, signal),
-      cancelOutstandingCalls(ports, key, head, signal),
+      cancelOutstandingCalls(ports, key, { ...head, reason: "the run ended: cancelled" }, signal),
     ]);
   }
   return head;
 }
 
-/** Cancels the calls that toolhosts may execute. The owner does so too, but it may be dead while the calls are alive. */
-async function cancelOutstandingCalls(
-  { journal }: CancelPorts,
+/** Cancels the calls of a run that toolhosts may execute. The owner does so too, but it may be dead while the calls are alive. */
+export async function cancelOutstandingCalls(
+  { journal }: Pick<CancelPorts, "journal">,
   key: RunKey,
-  { outstandingCalls }: RunHead,
+  { outstandingCalls, reason }: Pick<RunHead, "outstandingCalls"> & { readonly reason: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const cancellation = { reason: "the run ended: cancelled", time: timestampNow() };
+  const cancellation = { reason, time: timestampNow() };
   await Promise.all(
     [...outstandingCalls].map((call) =>
       cancelCall(journal, { ...key, call }, cancellation, signal),

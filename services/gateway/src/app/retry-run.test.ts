@@ -67,6 +67,24 @@ test("a retry is a new run of the same revision, labels, and files, dispatched o
   expect(await kindsOf(ports.log, runId)).toEqual(["runCreated", "status"]);
 });
 
+test("a retry withdraws the calls that the failed run left open, whose worker may be gone", async () => {
+  const ports = memoryPorts();
+  await appendFacts(
+    ports.log,
+    runId,
+    { case: "runCreated", value: created },
+    { case: "toolCallStarted", value: { callId: "open" } },
+    { case: "status", value: { status: RunStatus.ERROR } },
+  );
+  await retryRun(ports, ann, retry, never);
+  const { events } = await ports.journal.read(
+    { tenant: "acme", run: runId, call: "open" },
+    emptyTail,
+    never,
+  );
+  expect(events.map(({ fact }) => fact.case)).toEqual(["cancelled"]);
+});
+
 test.each([RunStatus.COMPLETED, RunStatus.CANCELLED, RunStatus.STARTING])(
   "a run that has not failed is not retried: %s",
   async (status) => {

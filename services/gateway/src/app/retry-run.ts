@@ -12,7 +12,7 @@ import { applyAll } from "@reeve/engine/domain/state/apply";
 import { initialState } from "@reeve/engine/domain/state/run-state";
 import { foldInSlices } from "@reeve/platform/async/fold-in-slices";
 import { foldRun } from "@reeve/run/commands/fold-run";
-import { cancelRun } from "@reeve/run/commands/cancel-run";
+import { cancelOutstandingCalls, cancelRun } from "@reeve/run/commands/cancel-run";
 import { retryIdOf } from "@reeve/run/commands/run-id";
 import { newerVersion } from "@reeve/run/head/newer-version";
 import type { RunHead } from "@reeve/run/head/run-head";
@@ -63,6 +63,13 @@ export async function retryRun(
     traceparent: traceparentOf(),
   });
   resolvable(ports, created.spec, created, 0);
+  // The new run waits for them in its workspace, and the worker that would withdraw them may be gone.
+  await cancelOutstandingCalls(
+    ports,
+    origin,
+    { ...failed, reason: "the run ended with an error" },
+    signal,
+  );
   const run = await createRun(ports, key, created, OnBusy.REJECT, signal);
   if (await runExists(ports, origin, signal)) return run;
   // It was deleted meanwhile, perhaps with the files that the new run needs.

@@ -59,6 +59,8 @@ export async function deleteRun(
     if (!isFull(error)) throw error;
   });
   await removeJournals(ports, key, events, signal);
+  // The end of its turn may have stored the run that continues it, and what came before may have taken seconds.
+  await assertNotContinued(ports, key, signal);
   if (!isInThread) await deleteArtifactsOf(ports.artifacts, key.tenant, new Set([key.run]), signal);
   await ports.remove.runs.remove(key, signal);
   await deleteFiles(ports, key, signal);
