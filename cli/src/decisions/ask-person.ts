@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Approval, Client } from "@reeve/client";
 import { ReeveError } from "@reeve/client";
+import { isAborted } from "../abort.ts";
 import { parseJsonObject } from "../parse-json-object.ts";
 import { renderError } from "../render/error.ts";
 import { wholeJson } from "../render/whole-json.ts";
@@ -92,7 +93,14 @@ async function edit(
     return value;
   }
   const before = `${wholeJson(value)}\n`;
-  const text = await terminal.lend(() => editText(before, editor, signal));
+  const text = await terminal
+    .lend(() => editText(before, editor, signal))
+    .catch((error: unknown) => {
+      if (isAborted(signal)) throw error;
+      // An editor that ends with an error, as `:cq` of vim does, leaves the text as it was.
+      terminal.note(renderError(error, undefined, terminal.style));
+      return before;
+    });
   if (text === before) return value;
   const edited = parseJsonObject(text);
   if (edited === undefined) {

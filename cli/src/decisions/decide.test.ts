@@ -79,6 +79,14 @@ describe("a person at a terminal", () => {
     expect(sent).toEqual([{ approvalId: "a", callDigest, approved: true }]);
   });
 
+  test("is asked again when the editor ends with an error", async () => {
+    const editable = { ...held, allowEditedArguments: true };
+    const environment = { EDITOR: "false" };
+    const { sent, stderr } = await asked(editable, { answers: ["e", "y"], environment });
+    expect(stderr).toContain("the editor `false` failed");
+    expect(sent).toEqual([{ approvalId: "a", callDigest, approved: true }]);
+  });
+
   test("is told what to do without an editor", async () => {
     const editable = { ...held, allowEditedArguments: true };
     const { sent, stdout } = await asked(editable, { answers: ["e"] });
