@@ -45,6 +45,7 @@ test("one process produces the canonical trace", async () => {
       },
       new AbortController().signal,
     );
+    await embedded.offersAll;
     using reeve = openConnection({ address: embedded.url, token: embedded.token });
     await reeve.agents.createAgent({
       spec: create(AgentSpecSchema, {

@@ -16,7 +16,7 @@ import { isForbidden, isNotFound, notProvisioned } from "./errors.ts";
 import { replicasOfNew } from "./new-stream-replicas.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";
-import { isUnanswered, maxElectionMs, retryMs, untilReady } from "./until-ready.ts";
+import { isUnanswered, retryMs, untilReady } from "./until-ready.ts";
 
 /**
  * The version of the settings that the contracts declare for streams. Increase it with every change of one, so that a process
@@ -75,8 +75,8 @@ export function ensureStream(
 }
 
 /**
- * Creates the bucket of `stream` if it is missing. When this process may not create it, waits for another one to do so, as
- * `ensureStream` does.
+ * Creates the bucket of `stream` if it is missing. Waits for a cluster without a leader, or with too few servers for the
+ * replicas, and when this process may not create the bucket, for another one to do so: as `ensureStream` does.
  */
 export function ensureBucket<Result>(
   connection: NatsConnection,
@@ -90,8 +90,7 @@ export function ensureBucket<Result>(
       throw isForbidden(error) ? notProvisioned(stream, error) : error;
     }
   };
-  const backoff = { firstDelayMs: retryMs, maxDelayMs: retryMs };
-  const options = { backoff, maxElapsedMs: maxElectionMs, isRetryable: isForbidden };
+  const options = untilReady(connection, () => false);
   return storeStep(connection, `stream ${stream}`, () => retry(attempt, options, neverAborts));
 }
 

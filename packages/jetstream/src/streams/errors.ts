@@ -38,6 +38,7 @@ export function isNotFound(error: unknown): boolean {
 
 /** Returns whether an error says that too few servers of a cluster run, or that they have not found each other yet. */
 export function isClusterIncomplete(error: unknown): boolean {
+  if (error instanceof Failure) return isClusterIncomplete(error.cause);
   return incompleteClusterCodes.has(codeOf(error));
 }
 

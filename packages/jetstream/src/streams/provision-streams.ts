@@ -46,7 +46,7 @@ export async function provisionStreams(
     const { name } = await ensureStream(nats.connection, manager, channel);
     names.add(name);
   }
-  names.add(await openReserve(nats));
+  names.add(await retry(() => openReserve(nats), untilJoined, signal));
   await openDispatchQueue(nats, { ackWaitMs });
   for (const pool of pools) await openToolCallQueue(nats, { pool, ackWaitMs });
   return [...names];
