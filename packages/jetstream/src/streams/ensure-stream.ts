@@ -75,8 +75,8 @@ export function ensureStream(
 }
 
 /**
- * Creates the bucket of `stream` if it is missing. Waits for a cluster without a leader, or with too few servers for the
- * replicas, and when this process may not create the bucket, for another one to do so: as `ensureStream` does.
+ * Creates `stream`, which is a bucket or the reserve, if it is missing. Waits for a cluster without a leader, or with too few servers for the
+ * replicas, and when this process may not create it, for another one to do so: as `ensureStream` does.
  */
 export function ensureBucket<Result>(
   connection: NatsConnection,

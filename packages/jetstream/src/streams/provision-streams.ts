@@ -6,16 +6,16 @@ import { retry } from "@reeve/platform/async/retry/retry";
 import { storeStep } from "@reeve/platform/nats/store-steps";
 import { openDispatchQueue, openToolCallQueue } from "../queue/nats.ts";
 import { openReserve } from "../reserve/keep-reserve.ts";
-import { ensureStream, openJetStreamManager } from "./ensure-stream.ts";
-import { maxElectionMs } from "./until-ready.ts";
-import { isClusterIncomplete } from "./errors.ts";
+import { reserveStream } from "../reserve/reserve-state.ts";
+import { ensureBucket, ensureStream, openJetStreamManager } from "./ensure-stream.ts";
+import { lacksLeader, maxElectionMs } from "./until-ready.ts";
 import { createWithReplicas } from "./new-stream-replicas.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 
 const untilJoined: RetryOptions = {
   backoff: { firstDelayMs: 250, maxDelayMs: 1_000 },
   maxElapsedMs: maxElectionMs,
-  isRetryable: isClusterIncomplete,
+  isRetryable: lacksLeader,
 };
 
 interface ProvisionOptions {
@@ -46,15 +46,16 @@ export async function provisionStreams(
     const { name } = await ensureStream(nats.connection, manager, channel);
     names.add(name);
   }
-  names.add(await retry(() => openReserve(nats), untilJoined, signal));
+  names.add(await ensureBucket(nats.connection, reserveStream, () => openReserve(nats)));
   await openDispatchQueue(nats, { ackWaitMs });
   for (const pool of pools) await openToolCallQueue(nats, { pool, ackWaitMs });
   return [...names];
 }
 
 /**
- * Sets how many servers keep each of `streams`. Waits for about 2 min for servers that have not joined the cluster yet. Rejects
- * when the cluster has fewer servers, or when one of them loses writes of streams with several replicas. Services that have opened a stream read it as they found it: restart them.
+ * Sets how many servers keep each of `streams`. Waits for about 2 min for servers that have not joined the cluster yet, and for
+ * its leaders. Rejects when the cluster has fewer servers, or when one of them loses writes of streams with several replicas.
+ * Services that have opened a stream read it as they found it: restart them.
  */
 export async function setReplicas(
   { connection }: { readonly connection: NatsConnection },

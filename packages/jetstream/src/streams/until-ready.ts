@@ -2,6 +2,7 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { errors } from "@nats-io/transport-node";
 import type { RetryOptions } from "@reeve/platform/async/retry/retry";
+import { Failure } from "@reeve/platform/failure";
 import { isClusterIncomplete, isForbidden, storeFailure } from "./errors.ts";
 
 /** How long a server that answers without JetStream, or refuses a stream, is asked again. */
@@ -35,6 +36,8 @@ export function isUnanswered(error: unknown): boolean {
   return !(error instanceof JetStreamApiError) && storeFailure(error).kind === "unavailable";
 }
 
-function lacksLeader(error: unknown): boolean {
+/** Returns whether an error says that a cluster has no leader: it leaves a request unanswered, or lacks servers. */
+export function lacksLeader(error: unknown): boolean {
+  if (error instanceof Failure) return lacksLeader(error.cause);
   return error instanceof errors.TimeoutError || isClusterIncomplete(error);
 }
