@@ -1,24 +1,50 @@
-// The service `keys` of compose.yaml: generates the tokens on the first start, because they must not be in the repository.
-// `.reeve/token` is for the user of this machine, who becomes its owner; only the services can read the other files.
+// The service `keys` of compose.yaml: generates the tokens and the users of NATS on the first start, because they must not be in
+// the repository. `node keys.mjs HOST KEYS` writes `HOST/token` for the user of this machine, who becomes its owner, and
+// `KEYS/SERVICE/env` for each service, which only the services can read. Later starts keep all secrets, and replace the
+// permissions in `KEYS/nats/nats.conf` with those of this version.
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { parseEnv } from "node:util";
+import { issueCredentials, renderServerUsers } from "@reeve/jetstream/access/server-users";
 
-const services = 65_532;
-const person = statSync("/keys.mjs");
+const [host, keys] = process.argv.slice(2);
+const services = { uid: 65_532, gid: 65_532 };
+const nats = { uid: 0, gid: 0 };
+const person = statSync(import.meta.filename);
 
-const token = existing("/host/token") ?? `reeve_${randomBytes(24).toString("hex")}`;
-if (statSync("/host").uid === 0) chownSync("/host", person.uid, person.gid);
-write("/host/token", `${token}\n`, person);
+const token =
+  readExisting(join(host, "token")).trim() || `reeve_${randomBytes(24).toString("hex")}`;
+if (statSync(host).uid === 0) chownSync(host, person.uid, person.gid);
+write(join(host, "token"), `${token}\n`, person);
 
-const shared = existing("/keys/approvals/env")?.split("=")[1] ?? randomBytes(32).toString("hex");
-const internal = `REEVE_INTERNAL_TOKEN=${shared}\n`;
-const owner = { uid: services, gid: services };
-write("/keys/approvals/env", internal, owner);
-write("/keys/gateway/env", `REEVE_TOKENS=${token}=local/me\n${internal}`, owner);
+const internal = existing("approvals").REEVE_INTERNAL_TOKEN ?? randomBytes(32).toString("hex");
+const others = {
+  gateway: { REEVE_TOKENS: `${token}=local/me`, REEVE_INTERNAL_TOKEN: internal },
+  approvals: { REEVE_INTERNAL_TOKEN: internal },
+};
+const passwords = {};
+for (const [user, { pass }] of Object.entries(issueCredentials())) {
+  passwords[user] = existing(user).REEVE_NATS_PASSWORD ?? pass;
+  const variables = {
+    ...others[user],
+    REEVE_NATS_USER: user,
+    REEVE_NATS_PASSWORD: passwords[user],
+  };
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+  write(join(keys, user, "env"), lines.join(""), services);
+}
+const users = renderServerUsers((user) => JSON.stringify(passwords[user]));
+write(join(keys, "nats/nats.conf"), users, nats);
 
-/** Returns the content of a file that an earlier start wrote, or undefined. */
-function existing(path) {
-  return (existsSync(path) && readFileSync(path, "utf8").trim()) || undefined;
+/** Returns the variables that an earlier start wrote for a service. */
+function existing(service) {
+  return parseEnv(readExisting(join(keys, service, "env")));
+}
+
+function readExisting(path) {
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
 function write(path, text, { uid, gid }) {

@@ -19,6 +19,19 @@ const container = z.object({
   Publishers: z.array(z.object({ URL: z.string(), PublishedPort: z.number() })).nullish(),
 });
 
+/** A program that connects to NATS without credentials, and deletes a stream with those of its environment. */
+const intruder = `
+import { connect } from "@nats-io/transport-node";
+const { REEVE_NATS_URL: servers, REEVE_NATS_USER: user, REEVE_NATS_PASSWORD: pass } = process.env;
+const refused = (attempt) => attempt.then(() => "nothing", ({ message }) => message);
+const toolhost = await connect({ servers, user, pass, inboxPrefix: "_INBOX." + user });
+console.log(JSON.stringify({
+  stranger: await refused(connect({ servers, reconnect: false })),
+  deletes: await refused(toolhost.request("$JS.API.STREAM.DELETE.RUNS")),
+}));
+await toolhost.close();
+`;
+
 const reason = whySkipped(whyNoCompose);
 
 describe.skipIf(reason !== undefined)(`the compose.yaml deployment${because(reason)}`, () => {
@@ -66,6 +79,16 @@ describe.skipIf(reason !== undefined)(`the compose.yaml deployment${because(reas
       return open.map(({ URL }) => [Service, URL]);
     });
     expect(published).toEqual([["gateway", "127.0.0.1"]]);
+  });
+
+  // Requirement: OPS-6
+  test("NATS refuses a stranger, and what a toolhost may not do", async () => {
+    const program = ["node", "--env-file=/keys/env", "--input-type=module", "--eval", intruder];
+    const refused = await project.compose("exec", "--no-TTY", "toolhost", ...program);
+    expect(JSON.parse(refused)).toEqual({
+      stranger: expect.stringMatching(/authorization/i) as string,
+      deletes: expect.stringMatching(/permission/i) as string,
+    });
   });
 
   test.each(quickstarts)(

@@ -36,9 +36,24 @@ test("every service in compose.yaml is confined, and none accepts connections fr
   }
 });
 
+// Requirement: OPS-6
+test.each(["compose.yaml", "deploy/compose/docker-sandboxes.yaml"])(
+  "every service in %s can read only its own keys",
+  (path) => {
+    const services = Object.entries<Confined>(parse(read(path), { merge: true }).services);
+    for (const [name, { volumes = [] }] of services) {
+      if (name === "keys") continue;
+      const keys = volumes.filter((volume) => volume.startsWith("keys-of-"));
+      const user = name === "provision" ? "operator" : name;
+      expect([name, keys]).toEqual([name, [`keys-of-${user}:/keys:ro`]]);
+    }
+  },
+);
+
 interface Confined {
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
   readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
 }
