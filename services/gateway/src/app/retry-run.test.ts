@@ -120,6 +120,7 @@ test("a retry is the next turn of the thread, and is refused while another run i
 const completed = { case: "status", value: { status: RunStatus.COMPLETED } } as const;
 const failed = { case: "status", value: { status: RunStatus.ERROR } } as const;
 const first = { tenant: "acme", run: runId };
+const second = retryIdOf("acme", runId);
 
 /** Whether the files of the failed run are stored. */
 async function hasFiles({ workspaces }: MemoryPorts): Promise<boolean> {
@@ -144,7 +145,7 @@ function refusal(run: string) {
 
 test("of runs that continue each other, each is deleted after the later ones, and the files last", async () => {
   const ports = await withFiles();
-  const { runId: second } = await retryRun(ports, ann, retry, never);
+  await retryRun(ports, ann, retry, never);
   await expect(deleteRun(ports, first, never)).rejects.toMatchObject(refusal(second));
   await appendFacts(ports.log, second, failed);
   const { runId: third } = await retryRun(ports, ann, { ...retry, runId: second }, never);
@@ -159,19 +160,22 @@ test("of runs that continue each other, each is deleted after the later ones, an
   expect(await hasFiles(ports)).toBe(false);
 });
 
-test("a run that is deleted while it is retried keeps its files for the new run, or the new run is cancelled", async () => {
-  const kept = await withFiles();
-  const remove = {
-    ...kept.remove,
-    runs: {
-      remove: async (...given: Parameters<typeof kept.remove.runs.remove>) => {
-        await retryRun(kept, ann, retry, never);
-        await kept.remove.runs.remove(...given);
-      },
-    },
+/** The ports of a gateway that lets `other` happen before it removes the log of a run. */
+function beforeRemoval(ports: MemoryPorts, other: () => Promise<unknown>): MemoryPorts {
+  const { runs } = ports.remove;
+  const remove = async (...given: Parameters<typeof runs.remove>) => {
+    await other();
+    await runs.remove(...given);
   };
-  expect(await deleteRun({ ...kept, remove }, first, never)).toBe(true);
-  expect(await hasFiles(kept)).toBe(true);
+  return { ...ports, remove: { ...ports.remove, runs: { remove } } };
+}
+
+test("a run that is retried while it is deleted leaves no open run without its origin, whichever is first", async () => {
+  const retried = await withFiles();
+  const retryFirst = beforeRemoval(retried, () => retryRun(retried, ann, retry, never));
+  expect(await deleteRun(retryFirst, first, never)).toBe(true);
+  expect(await kindsOf(retried.log, runId)).toEqual([]);
+  expect(await kindsOf(retried.log, second)).toContain("cancelRequested");
 
   const ports = await withFiles();
   const append = ports.log.append.bind(ports.log);
@@ -183,13 +187,41 @@ test("a run that is deleted while it is retried keeps its files for the new run,
   });
   const refused = retryRun(ports, ann, retry, never);
   await expect(refused).rejects.toMatchObject({ kind: "not_found" });
-  expect(await kindsOf(ports.log, retryIdOf("acme", runId))).toContain("cancelRequested");
+  expect(await kindsOf(ports.log, second)).toContain("cancelRequested");
   expect(await hasFiles(ports)).toBe(false);
+});
+
+test("a deletion that stopped before it saw the retry cancels it when it is repeated", async () => {
+  const ports = await withFiles();
+  const stop = new AbortController();
+  const retryFirst = beforeRemoval(ports, () => retryRun(ports, ann, retry, never));
+  const { runs } = retryFirst.remove;
+  const remove = async (...given: Parameters<typeof runs.remove>) => {
+    await runs.remove(...given);
+    stop.abort(new Error("the process died"));
+  };
+  const dying = { ...retryFirst, remove: { ...ports.remove, runs: { remove } } };
+  await expect(deleteRun(dying, first, stop.signal)).rejects.toThrow("the process died");
+  expect(await kindsOf(ports.log, second)).not.toContain("cancelRequested");
+  await deleteRun(ports, first, never);
+  expect(await kindsOf(ports.log, second)).toContain("cancelRequested");
+});
+
+test("a retry in a thread whose origin is deleted meanwhile ends its turn", async () => {
+  const ports = await ended(
+    RunStatus.ERROR,
+    create(RunCreatedSchema, { ...created, threadId: "t" }),
+  );
+  const retryFirst = beforeRemoval(ports, () => retryRun(ports, ann, retry, never));
+  await deleteRun(retryFirst, first, never);
+  expect(await kindsOf(ports.log, second)).toContain("cancelRequested");
+  const { openTurns } = await repairThread(ports, { tenant: "acme", thread: "t" }, never);
+  expect(openTurns).toEqual([]);
 });
 
 test("a run that is retried again after its retry was deleted makes calls with other ids", async () => {
   const ports = await ended(RunStatus.ERROR);
-  const { runId: second } = await retryRun(ports, ann, retry, never);
+  await retryRun(ports, ann, retry, never);
   const before = await createdOf(ports, second);
   await appendFacts(ports.log, second, completed);
   await deleteRun(ports, { tenant: "acme", run: second }, never);
@@ -205,7 +237,7 @@ test("no request id has the run id of a retry", async () => {
   await storeAgent(ports, "known");
   const request = { agentId: "known", input: "hello", requestId: `retry:${runId}` };
   const { run } = await startRun(ports, ann, create(StartRunRequestSchema, request), never);
-  const { runId: second, origin } = await retryRun(ports, ann, retry, never);
+  const { origin } = await retryRun(ports, ann, retry, never);
   expect(second).not.toBe(run.runId);
   expect(origin?.runId).toBe(runId);
 });

@@ -13,6 +13,7 @@ import { retryIdOf } from "@reeve/run/commands/run-id";
 import { endTurn } from "@reeve/run/thread/end-turn";
 import { deleteArtifactsOf } from "./delete-artifacts.ts";
 import { deleteWorkspace } from "./delete-workspace.ts";
+import { cancelRun } from "../cancel-run.ts";
 import type { GatewayPorts } from "../gateway-ports.ts";
 import { runExists } from "../run-exists.ts";
 
@@ -34,8 +35,8 @@ const { key: approvalKey } = bucketOf(ApprovalSchema);
  *
  * The log goes after the parts that only its events name, so a deletion that was interrupted can be repeated. The rows go first,
  * so lists never show a run that is deleted in part, and again after the log, because a projection may have written them
- * meanwhile. The files go after the log: a run that continues this one from now on finds that it is gone, and one that was
- * started before keeps them.
+ * meanwhile. Once the log is gone, the deletion searches again for a run that continues this one, and cancels it. A run that
+ * starts later finds that this one is gone, and cancels itself. The files go last.
  */
 export async function deleteRun(
   ports: DeletePorts,
@@ -82,14 +83,33 @@ async function assertNotContinued(
   });
 }
 
-/** Deletes the files of a run whose log is gone, unless a run continues it in them. Returns whether there were any. */
+/**
+ * Deletes the files of a run whose log is gone. A run that was started meanwhile to continue it keeps them, and is cancelled.
+ * Returns whether there were any.
+ */
 async function deleteFiles(
-  ports: Pick<DeletePorts, "logBatches" | "workspaces">,
+  ports: DeletePorts,
   { tenant, run }: RunKey,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (await runExists(ports, { tenant, run: retryIdOf(tenant, run) }, signal)) return false;
+  const retry = { tenant, run: retryIdOf(tenant, run) };
+  if (await runExists(ports, retry, signal)) {
+    await cancelIfOpen(ports, retry, `run ${run}, which it continues, was deleted`, signal);
+    return false;
+  }
   return await deleteWorkspace(ports.workspaces, { tenant, id: run }, signal);
+}
+
+async function cancelIfOpen(
+  ports: DeletePorts,
+  { tenant, run }: RunKey,
+  reason: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const request = { runId: run, reason };
+  await cancelRun(ports, { tenant, subject: "" }, request, signal).catch((error: unknown) => {
+    if (!(error instanceof Failure) || error.reason !== ErrorReason.RUN_ENDED) throw error;
+  });
 }
 
 /** Whether the removal of a log was interrupted: some servers remove its batches one by one, oldest first. */
