@@ -6,6 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { V1DeploymentSpec } from "@kubernetes/client-node";
+import { userNames } from "@reeve/jetstream/access/server-users";
 import { describe, expect, test } from "vitest";
 import { natsProgram } from "../support/nats-program.ts";
 import { bytesOf } from "./policies/images-and-resources.ts";
@@ -26,14 +27,19 @@ function millicoresOf({ object, containers }: Workload): number {
 }
 
 /** Starts NATS with a configuration until it is ready, and returns what it logs. */
-async function logOfNats(text: string): Promise<string> {
+async function logOfNats(text: string, users: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "reeve-nats-"));
   const config = join(folder, "nats.conf");
   const local = text.replace("/data", folder).replace("/tmp/nats.pid", join(folder, "pid"));
   // -1: any free port.
   const ports = local.replace("4222", "-1").replace("8222", "-1");
   writeFileSync(config, `host: 127.0.0.1\n${ports}`);
-  const env = { ...process.env, NATS_USER: "reeve", NATS_PASSWORD: "secret" };
+  writeFileSync(join(folder, "users.conf"), users);
+  const passwords = userNames.map((user) => [
+    `REEVE_NATS_${user.toUpperCase()}_PASSWORD`,
+    "secret",
+  ]);
+  const env = { ...process.env, ...(Object.fromEntries(passwords) as Record<string, string>) };
   const server = spawn(natsProgram(), ["--config", config], {
     env,
     stdio: ["ignore", "ignore", "pipe"],
@@ -64,8 +70,9 @@ describe.skipIf(renderer === undefined)(
     });
 
     test("has a NATS server whose limits are below those of its pod", async () => {
-      const config = ofKind(objects, "ConfigMap").find((one) => isNamed(one, "nats"));
-      const log = await logOfNats(config?.data?.["nats.conf"] ?? "");
+      const file = (config: string, name: string) =>
+        ofKind(objects, "ConfigMap").find((one) => isNamed(one, config))?.data?.[name] ?? "";
+      const log = await logOfNats(file("nats", "nats.conf"), file("nats-users", "users.conf"));
       const shown = (what: string) => {
         const [, size = "", unit = ""] = new RegExp(`${what}: +([\\d.]+) ([MG])B`).exec(log) ?? [];
         return Number(size) * (unit === "G" ? 2 ** 30 : 2 ** 20);

@@ -61,4 +61,37 @@ export const settingBreaks: readonly Break[] = [
       }),
     "takes all keys of secret reeve-models",
   ],
+  [
+    "secrets",
+    "the password of another user of NATS",
+    (find) =>
+      container(find("Deployment", "toolhost")).env.push(
+        variable(find("Deployment", "gateway"), "REEVE_NATS_PASSWORD"),
+      ),
+    "Deployment toolhost may not see reeve-nats-gateway",
+  ],
+  [
+    "natsUsers",
+    "a service with the rights of the operator",
+    (find) => (variable(find("Deployment", "toolhost"), "REEVE_NATS_USER").value = "operator"),
+    "Deployment toolhost does not connect to NATS as toolhost",
+  ],
+  [
+    "natsUsers",
+    "a job with the password of a service",
+    (find) =>
+      (variable(find("Job", "provision"), "REEVE_NATS_PASSWORD").valueFrom.secretKeyRef.name =
+        "reeve-nats-runtime"),
+    "does not take REEVE_NATS_PASSWORD from secret reeve-nats-operator",
+  ],
+  [
+    "natsUsers",
+    "a service that starts without a password",
+    (find) =>
+      (variable(
+        find("Deployment", "runtime"),
+        "REEVE_NATS_PASSWORD",
+      ).valueFrom.secretKeyRef.optional = true),
+    "Deployment runtime does not take REEVE_NATS_PASSWORD",
+  ],
 ];

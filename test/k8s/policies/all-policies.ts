@@ -3,6 +3,7 @@ import { schemaViolations } from "../support/check-schema.ts";
 import { images, resources } from "./images-and-resources.ts";
 import { jobs } from "./jobs.ts";
 import { disruption, grace, probes, rollout } from "./life.ts";
+import { natsUsers } from "./nats-users.ts";
 import { defaultDeny, internet, networkSelectors, sandboxNetwork } from "./network.ts";
 import { identity, podSecurity } from "./pod-security.ts";
 import { routes } from "./routes.ts";
@@ -34,5 +35,6 @@ export const policies = {
   queues,
   settings,
   secrets,
+  natsUsers,
   routes,
 } satisfies Readonly<Record<string, Policy>>;

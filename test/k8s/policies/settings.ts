@@ -44,7 +44,11 @@ function problemsOf(read: () => unknown): readonly string[] {
 
 /** The programs that may read each secret; no program may read any other secret. */
 const readers: Readonly<Record<string, readonly string[]>> = {
-  "reeve-nats": ["gateway", "runtime", "toolhost", "approvals", "provision", "nats"],
+  "reeve-nats-operator": ["provision", "nats"],
+  "reeve-nats-gateway": ["gateway", "nats"],
+  "reeve-nats-runtime": ["runtime", "nats"],
+  "reeve-nats-toolhost": ["toolhost", "nats"],
+  "reeve-nats-approvals": ["approvals", "nats"],
   "reeve-tokens": ["gateway"],
   "reeve-internal": ["gateway", "approvals"],
   "reeve-models": ["runtime"],
