@@ -149,13 +149,15 @@ test("refused credentials are counted by the reason", async () => {
   ]);
 });
 
-test("a token that stands for somebody else ends the streams that it opened", () => {
+test("a token that stands for somebody else ends the streams that it opened", async () => {
   let subject = "ann";
   const roles = new Set([Role.VIEWER]);
-  const admit = authenticate({ find: () => ({ tenant: "acme", subject, roles }) });
+  const admit = authenticate({
+    accept: () => Promise.resolve(() => ({ tenant: "acme", subject, roles })),
+  });
   const values = createContextValues();
   const requestHeader = new Headers({ authorization: "Bearer secret-token" });
-  admit({ service: RunService, method: RunService.method.watchRun, requestHeader, values });
+  await admit({ service: RunService, method: RunService.method.watchRun, requestHeader, values });
   recheck(values);
   expect(mayCall({ values }, RunService.method.getRun)).toBe(true);
   expect(mayCall({ values }, RunService.method.cancelRun)).toBe(false);

@@ -16,6 +16,8 @@ export const gatewayConfig = z
     REEVE_TOKENS: tokenList.prefault(""),
     /** A file of tokens by digest, which is read again when it changes. Its tokens are valid beside those of REEVE_TOKENS. */
     REEVE_TOKENS_FILE: z.string().min(1).optional(),
+    /** A file that names an OpenID Connect provider, and says whom its tokens stand for. */
+    REEVE_OIDC_CONFIG: z.string().min(1).optional(),
     REEVE_APPROVALS_URL: z.url().default("http://127.0.0.1:4681"),
     /** The secret that the gateway and approvals share; approvals refuses all other callers. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
@@ -47,8 +49,12 @@ export const gatewayConfig = z
     REEVE_RETAIN_RUNS: z.coerce.number().int().min(1).max(1_000_000_000).optional(),
   })
   .refine(
-    ({ REEVE_LISTEN: { host }, REEVE_TOKENS: tokens, REEVE_TOKENS_FILE: file }) =>
-      isLoopback(host) || tokens.size > 0 || file !== undefined,
+    ({
+      REEVE_LISTEN: { host },
+      REEVE_TOKENS: tokens,
+      REEVE_TOKENS_FILE: file,
+      REEVE_OIDC_CONFIG: oidc,
+    }) => isLoopback(host) || tokens.size > 0 || file !== undefined || oidc !== undefined,
     requiredBeyondLoopback("REEVE_TOKENS", "REEVE_LISTEN"),
   );
 

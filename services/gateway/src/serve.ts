@@ -64,6 +64,7 @@ export async function startGateway(
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
   starting.use(answerLiveness(nats, liveness, log, background.signal));
   const services = await gatewayServices(config, { ports, nats, log }, ending);
+  const credentials = await openCredentials(config, log, starting);
   const server = starting.use(
     await serve(
       (router) => services.forEach(({ register }) => register(router)),
@@ -73,7 +74,7 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
-        authenticate: authenticate(openCredentials(config, log, starting)),
+        authenticate: authenticate(credentials),
         listener,
         limits: limitsOf(config),
         ready: () => connectionStateOf(nats.connection).isUp,

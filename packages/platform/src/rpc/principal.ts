@@ -26,7 +26,7 @@ const principalKey = createContextKey<Principal | undefined>(undefined, {
 
 const refusals = counter({
   name: "reeve_refused_credentials_total",
-  help: "Requests that were refused for their credential: missing, unknown, or without the role of the method.",
+  help: "Requests that were refused for their credential: missing, unknown, without the role of the method, or unavailable: the identity provider could not be asked.",
   labels: ["why"],
 });
 
@@ -61,12 +61,18 @@ export function setPrincipal(values: ContextValues, principal: Principal): void 
  */
 export type Authenticate = (
   context: Pick<HandlerContext, "service" | "method" | "requestHeader" | "values">,
-) => void;
+) => void | Promise<void>;
+
+/** Returns what an accepted token stands for at this moment, or undefined once it is revoked or has expired. */
+export type Grant = () => Credential | undefined;
 
 /** The bearer tokens that are valid. */
 export interface Credentials {
-  /** Returns what a token stands for at this moment, or undefined if it is unknown, revoked, or expired. */
-  find(token: string): Credential | undefined;
+  /**
+   * Resolves to the grant of a token, or to undefined if the token is unknown. Rejects with a Failure that says why a token of
+   * an identity provider is refused, or cannot be checked at the moment.
+   */
+  accept(token: string): Promise<Grant | undefined>;
 }
 
 /** Returns credentials that never change. */
@@ -75,7 +81,12 @@ export function fixedCredentials(tokens: ReadonlyMap<string, Credential>): Crede
   const credentials = new Map(
     [...tokens].map(([token, credential]) => [tokenDigest(token), credential]),
   );
-  return { find: (token) => credentials.get(tokenDigest(token)) };
+  return {
+    accept: (token) => {
+      const credential = credentials.get(tokenDigest(token));
+      return Promise.resolve(credential && (() => credential));
+    },
+  };
 }
 
 /** Returns the SHA-256 of a token in lowercase hexadecimal, the form in which tokens are stored. */
@@ -88,16 +99,18 @@ export function tokenDigest(token: string): string {
  * to the handler. `recheck` repeats this while a stream lasts.
  */
 export function authenticate(credentials: Credentials): Authenticate {
-  return ({ service, method, requestHeader, values }) => {
+  return async ({ service, method, requestHeader, values }) => {
     if (isOpenService(service)) return;
     const [, token] = /^bearer\s+(\S+)$/i.exec(requestHeader.get("authorization") ?? "") ?? [];
+    const grant = await grantOf(credentials, token);
     const admit = () => {
-      const { tenant, subject, roles } = credentialOf(credentials, token);
+      const credential = grant();
+      if (credential === undefined) throw refused("unknown", unknownToken());
+      const { tenant, subject, roles } = credential;
       try {
         requireRole(method, { tenant, subject }, roles);
       } catch (error) {
-        refusals.inc({ why: "role" });
-        throw error;
+        throw refused("role", error);
       }
       return { tenant, subject };
     };
@@ -107,24 +120,43 @@ export function authenticate(credentials: Credentials): Authenticate {
       const { tenant, subject } = admit();
       if (tenant !== admitted.tenant || subject !== admitted.subject) throw unknownToken();
     });
-    values.set(permitsKey, (other) =>
-      permits(other, credentials.find(token ?? "")?.roles ?? new Set()),
-    );
+    values.set(permitsKey, (other) => permits(other, grant()?.roles ?? new Set()));
   };
 }
 
-function credentialOf(credentials: Credentials, token: string | undefined): Credential {
-  const credential = token === undefined ? undefined : credentials.find(token);
-  if (credential !== undefined) return credential;
-  refusals.inc({ why: token === undefined ? "missing" : "unknown" });
-  if (token !== undefined) throw unknownToken();
-  const message = "no bearer token: send the header `authorization: Bearer <token>`";
-  throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
+async function grantOf(credentials: Credentials, token: string | undefined): Promise<Grant> {
+  if (token === undefined) {
+    const message = "no bearer token: send the header `authorization: Bearer <token>`";
+    throw refused("missing", unauthenticated(message));
+  }
+  let grant: Grant | undefined;
+  try {
+    grant = await credentials.accept(token);
+  } catch (error) {
+    throw refused(whyOf(error), error);
+  }
+  if (grant === undefined) throw refused("unknown", unknownToken());
+  return grant;
+}
+
+/** Counts a refusal, and returns its error. */
+function refused(why: "missing" | "unknown" | "role" | "unavailable", error: unknown): unknown {
+  refusals.inc({ why });
+  return error;
+}
+
+function whyOf(error: unknown): "unknown" | "role" | "unavailable" {
+  const kind = error instanceof Failure ? error.kind : "unavailable";
+  return kind === "unauthenticated" ? "unknown" : kind === "denied" ? "role" : "unavailable";
 }
 
 function unknownToken(): Failure {
-  const message =
-    "unknown bearer token: it was never valid, was revoked, or has expired; use one of the tokens that the gateway is configured with";
+  return unauthenticated(
+    "unknown bearer token: it was never valid, was revoked, or has expired; use one of the tokens that the gateway is configured with",
+  );
+}
+
+function unauthenticated(message: string): Failure {
   return new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
 }
 

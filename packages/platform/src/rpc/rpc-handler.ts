@@ -94,9 +94,12 @@ const gzip: Compression = {
   decompress: (bytes, max) => compressionGzip.decompress(bytes, Math.min(max, maxQueryBytes)),
 };
 
-function gate(authenticate: Authenticate | undefined, context: HandlerContext): void {
+async function gate(
+  authenticate: Authenticate | undefined,
+  context: HandlerContext,
+): Promise<void> {
   try {
-    authenticate?.(context);
+    await authenticate?.(context);
   } catch (error) {
     throw error instanceof Failure ? connectErrorOf(error) : error;
   }

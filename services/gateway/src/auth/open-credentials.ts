@@ -8,23 +8,39 @@ import { fixedCredentials } from "@reeve/platform/rpc/principal";
 import { allRoles } from "@reeve/platform/rpc/roles";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayConfig } from "../config.ts";
+import { openOidc } from "./oidc/open-oidc.ts";
 import { watchTokenFile } from "./watch-token-file.ts";
 
 /**
- * Returns the tokens of the settings and of the token file. Without any, generates a token for development, in a file that the
- * log names. Throws a Failure if the token file cannot be used.
+ * Returns the tokens of the settings, of the token file, and of the OpenID Connect provider. Without any, generates a token for
+ * development, in a file that the log names. Throws a Failure if a file cannot be used.
  */
-export function openCredentials(
-  { REEVE_TOKENS: tokens, REEVE_TOKENS_FILE: file }: GatewayConfig,
+export async function openCredentials(
+  { REEVE_TOKENS: tokens, REEVE_TOKENS_FILE: file, REEVE_OIDC_CONFIG: oidc }: GatewayConfig,
   log: Logger,
   resources: AsyncDisposableStack,
-): Credentials {
-  if (file === undefined) {
-    return fixedCredentials(tokens.size > 0 ? tokens : developmentToken(log, resources));
+): Promise<Credentials> {
+  const isConfigured = tokens.size > 0 || file !== undefined || oidc !== undefined;
+  const credentials = [fixedCredentials(isConfigured ? tokens : developmentToken(log, resources))];
+  if (file !== undefined) {
+    credentials.push(resources.use(watchTokenFile(file, { clock: systemClock, log })));
   }
-  const fixed = fixedCredentials(tokens);
-  const watched = resources.use(watchTokenFile(file, { clock: systemClock, log }));
-  return { find: (token) => fixed.find(token) ?? watched.find(token) };
+  // The last one: it refuses every token that it does not know, and says why.
+  if (oidc !== undefined) credentials.push(await openOidc(oidc, log, resources));
+  return firstOf(credentials);
+}
+
+/** Returns credentials that accept what one of `all` accepts. */
+function firstOf(all: readonly Credentials[]): Credentials {
+  return {
+    async accept(token) {
+      for (const credentials of all) {
+        const grant = await credentials.accept(token);
+        if (grant !== undefined) return grant;
+      }
+      return undefined;
+    },
+  };
 }
 
 function developmentToken(

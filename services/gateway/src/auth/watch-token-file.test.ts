@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Credential } from "@reeve/platform/rpc/principal";
 import { tokenDigest } from "@reeve/platform/rpc/principal";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
@@ -32,22 +33,30 @@ function watched(): WatchedTokens {
   return tokens;
 }
 
+async function found(tokens: WatchedTokens, token: string): Promise<Credential | undefined> {
+  return (await tokens.accept(token))?.();
+}
+
 test("a token is revoked and another one added without a restart", async () => {
   writeFileSync(path, line("old-token", "acme/ann/runner"));
   const tokens = watched();
-  expect(tokens.find("old-token")).toMatchObject({ tenant: "acme", subject: "ann" });
+  const held = await tokens.accept("old-token");
+  expect(held?.()).toMatchObject({ tenant: "acme", subject: "ann" });
   writeFileSync(path, line("new-token", "acme/ann/runner"));
-  await vi.waitFor(() => expect(tokens.find("new-token")).toBeDefined(), { timeout: 20_000 });
-  expect(tokens.find("old-token")).toBeUndefined();
+  await vi.waitFor(async () => expect(await found(tokens, "new-token")).toBeDefined(), {
+    timeout: 20_000,
+  });
+  expect(await found(tokens, "old-token")).toBeUndefined();
+  expect(held?.()).toBeUndefined();
 });
 
-test("a token is refused from its end on", () => {
+test("a token is refused from its end on", async () => {
   writeFileSync(path, line("token", "acme/ann/runner until=1970-01-01T00:00:01Z"));
   const tokens = watched();
   now = 999;
-  expect(tokens.find("token")).toBeDefined();
+  expect(await found(tokens, "token")).toBeDefined();
   now = 1_000;
-  expect(tokens.find("token")).toBeUndefined();
+  expect(await found(tokens, "token")).toBeUndefined();
 });
 
 test("a mistake leaves the tokens as they were, and is logged once until it is repaired", async () => {
@@ -56,10 +65,10 @@ test("a mistake leaves the tokens as they were, and is logged once until it is r
   writeFileSync(path, "a mistake");
   await vi.waitFor(() => expect(problems).toHaveLength(1), { timeout: 20_000 });
   expect(problems[0]).toMatchObject({ path, problem: expect.stringContaining("line 1") as string });
-  expect(tokens.find("token")).toBeDefined();
+  expect(await found(tokens, "token")).toBeDefined();
   rmSync(path);
   await vi.waitFor(() => expect(problems).toHaveLength(2), { timeout: 20_000 });
-  expect(tokens.find("token")).toBeDefined();
+  expect(await found(tokens, "token")).toBeDefined();
 });
 
 test("a file that cannot be used at the start is an error that names it", () => {

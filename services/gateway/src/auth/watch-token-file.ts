@@ -45,10 +45,14 @@ export function watchTokenFile(
   };
   const reading = every(readMs, read);
   return {
-    find(token) {
-      const stored = tokens.get(tokenDigest(token));
-      const isExpired = (stored?.expiresAt ?? Infinity) <= clock.now();
-      return isExpired ? undefined : stored;
+    accept(token) {
+      const digest = tokenDigest(token);
+      const grant = () => {
+        const stored = tokens.get(digest);
+        const isExpired = (stored?.expiresAt ?? Infinity) <= clock.now();
+        return isExpired ? undefined : stored;
+      };
+      return Promise.resolve(grant() && grant);
     },
     [Symbol.dispose]: () => reading[Symbol.dispose](),
   };

@@ -1,5 +1,5 @@
 import type { Environment } from "@reeve/platform/config";
-import { invalidConfig } from "./json-config.ts";
+import { invalidConfig } from "@reeve/platform/process/json-config";
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 

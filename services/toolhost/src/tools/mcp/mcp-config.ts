@@ -3,7 +3,7 @@ import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
 import { addressRange } from "../../network-settings.ts";
 import { fillVariables, headerValues } from "../fill-variables.ts";
-import { readJsonConfig } from "../json-config.ts";
+import { readJsonConfig } from "@reeve/platform/process/json-config";
 import { named } from "../named.ts";
 import { permissionClass, toolPolicy } from "../tool-policy.ts";
 

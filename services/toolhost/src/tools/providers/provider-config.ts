@@ -3,7 +3,7 @@ import { PermissionClass } from "@reeve/contracts/tool";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
 import { fillVariables, headerValues } from "../fill-variables.ts";
-import { invalidConfig, readJsonConfig } from "../json-config.ts";
+import { invalidConfig, readJsonConfig } from "@reeve/platform/process/json-config";
 import { named } from "../named.ts";
 import { permissionClass, toolPolicy } from "../tool-policy.ts";
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
+import { Failure } from "../failure.ts";
 import { z } from "zod";
 
 /** Reads a JSON file that a setting names. Throws a Failure with all problems of the file at once. */

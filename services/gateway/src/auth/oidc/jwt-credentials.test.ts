@@ -1,0 +1,183 @@
+import { createHmac } from "node:crypto";
+import { Role } from "@reeve/contracts/access/role";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { ManualClock } from "@reeve/platform/test/support/manual-clock";
+import type { CryptoKey } from "jose";
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
+import { expect, test } from "vitest";
+import { jwtCredentials } from "./jwt-credentials.ts";
+import { oidcConfig } from "./oidc-config.ts";
+import { ProviderKeys } from "./provider-keys.ts";
+
+const issuer = "https://login.example.com";
+const now = Date.parse("2026-01-01T00:00:00Z");
+const seconds = now / 1_000;
+const config = oidcConfig.parse({
+  issuer,
+  audience: "reeve",
+  tenant: "acme",
+  roles: { approvers: ["approver"], platform: ["author", "operator"] },
+});
+const pair = await generateKeyPair("ES256", { extractable: true });
+const stranger = await generateKeyPair("ES256");
+const jwk = { ...(await exportJWK(pair.publicKey)), kid: "one", alg: "ES256", use: "sig" };
+
+/** The credentials of a provider with one key, at a time that tests move. */
+function opened(given = config) {
+  const clock = new ManualClock(now);
+  const options = {
+    issuer,
+    read: () => Promise.resolve({ keys: [jwk] }),
+    clock: new ManualClock(),
+    log: createLogger("test", "silent"),
+  };
+  const keys = new ProviderKeys(options, new AbortController().signal);
+  return { clock, credentials: jwtCredentials(given, keys, clock) };
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+const claims: Claims = {
+  iss: issuer,
+  aud: "reeve",
+  sub: "ann",
+  groups: ["approvers", "people"],
+  exp: seconds + 300,
+};
+
+interface Signing {
+  readonly key?: CryptoKey;
+  readonly kid?: string | undefined;
+}
+
+async function tokenOf(
+  given: Claims,
+  { key = pair.privateKey, kid = "one" }: Signing = {},
+): Promise<string> {
+  const header = { alg: "ES256", ...(kid !== "" && { kid }) };
+  return await new SignJWT({ ...claims, ...given }).setProtectedHeader(header).sign(key);
+}
+
+function part(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}
+
+/** Returns a token with any header, whose signature `sign` makes. */
+function unusual(header: object, sign: (input: string) => string): string {
+  const input = `${part(header)}.${part(claims)}`;
+  return `${input}.${sign(input)}`;
+}
+
+async function refusalOf(token: string, given = config): Promise<unknown> {
+  const { credentials } = opened(given);
+  return await credentials.accept(token).then(
+    () => "accepted",
+    (error: unknown) => error,
+  );
+}
+
+test("a token stands for the tenant, the subject, and the roles of its claims", async () => {
+  const { credentials } = opened();
+  const grant = await credentials.accept(await tokenOf({ aud: ["other", "reeve"] }));
+  expect(grant?.()).toEqual({ tenant: "acme", subject: "ann", roles: new Set([Role.APPROVER]) });
+});
+
+test("a token ends when it expires, with the tolerance for clocks that differ", async () => {
+  const { clock, credentials } = opened();
+  const grant = await credentials.accept(await tokenOf({}));
+  await clock.advance(329_999);
+  expect(grant?.()).toBeDefined();
+  await clock.advance(1);
+  expect(grant?.()).toBeUndefined();
+  await expect(credentials.accept(await tokenOf({}))).rejects.toThrow(
+    /^the token expired at 2026-01-01T00:05:00\.000Z; get a new one/,
+  );
+});
+
+test("a token of a clock that is ahead is accepted within the tolerance only", async () => {
+  expect(await refusalOf(await tokenOf({ nbf: seconds + 30 }))).toBe("accepted");
+  expect(await refusalOf(await tokenOf({ nbf: seconds + 31 }))).toMatchObject({
+    kind: "unauthenticated",
+    message: expect.stringMatching(/^the token is valid from 2026-01-01T00:00:31/) as string,
+  });
+});
+
+const publicPem = await exportSPKI(pair.publicKey);
+
+test.each<[string, () => string | Promise<string>, RegExp]>([
+  ["has expired", () => tokenOf({ exp: seconds - 31 }), /^the token expired at 2025-12-31/],
+  ["never expires", () => tokenOf({ exp: undefined }), /claim `exp` of the token is missing/],
+  ["is for another audience", () => tokenOf({ aud: "mail" }), /not for the audience reeve/],
+  ["has no audience", () => tokenOf({ aud: undefined }), /claim `aud` of the token is missing/],
+  ["is of another issuer", () => tokenOf({ iss: "https://evil.example" }), /not from the issuer/],
+  ["is of no issuer", () => tokenOf({ iss: undefined }), /not from the issuer/],
+  ["is not signed", () => unusual({ alg: "none" }, () => ""), /an algorithm that is not accepted/],
+  [
+    "is signed with the public key as a secret",
+    () =>
+      unusual({ alg: "HS256", kid: "one" }, (input) =>
+        createHmac("sha256", publicPem).update(input).digest("base64url"),
+      ),
+    /an algorithm that is not accepted/,
+  ],
+  [
+    "is signed with another key",
+    () => tokenOf({}, { key: stranger.privateKey }),
+    /signature .* wrong/,
+  ],
+  ["names an unknown key", () => tokenOf({}, { kid: "two" }), /publishes no key .*`kid`/],
+  ["names no key", () => tokenOf({}, { kid: "" }), /names no key; .*`kid`/],
+  ["was changed", async () => `${await tokenOf({})}A`, /signature .* wrong|signed JWT/],
+  ["is too long", () => tokenOf({ pad: "x".repeat(8_192) }), /at most 8192 are accepted/],
+  ["is opaque", () => "an-opaque-token", /nor a signed JWT/],
+  ["is malformed", () => "eyJ.eyJ.", /nor a signed JWT/],
+  ["has a malformed header", () => "a.b.c", /nor a signed JWT/],
+  [
+    "must be understood to be used",
+    () => unusual({ alg: "ES256", crit: ["x"], x: 1 }, () => "AA"),
+    /cannot be checked/,
+  ],
+])("a token that %s is refused, and the message says why", async (_, token, message) => {
+  expect(await refusalOf(await token())).toMatchObject({
+    kind: "unauthenticated",
+    message: expect.stringMatching(message) as string,
+  });
+});
+
+test.each<[string, Claims, RegExp]>([
+  ["no group", { groups: undefined }, /no groups in the claim `groups`/],
+  ["groups without a role", { groups: ["people", "x"] }, /no group .* has a role: `people`, `x`/],
+  ["a group with the name of a property", { groups: ["__proto__", "constructor"] }, /has no role/],
+  ["no subject", { sub: undefined }, /names no subject: the claim `sub` is missing/],
+  ["a subject with a slash", { sub: "a/b" }, /names no subject: the claim `sub` is/],
+  ["a subject with a line break", { sub: "a\u0085b" }, /names no subject/],
+])("a token with %s is denied, and the message says how to fix it", async (_, given, message) => {
+  expect(await refusalOf(await tokenOf(given))).toMatchObject({
+    kind: "denied",
+    message: expect.stringMatching(message) as string,
+  });
+  expect(await refusalOf(await tokenOf(given))).toMatchObject({
+    message: expect.stringContaining("REEVE_OIDC_CONFIG") as string,
+  });
+});
+
+test("the tenant can be a claim, which must have the name of a tenant", async () => {
+  const given = { ...config, tenant: { claim: ["org", "id"] } };
+  const { credentials } = opened(given);
+  const grant = await credentials.accept(await tokenOf({ org: { id: "globex" } }));
+  expect(grant?.()).toMatchObject({ tenant: "globex" });
+  for (const id of [undefined, "", "a.b", "*", "Globex", ["globex"], 1]) {
+    expect(await refusalOf(await tokenOf({ org: { id } }), given)).toMatchObject({
+      kind: "denied",
+      message: expect.stringMatching(/^the token of ann names no tenant: .*`org\.id`/) as string,
+    });
+  }
+});
+
+test("only the scope of a token is a list that is separated by spaces", async () => {
+  const text = { groups: "people platform", scope: "people platform" };
+  expect(await refusalOf(await tokenOf(text))).toMatchObject({ kind: "denied" });
+  const { credentials } = opened({ ...config, groups_claim: ["scope"] });
+  const grant = await credentials.accept(await tokenOf(text));
+  expect(grant?.()?.roles).toEqual(new Set([Role.AUTHOR, Role.OPERATOR]));
+});

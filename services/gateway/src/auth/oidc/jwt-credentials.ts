@@ -1,0 +1,113 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import type { Clock } from "@reeve/platform/async/clock";
+import { Failure } from "@reeve/platform/failure";
+import type { Credentials } from "@reeve/platform/rpc/principal";
+import { decodeJwt, errors, jwtVerify } from "jose";
+import { credentialOfClaims } from "./credential-of-claims.ts";
+import type { OidcConfig } from "./oidc-config.ts";
+import type { ProviderKeys } from "./provider-keys.ts";
+
+/** The maximum length of a token. */
+const maxLength = 8 * 1024;
+
+/**
+ * Returns the tokens that an OpenID Connect provider signs for this deployment. They end when they expire, or when the provider
+ * removes the key that signed them. `clock` is wall-clock time.
+ */
+export function jwtCredentials(
+  config: OidcConfig,
+  keys: Pick<ProviderKeys, "find" | "has">,
+  clock: Clock,
+): Credentials {
+  const skewSeconds = config.clock_skew_seconds;
+  return {
+    async accept(token) {
+      assertSize(token);
+      const { payload, kid } = await verified(token);
+      const credential = credentialOfClaims(payload, config);
+      const endMs = ((payload.exp ?? 0) + skewSeconds) * 1_000;
+      return () => (clock.now() < endMs && keys.has(kid) ? credential : undefined);
+    },
+  };
+
+  async function verified(token: string) {
+    try {
+      // Before the key: keys of other issuers are always unknown.
+      const { iss } = decodeJwt(token);
+      if (iss !== config.issuer) throw refused(`the token is not from the issuer ${config.issuer}`);
+      const { payload, protectedHeader } = await jwtVerify(
+        token,
+        (header, input) => {
+          // The key of an accepted token is looked up by its id until the token ends.
+          if (header.kid === undefined)
+            throw refused("the token names no key; let the provider set its `kid`");
+          return keys.find(header, input);
+        },
+        {
+          issuer: config.issuer,
+          audience: config.audience,
+          algorithms: config.algorithms,
+          clockTolerance: skewSeconds,
+          currentDate: new Date(clock.now()),
+          requiredClaims: ["exp"],
+        },
+      );
+      return { payload, kid: protectedHeader.kid };
+    } catch (error) {
+      throw error instanceof errors.JOSEError ? refused(problemOf(error, config)) : error;
+    }
+  }
+}
+
+function assertSize(token: string): void {
+  if (token.length <= maxLength) return;
+  throw refused(
+    `the token has ${token.length} characters, and at most ${maxLength} are accepted; let the provider leave out claims that Reeve does not need`,
+  );
+}
+
+/** Says what is wrong with a token, and what to do. */
+function problemOf(error: errors.JOSEError, config: OidcConfig): string {
+  if (error instanceof errors.JWTExpired) {
+    return `the token expired at ${timeOf(error.payload.exp)}; get a new one, for example with \`reeve login\``;
+  }
+  if (error instanceof errors.JWTClaimValidationFailed) return claimProblem(error, config);
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    return `the token is signed with an algorithm that is not accepted; those of REEVE_OIDC_CONFIG are ${config.algorithms.join(", ")}`;
+  }
+  if (error instanceof errors.JWKSNoMatchingKey) {
+    return `${config.issuer} publishes no key that fits the token's \`kid\`; get a new token`;
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return "the signature of the token is wrong; get a new token";
+  }
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
+    return `the token is neither one of the gateway's own nor a signed JWT of ${config.issuer}; if the provider gave it, request a JWT for the audience ${config.audience}`;
+  }
+  return `the token cannot be checked: ${error.message}`;
+}
+
+function claimProblem(
+  { claim, reason, payload }: errors.JWTClaimValidationFailed,
+  { audience }: OidcConfig,
+): string {
+  if (reason === "missing" || reason === "invalid") {
+    return `the claim \`${claim}\` of the token is missing or invalid; let the provider set it`;
+  }
+  if (claim === "aud") {
+    return `the token is not for the audience ${audience}; request one for this audience`;
+  }
+  if (claim === "nbf") {
+    return `the token is valid from ${timeOf(payload.nbf)} only; check the clocks of the provider and the gateway`;
+  }
+  return `the claim \`${claim}\` of the token is refused; get a new token`;
+}
+
+function timeOf(seconds: number | undefined): string {
+  const time = new Date((seconds ?? NaN) * 1_000);
+  return Number.isNaN(time.getTime()) ? "an unknown time" : time.toISOString();
+}
+
+function refused(message: string): Failure {
+  return new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
+}
