@@ -1,10 +1,11 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { Failure } from "@reeve/platform/failure";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Backend, Scenario } from "./support/backend.ts";
+import { patienceEnds } from "./support/backend.ts";
 import { localBackend } from "./support/local-backend.ts";
 import { natsBackend } from "./support/nats-backend.ts";
 import { lineOf, normalized } from "./support/normalized.ts";
@@ -14,6 +15,8 @@ import { scenarios } from "./support/scenarios.ts";
 const backends = { local: localBackend, nats: natsBackend } as const;
 const traces = join(import.meta.dirname, "traces");
 const fileOf = ({ name }: Scenario) => `${name.replaceAll(" ", "-")}.json`;
+
+afterAll(() => rmSync(dirname(patienceEnds), { recursive: true }));
 
 describe.each(Object.entries(backends))("on the backend %s", (_, open) => {
   let backend: Backend;

@@ -16,10 +16,18 @@ export function natsVersion(program: string = natsProgram()): string {
   return version;
 }
 
-/** Returns why tests with several replicas are skipped, as the end of the name of their suite; empty if they run. */
+/**
+ * Returns why tests with several replicas are skipped, as the end of the name of their suite; empty if they run. Throws instead
+ * if `REEVE_REPLICAS` is `required`.
+ */
 export function whyNoReplicas(): string {
   const program = natsProgram();
   const version = natsVersion(program);
   if (keepsReplicas(version)) return "";
+  if (process.env["REEVE_REPLICAS"] === "required") {
+    throw new Error(
+      `${program} has version ${version}, which cannot keep replicas; set REEVE_NATS_SERVER to a newer one`,
+    );
+  }
   return ` (skipped: ${program} has version ${version}; set REEVE_NATS_SERVER to a newer one)`;
 }

@@ -191,7 +191,10 @@ test("web pages of other origins can call the API, and read nothing else", async
   for (const url of ["/metrics", "/livez", "/readyz", "/nothing"]) {
     expect(await allowed(url, "GET")).toBeNull();
   }
-  expect(await allowed("/grpc.health.v1.Health/Check", "POST")).toBeNull();
+  const reflection = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+  for (const url of ["/grpc.health.v1.Health/Check", reflection]) {
+    expect(await allowed(url, "POST")).toBeNull();
+  }
 });
 
 test("after a refusal, the rest of an endless body is not read", async () => {

@@ -30,6 +30,8 @@ describe("a toolhost on which no sandbox works", () => {
     toolhost = await runningToolhost(signal, {
       REEVE_SANDBOX: "docker",
       DOCKER_HOST: `unix://${join(import.meta.dirname, "no-engine.sock")}`,
+      REEVE_READ_MAX_BYTES: "1000",
+      REEVE_GREP_MAX_BYTES: "1000",
     });
     ({ made } = toolhost);
   });
@@ -65,6 +67,20 @@ describe("a toolhost on which no sandbox works", () => {
     const { artifact_id: id } = JSON.parse(published.content) as { artifact_id: string };
     const stored = Buffer.concat(await Array.fromAsync(artifacts.read("acme", id, signal)));
     expect(stored.toString()).toBe("one\n2\n");
+  });
+
+  test("reads and searches up to the limits of its settings", async () => {
+    const content = "x".repeat(1_001);
+    await made({ callId: "run_1-3-0", name: "write_file", args: { path: "over.txt", content } });
+    const args = { path: "over.txt" };
+    const read = resultOf(await made({ callId: "run_1-3-1", name: "read_file", args }));
+    expect(read).toMatchObject({
+      content: expect.stringContaining("at most 1000"),
+      isError: true,
+    });
+    const search = { callId: "run_1-3-2", name: "grep", args: { pattern: "x" } };
+    const { content: found } = resultOf(await made(search));
+    expect(found).toContain("larger than 1000 bytes, not searched: over.txt");
   });
 
   // Requirement: KIT-9

@@ -1,3 +1,5 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
@@ -62,21 +64,26 @@ export const commonTools = fromJson(ListValueSchema, [
   "run_*",
   "mcp__srv__*",
   "mcp__ask__*",
+  "mcp__rush__*",
 ]);
 
 const serversFolder = join(import.meta.dirname, "../../../services/toolhost/test/support");
 
-const mcpServer = (program: string, elicitation: boolean) => ({
+const mcpServer = (program: string, elicitation: boolean, ...args: readonly string[]) => ({
   command: process.execPath,
-  args: [join(serversFolder, program)],
+  args: [join(serversFolder, program), ...args],
   sandbox: false,
   elicitation,
 });
+
+/** The file at which the server `rush` stops waiting for an answer. It removes the file. */
+export const patienceEnds = join(mkdtempSync(join(tmpdir(), "reeve-rush-")), "now");
 
 /** The MCP servers that every backend has, by name. */
 export const mcpServers = {
   srv: mcpServer("progress-server.ts", false),
   ask: mcpServer("asking-server.ts", true),
+  rush: mcpServer("impatient-server.ts", true, patienceEnds),
 };
 
 /** Returns the models of one run of a scenario. */

@@ -1,4 +1,6 @@
+import { writeFile } from "node:fs/promises";
 import type { Decided, Scenario } from "./backend.ts";
+import { patienceEnds } from "./backend.ts";
 import { call, isPending, once } from "./played.ts";
 
 const deciding =
@@ -29,6 +31,12 @@ export const peopleScenarios: readonly Scenario[] = [
     name: "question that expires",
     ...asking,
     spec: { ...asking.spec, approvalPolicy: { timeout: { nanos: 50_000_000 } } },
+  },
+  {
+    name: "question that its tool withdraws",
+    spec: { mcpServers: ["rush"] },
+    play: once(call("mcp__rush__guess")),
+    act: (event) => (isPending(event) ? writeFile(patienceEnds, "") : undefined),
   },
   {
     name: "cancelled while its tool asks",

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { PromptMessage } from "@reeve/engine/ports/model-provider";
 import { requestFor, searchTool } from "../../test/support/parts.ts";
 import { anthropicFormat } from "./anthropic-messages.ts";
+import { anthropicProvider } from "./anthropic-provider.ts";
 import { anthropicRequest } from "./anthropic-request.ts";
 
 const cache_control = { type: "ephemeral" };
@@ -53,6 +54,11 @@ describe("a request of the Messages API", () => {
       ],
       tool_choice: { type: "auto", disable_parallel_tool_use: true },
     });
+  });
+
+  test("has no temperature, which its provider announces", () => {
+    const { descriptor } = anthropicProvider({ apiKey: "k" });
+    expect(descriptor.capabilities?.temperature).toBe(false);
   });
 
   test("marks the last tool if there is no system prompt", () => {
