@@ -30,7 +30,8 @@ import { openPorts } from "./open-ports.ts";
 import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { compareRun } from "./projections/compare-run.ts";
 import { compareThread } from "./projections/compare-thread.ts";
-import { indexRuns, runsOfLogs } from "./projections/run-index.ts";
+import { deletedRuns } from "./projections/deleted-runs.ts";
+import { indexRuns } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness } from "@reeve/run/liveness/liveness";
@@ -142,7 +143,7 @@ function keepProjections(
       schema: RunSchema,
       catalog: await openRunCatalog(nats),
       compare: (...run) => compareRun(ports, ...run),
-      dropOrphans: (until) => dropOrphans(runsOfLogs(ports), until),
+      dropOrphans: (until) => dropOrphans(deletedRuns(ports, log), until),
     };
     await keepProjectionOverNats(nats, runs, log, signal);
   });

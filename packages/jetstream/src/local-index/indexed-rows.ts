@@ -15,6 +15,8 @@ export interface IndexDefinition<Item, Field extends string> {
   readonly kindOf: (record: Item) => number;
   /** The numbers that are filtered by. All others count as one kind. */
   readonly kinds: readonly number[];
+  /** Whether lists show a record. Default: all. */
+  readonly isListed?: (record: Item) => boolean;
   /** Texts by which lists are filtered; their names are names of columns. */
   readonly fields: Readonly<Record<Field, (record: Item) => string>>;
 }

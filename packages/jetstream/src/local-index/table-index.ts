@@ -237,12 +237,13 @@ export class TableIndex<
     { rows, agenda }: OpenIndex<MessageShape<Schema>, Field>,
     change: KeyedChange<MessageShape<Schema>>,
   ): void {
-    if (change.kind === "deleted") {
-      rows.delete(change.key);
-      agenda?.remove(change.key);
+    const { schema, definition } = this.#options;
+    if (change.kind === "deleted" || definition.isListed?.(change.row.record) === false) {
+      const key = change.kind === "deleted" ? change.key : change.row.key;
+      rows.delete(key);
+      agenda?.remove(key);
       return;
     }
-    const { schema, definition } = this.#options;
     const { key, record, revision } = change.row;
     rows.put(key, record, toBinary(schema, record));
     agenda?.note(key, definition.kindOf(record), revision);

@@ -7,6 +7,8 @@ export interface RowsOfLogs<Key, Record> {
   readonly logs: Pick<TailReader<Key, unknown>, "last">;
   /** Returns the key of the log of a row. Undefined: the row stays. */
   logOf(row: Row<Record>): Key | undefined;
+  /** Deletes what else is left of a log that is gone. Returns whether the row can be deleted; otherwise it stays. */
+  complete?(row: Row<Record>, signal: AbortSignal): Promise<boolean>;
 }
 
 /**
@@ -14,14 +16,16 @@ export interface RowsOfLogs<Key, Record> {
  * whether it did. A deletion of a log removes the log before its rows, so either this or the deletion removes the row.
  */
 export async function dropOrphan<Key, Record>(
-  { rows, logs, logOf }: RowsOfLogs<Key, Record>,
+  { rows, logs, logOf, complete }: RowsOfLogs<Key, Record>,
   row: Row<Record>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const key = logOf(row);
   if (key === undefined) return false;
   const { tail } = await logs.last(key, signal);
-  return tail.sequence === 0 && (await rows.deleteVersion(row.key, row.revision, signal));
+  if (tail.sequence > 0) return false;
+  if (complete !== undefined && !(await complete(row, signal))) return false;
+  return await rows.deleteVersion(row.key, row.revision, signal);
 }
 
 /** Deletes all rows whose log does not exist. Returns how many. */

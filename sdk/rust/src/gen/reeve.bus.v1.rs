@@ -50,10 +50,10 @@ pub struct Rebuild {
     #[prost(uint64, tag = "7")]
     pub failed: u64,
 }
-/// Says that the reserve of the store is about to be freed, because a write found the store full. The
-/// sender publishes it directly before it frees the reserve. Every gateway refuses new work from then
-/// on, until it has filled the reserve again. The message is not stored: a gateway that was not
-/// connected looks at the reserve when it connects.
+/// Says that the reserve of the store has been freed, because a write found the store full. The sender
+/// publishes it directly after it has freed the reserve. Every gateway then looks at the reserve, at
+/// most every half second, and refuses new work until it has filled the reserve again. The message is
+/// not stored: a gateway that was not connected looks at the reserve when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReserveFreed {}
 /// Asks whether a run is open, or which turns of a thread are. A gateway or a runtime replies with

@@ -755,7 +755,8 @@ pub struct MessageSubmitted {
 /// Cancellation of the run was requested.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CancelRequested {
-    /// Subject of the credential that requested the cancellation.
+    /// Subject of the credential that requested the cancellation. Empty if the run was cancelled because
+    /// the run that it continues was deleted.
     #[prost(string, tag = "1")]
     pub requested_by: ::prost::alloc::string::String,
     /// Reason for the cancellation.
@@ -1250,6 +1251,9 @@ pub struct Run {
     /// Unset if there is none. Returned only by `GetRun`.
     #[prost(message, optional, tag = "20")]
     pub model_wait: ::core::option::Option<ModelWait>,
+    /// Whether the deletion of the run has begun. Only the index of runs has it: no method returns such a run.
+    #[prost(bool, tag = "21")]
+    pub deleting: bool,
 }
 /// A wait for the next attempt of a model call that its provider failed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -19,7 +19,7 @@ const statuses = Object.values(RunStatus).filter((status) => typeof status === "
 
 const definition: IndexDefinition<Run, RunField> = {
   name: "runs",
-  version: 1,
+  version: 2,
   // Within one millisecond, runs are ordered by id.
   orderOf: ({ createdAt, runId }) => {
     const ms = createdAt === undefined ? 0 : timestampMs(createdAt);
@@ -28,6 +28,7 @@ const definition: IndexDefinition<Run, RunField> = {
   direction: "descending",
   kindOf: ({ status }) => status,
   kinds: statuses,
+  isListed: ({ deleting }) => !deleting,
   // A thread has fewer runs than an agent, so lists that are filtered by both are read by the thread.
   fields: { thread_id: ({ threadId }) => threadId, agent_id: ({ agentId }) => agentId },
 };

@@ -54,8 +54,12 @@ export async function compareRun(
   );
 }
 
-function isSettled({ status, lastSequence, unknownEventSequence }: Run, sequence: number): boolean {
-  return isTerminal(status) && lastSequence === sequence && unknownEventSequence === 0;
+function isSettled(
+  { status, lastSequence, unknownEventSequence, deleting }: Run,
+  sequence: number,
+): boolean {
+  const isKnown = unknownEventSequence === 0 && !deleting;
+  return isTerminal(status) && lastSequence === sequence && isKnown;
 }
 
 /** Events that change nothing in the row do not advance its last sequence. */

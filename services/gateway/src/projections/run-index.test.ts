@@ -196,6 +196,19 @@ test("a row that is written after the run was deleted is dropped again", async (
   expect(await rowIn(ports)).toBeUndefined();
 });
 
+test("the row of a run whose deletion has begun changes only for a new run with the same id", async () => {
+  const runs = await logWith();
+  const ports = { runs: new MemoryTable<Run>(), log: { read }, logEnds: runs };
+  const marked = create(RunSchema, { runId: key.run, lastSequence: 100, deleting: true });
+  await ports.runs.put(`${key.tenant}.${key.run}`, marked, never);
+  const late = feedOf(runs.batches.slice(1, 2));
+  await indexRuns(late.feed, ports, log, never);
+  expect(late.acknowledged).toHaveLength(1);
+  expect(await rowIn(ports)).toEqual(marked);
+  await indexRuns(feedOf(runs.batches.slice(0, 1)).feed, ports, log, never);
+  expect(await rowIn(ports)).toMatchObject({ status: RunStatus.QUEUED, deleting: false });
+});
+
 test("rows of deleted runs are dropped, and others stay", async () => {
   const runs = await logWith();
   const ports = { runs: new MemoryTable<Run>(), log: runs, logEnds: runs };

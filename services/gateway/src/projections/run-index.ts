@@ -63,17 +63,19 @@ async function indexBatch(
     // The first batch of a run creates its row, unless it is a redelivery.
     const isFirst = attempt === 0 && batch.events[0]?.sequence === 1;
     const row = isFirst ? undefined : (recent.get(rowKey) ?? (await runs.get(rowKey, signal)));
-    const after =
-      follow(row?.record, batch) ?? (await readRow(ports.log, batch, row?.record, signal));
-    if (row && equals(RunSchema, row.record, after)) return;
+    const before = row?.record.deleting === true ? undefined : row?.record;
+    // The row belongs to the deletion, unless this is a new run with the same id.
+    if (row !== undefined && before === undefined && batch.events[0]?.sequence !== 1) return;
+    const after = follow(before, batch) ?? (await readRow(ports.log, batch, before, signal));
+    if (before && equals(RunSchema, before, after)) return;
     const written =
       row === undefined
         ? await runs.create(rowKey, after, signal)
         : await runs.update(rowKey, after, row.revision, signal);
-    if (written !== undefined && row === undefined) {
+    if (written !== undefined && before === undefined) {
       if (await dropOrphan(runsOfLogs(ports), written, signal)) return;
     }
-    if (written !== undefined) countEnd(row?.record, after);
+    if (written !== undefined) countEnd(before, after);
     if (written !== undefined && rests(after)) recent.forget(rowKey);
     else if (written !== undefined) recent.keep(written);
     if (written !== undefined) return;

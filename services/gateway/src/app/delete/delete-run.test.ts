@@ -1,11 +1,20 @@
 import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
-import { RunSchema, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
+import type { Run } from "@reeve/contracts/run";
+import {
+  ListRunsRequestSchema,
+  RunSchema,
+  RunStatus,
+  StartRunRequestSchema,
+} from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { ToolCallFactSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
+import { bootClock } from "@reeve/platform/async/boot-clock";
 import { Failure } from "@reeve/platform/failure";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { repairThread } from "@reeve/run/thread/repair-thread";
 import { describe, expect, test } from "vitest";
@@ -18,9 +27,13 @@ import {
   storeAgent,
 } from "../../../test/support/memory-ports.ts";
 import { deleteArtifactsOfThread } from "./delete-artifacts.ts";
+import type { DeletePorts } from "./delete-run.ts";
 import { deleteRun } from "./delete-run.ts";
 import { listThreadMessages } from "../threads/list-thread-messages.ts";
+import { listRuns, openRunLists } from "../list-runs.ts";
 import { startRun } from "../start-run.ts";
+import { compareRun } from "../../projections/compare-run.ts";
+import { deletedRuns } from "../../projections/deleted-runs.ts";
 
 const never = new AbortController().signal;
 const key = { tenant: "acme", run: "run_deleted1" };
@@ -64,6 +77,48 @@ async function stored(ports: MemoryPorts): Promise<readonly string[]> {
   const journals = ports.journal.batches.map(({ key: { run, call } }) => `journal ${run} ${call}`);
   const artifacts = await ports.artifacts.list("acme", never);
   return [...rows, ...logs, ...journals, ...artifacts.map(({ runId }) => `artifact ${runId}`)];
+}
+
+type Step = "journals" | "log" | "artifacts" | "files" | "row";
+
+/** The ports of a gateway that cannot perform one step of a deletion. */
+function failingAt(ports: MemoryPorts, step: Step): DeletePorts {
+  const down = () => Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, step));
+  const { runs, artifacts, workspaces, remove } = ports;
+  const list = (tenant: string) => artifacts.list(tenant, never);
+  const get = (rowKey: string) => runs.get(rowKey, never);
+  const put = (rowKey: string, row: Run) => runs.put(rowKey, row, never);
+  return {
+    ...ports,
+    ...(step === "artifacts" && { artifacts: { list, delete: down } }),
+    ...(step === "files" && {
+      workspaces: { ...workspaces, records: { get: down, delete: down } },
+    }),
+    ...(step === "row" && { runs: { get, put, delete: down } }),
+    remove: {
+      runs: step === "log" ? { remove: down } : remove.runs,
+      journals: step === "journals" ? { remove: down } : remove.journals,
+    },
+  };
+}
+
+/** Rebuilds the index of runs. */
+async function rebuild(ports: MemoryPorts): Promise<void> {
+  const { log } = ports;
+  const { tail } = await log.read(key, emptyTail, never);
+  const end = { key, sequence: tail.sequence, kinds: [] };
+  await compareRun(ports, end, "quick", never);
+  await dropOrphans(deletedRuns(ports, createLogger("test", "silent")), never);
+}
+
+/** Returns the ids of the runs that lists show. */
+async function listed({ runs }: MemoryPorts): Promise<readonly string[]> {
+  const end = new AbortController();
+  const home = { folder: undefined, log: createLogger("test", "silent"), clock: bootClock };
+  await using lists = openRunLists(runs, home, end.signal);
+  lists.start();
+  const { items } = await listRuns(lists, "acme", create(ListRunsRequestSchema), never);
+  return items.map(({ runId }) => runId);
 }
 
 /** Starts a turn of a thread and completes it, without the end of the turn. */
@@ -122,31 +177,58 @@ describe("deleting a run", () => {
     expect(await stored(ports)).toEqual([]);
   });
 
-  test("that stops at any point leaves no row, and a repetition completes it", async () => {
-    const parts = ["journals", "artifacts", "workspaces", "runs"] as const;
-    for (const part of parts) {
+  const beforeRemoval = ["journals", "log"] as const;
+  const afterRemoval = ["artifacts", "files", "row"] as const;
+
+  test.each([...beforeRemoval, ...afterRemoval])(
+    "that stops at its %s leaves a whole run, or one that is gone and that a repetition deletes",
+    async (step) => {
       const ports = memoryPorts();
       await store(ports, key);
-      const down = () => Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, part));
-      const broken = {
-        ...ports,
-        ...(part === "artifacts" && {
-          artifacts: { list: () => ports.artifacts.list("acme", never), delete: down },
-        }),
-        ...(part === "workspaces" && {
-          workspaces: { ...ports.workspaces, records: { get: down, delete: down } },
-        }),
-        remove: {
-          runs: part === "runs" ? { remove: down } : ports.remove.runs,
-          journals: part === "journals" ? { remove: down } : ports.remove.journals,
-        },
-      };
-      await expect(deleteRun(broken, key, never)).rejects.toThrow(part);
-      expect(await ports.runs.list("", never)).toEqual([]);
-      expect(await ports.inbox.list("", never)).toEqual([]);
+      await expect(deleteRun(failingAt(ports, step), key, never)).rejects.toThrow(step);
+      const left = await stored(ports);
+      const isWhole = left.includes(`log ${key.run}`) && left.includes(`artifact ${key.run}`);
+      const isGone = !left.includes(`log ${key.run}`);
+      expect(isWhole || isGone).toBe(true);
+      expect(await listed(ports)).toEqual([]);
       expect(await deleteRun(ports, key, never)).toBe(true);
       expect(await stored(ports)).toEqual([`journal ${key.run} c2`]);
-    }
+    },
+  );
+
+  test.each(beforeRemoval)("that stops at its %s is undone by a rebuild", async (step) => {
+    const ports = memoryPorts();
+    await store(ports, key);
+    await expect(deleteRun(failingAt(ports, step), key, never)).rejects.toThrow(step);
+    await rebuild(ports);
+    expect(await listed(ports)).toEqual([key.run]);
+  });
+
+  test.each(afterRemoval)("that stops at its %s is completed by a rebuild", async (step) => {
+    const ports = memoryPorts();
+    await store(ports, key);
+    await expect(deleteRun(failingAt(ports, step), key, never)).rejects.toThrow(step);
+    await rebuild(ports);
+    expect(await stored(ports)).toEqual([`journal ${key.run} c2`]);
+  });
+
+  test("by a rebuild completes only what a deletion began, not what follows the loss of a log", async () => {
+    const ports = memoryPorts();
+    await store(ports, key);
+    await ports.log.remove(key, never);
+    await rebuild(ports);
+    expect(await ports.runs.list("", never)).toEqual([]);
+    expect(await ports.artifacts.list("acme", never)).toHaveLength(1);
+  });
+
+  test("that is completed later keeps the artifacts of a turn of a thread", async () => {
+    const { ports, runId } = await withTurn();
+    const draft = { name: "a", mediaType: "", runId };
+    await ports.artifacts.put("acme", draft, bytes(), never);
+    const turn = { ...key, run: runId };
+    await expect(deleteRun(failingAt(ports, "files"), turn, never)).rejects.toThrow("files");
+    expect(await deleteRun(ports, turn, never)).toBe(true);
+    expect(await ports.artifacts.list("acme", never)).toHaveLength(1);
   });
 
   test("succeeds in a store that has no room for the deletion of a row before something is removed", async () => {
@@ -157,6 +239,7 @@ describe("deleting a run", () => {
       ...ports,
       runs: {
         get: (rowKey: string) => ports.runs.get(rowKey, never),
+        put: () => Promise.reject(full),
         delete: (rowKey: string) =>
           ports.log.batches.length > 0 ? Promise.reject(full) : ports.runs.delete(rowKey, never),
       },

@@ -1,28 +1,25 @@
+import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { RunEvent } from "@reeve/contracts/run";
+import type { Run, RunEvent } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
+import { foldRun } from "@reeve/run/commands/fold-run";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { approvalsOf, runOf } from "@reeve/run/head/run-head";
 import { isTerminal, statusName } from "@reeve/run/head/run-status";
 import { retryIdOf } from "@reeve/run/commands/run-id";
 import { endTurn } from "@reeve/run/thread/end-turn";
-import { deleteArtifactsOf } from "./delete-artifacts.ts";
-import { deleteWorkspace } from "./delete-workspace.ts";
-import { cancelRun } from "../cancel-run.ts";
+import type { CompletePorts } from "./complete-deletion.ts";
+import { completeDeletion } from "./complete-deletion.ts";
 import type { GatewayPorts } from "../gateway-ports.ts";
 import { runExists } from "../run-exists.ts";
 
-export interface DeletePorts extends Pick<
-  GatewayPorts,
-  "log" | "logBatches" | "remove" | "journal" | "dispatch" | "threads" | "inbox" | "workspaces"
-> {
-  readonly runs: Pick<GatewayPorts["runs"], "get" | "delete">;
-  readonly artifacts: Pick<GatewayPorts["artifacts"], "list" | "delete">;
+export interface DeletePorts extends CompletePorts, Pick<GatewayPorts, "remove" | "inbox"> {
+  readonly runs: Pick<GatewayPorts["runs"], "get" | "put" | "delete">;
 }
 
 const { key: rowKey } = bucketOf(RunSchema);
@@ -31,42 +28,67 @@ const { key: approvalKey } = bucketOf(ApprovalSchema);
 /**
  * Deletes a run that has ended, with everything that belongs to it alone. A turn of a thread stays in the conversation, with
  * the artifacts and the files to which it may refer. Returns whether the run existed. Throws a Failure of kind `precondition`
- * if the run has not ended.
+ * if the run has not ended, or another run continues it.
  *
- * The log goes after the parts that only its events name, so a deletion that was interrupted can be repeated. The rows go first,
- * so lists never show a run that is deleted in part, and again after the log, because a projection may have written them
- * meanwhile. Once the log is gone, the deletion searches again for a run that continues this one, and cancels it. A run that
- * starts later finds that this one is gone, and cancels itself. The files go last.
+ * The run is whole until its log is removed, and gone from then on. Its row is first marked, so that lists do not show a run
+ * whose deletion has begun, and it is deleted last: the row of a run without a log says that the deletion is incomplete. A
+ * repetition completes it, and so does a rebuild of the index of runs. A rebuild also restores the marked row of a run whose log
+ * was not removed.
+ *
+ * Once the log is gone, the deletion searches again for a run that continues this one, and cancels it. A run that starts later
+ * finds that this one is gone, and cancels itself.
  */
 export async function deleteRun(
   ports: DeletePorts,
   key: RunKey,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (await isBeheaded(ports, key, signal)) {
-    await ports.remove.runs.remove(key, signal);
-    await deleteFiles(ports, key, signal);
-    await ports.runs.delete(rowKey({ ...key }), signal);
-    return true;
-  }
-  const { events } = await ports.log.read(key, emptyTail, signal);
-  const head = foldHead(emptyHead, events);
-  if (head.created === undefined) return await deleteLeftRow(ports, key, signal);
-  if (!isTerminal(head.status)) throw notEnded(key, head);
+  const first = await firstSequence(ports, key, signal);
+  // Some servers remove the batches of a log one by one, oldest first, and can be interrupted.
+  const begun = first === 1 ? await beginDeletion(ports, key, signal) : undefined;
+  if (first !== undefined) await ports.remove.runs.remove(key, signal);
+  const row = begun?.row ?? (await ports.runs.get(rowKey({ ...key }), signal))?.record;
+  const hadFiles = await completeDeletion(ports, key, row, signal);
+  // A projection may have written them meanwhile.
+  if (begun !== undefined) await deleteApprovals(ports, key, begun.head, signal);
+  if (first !== undefined || row !== undefined) await ports.runs.delete(rowKey({ ...key }), signal);
+  return first !== undefined || row !== undefined || hadFiles;
+}
+
+/** Removes what only the log names, and marks the row. Throws a Failure if the run cannot be deleted. */
+async function beginDeletion(
+  ports: DeletePorts,
+  key: RunKey,
+  signal: AbortSignal,
+): Promise<{ readonly head: RunHead; readonly row: Run } | undefined> {
   await assertNotContinued(ports, key, signal);
-  const isInThread = await endsInThread(ports, key, head, signal);
-  await deleteRows(ports, key, head, signal).catch((error: unknown) => {
-    // A full store refuses to write the deletion of a row. What is removed next makes room for it.
-    if (!isFull(error)) throw error;
-  });
+  const { events } = await ports.log.read(key, emptyTail, signal);
+  const head = await foldRun(events, signal);
+  // Another deletion has removed the log.
+  if (head.created === undefined) return undefined;
+  if (!isTerminal(head.status)) throw notEnded(key, head);
+  await endTurnOf(ports, key, head, signal);
+  const row = markedRow(head);
+  await ignoreFull(ports.runs.put(rowKey({ ...key }), row, signal));
+  await ignoreFull(deleteApprovals(ports, key, head, signal));
   await removeJournals(ports, key, events, signal);
   // The end of its turn may have stored the run that continues it, and what came before may have taken seconds.
   await assertNotContinued(ports, key, signal);
-  if (!isInThread) await deleteArtifactsOf(ports.artifacts, key.tenant, new Set([key.run]), signal);
-  await ports.remove.runs.remove(key, signal);
-  await deleteFiles(ports, key, signal);
-  await deleteRows(ports, key, head, signal);
-  return true;
+  return { head, row };
+}
+
+/** Returns the row of a run whose deletion has begun. */
+function markedRow(head: RunHead): Run {
+  const { runId, threadId, status, createdAt, endedAt, lastSequence } = runOf(head);
+  return create(RunSchema, {
+    runId,
+    threadId,
+    status,
+    lastSequence,
+    deleting: true,
+    ...(createdAt && { createdAt }),
+    ...(endedAt && { endedAt }),
+  });
 }
 
 /** Throws a Failure if a run continues this one: the later run has the files and the artifacts of both. */
@@ -83,84 +105,36 @@ async function assertNotContinued(
   });
 }
 
-/**
- * Deletes the files of a run whose log is gone. A run that was started meanwhile to continue it keeps them, and is cancelled.
- * Returns whether there were any.
- */
-async function deleteFiles(
-  ports: DeletePorts,
-  { tenant, run }: RunKey,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const retry = { tenant, run: retryIdOf(tenant, run) };
-  if (await runExists(ports, retry, signal)) {
-    await cancelIfOpen(ports, retry, `run ${run}, which it continues, was deleted`, signal);
-    return false;
-  }
-  return await deleteWorkspace(ports.workspaces, { tenant, id: run }, signal);
-}
-
-async function cancelIfOpen(
-  ports: DeletePorts,
-  { tenant, run }: RunKey,
-  reason: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const request = { runId: run, reason };
-  await cancelRun(ports, { tenant, subject: "" }, request, signal).catch((error: unknown) => {
-    if (!(error instanceof Failure) || error.reason !== ErrorReason.RUN_ENDED) throw error;
-  });
-}
-
-/** Whether the removal of a log was interrupted: some servers remove its batches one by one, oldest first. */
-async function isBeheaded(
+/** Returns the sequence of the first stored event of a run. Undefined: there is none. */
+async function firstSequence(
   { logBatches }: DeletePorts,
   key: RunKey,
   signal: AbortSignal,
-): Promise<boolean> {
-  for await (const { first } of logBatches.readBatches(key, signal)) return first > 1;
-  return false;
+): Promise<number | undefined> {
+  for await (const { first } of logBatches.readBatches(key, signal)) return first;
+  return undefined;
 }
 
-/** Deletes the files and the row of a run whose log is gone. Returns whether there were any. */
-async function deleteLeftRow(
-  ports: DeletePorts,
-  key: RunKey,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { runs } = ports;
-  const hadFiles = await deleteFiles(ports, key, signal);
-  if ((await runs.get(rowKey({ ...key }), signal)) === undefined) return hadFiles;
-  await runs.delete(rowKey({ ...key }), signal);
-  return true;
-}
-
-async function deleteRows(
-  { runs, inbox }: DeletePorts,
-  { tenant, run }: RunKey,
+async function deleteApprovals(
+  { inbox }: DeletePorts,
+  { tenant }: RunKey,
   head: RunHead,
   signal: AbortSignal,
 ): Promise<void> {
-  await runs.delete(rowKey({ tenant, run }), signal);
   for (const { approvalId } of approvalsOf(head)) {
     await inbox.delete(approvalKey({ tenant, approval: approvalId }), signal);
   }
 }
 
-/**
- * Ends the turn of the run if it is still open: the thread takes its part of the conversation from the log. Returns whether the
- * thread of the run exists.
- */
-async function endsInThread(
+/** Ends the turn of the run if it is still open: the thread takes its part of the conversation from the log. */
+async function endTurnOf(
   ports: DeletePorts,
   { tenant, run }: RunKey,
   { created }: RunHead,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   const thread = created?.threadId ?? "";
-  if (thread === "") return false;
-  const { deleted } = await endTurn(ports, { tenant, thread }, run, signal);
-  return !deleted;
+  if (thread !== "") await endTurn(ports, { tenant, thread }, run, signal);
 }
 
 /**
@@ -179,8 +153,11 @@ async function removeJournals(
   }
 }
 
-function isFull(error: unknown): boolean {
-  return error instanceof Failure && error.reason === ErrorReason.STORAGE_FULL;
+/** A full store refuses writes, which the removal of the log makes room for. */
+async function ignoreFull(writing: Promise<unknown>): Promise<void> {
+  await writing.catch((error: unknown) => {
+    if (!(error instanceof Failure) || error.reason !== ErrorReason.STORAGE_FULL) throw error;
+  });
 }
 
 function notEnded({ run }: RunKey, { status }: RunHead): Failure {

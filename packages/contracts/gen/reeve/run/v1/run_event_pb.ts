@@ -1879,7 +1879,8 @@ export const MessageSubmittedSchema: GenMessage<MessageSubmitted> = /*@__PURE__*
  */
 export type CancelRequested = Message<"reeve.run.v1.CancelRequested"> & {
   /**
-   * Subject of the credential that requested the cancellation.
+   * Subject of the credential that requested the cancellation. Empty if the run was cancelled because
+   * the run that it continues was deleted.
    *
    * @generated from field: string requested_by = 1;
    */

@@ -23,10 +23,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Says that the reserve of the store is about to be freed, because a write found the store full. The
-// sender publishes it directly before it frees the reserve. Every gateway refuses new work from then
-// on, until it has filled the reserve again. The message is not stored: a gateway that was not
-// connected looks at the reserve when it connects.
+// Says that the reserve of the store has been freed, because a write found the store full. The sender
+// publishes it directly after it has freed the reserve. Every gateway then looks at the reserve, at
+// most every half second, and refuses new work until it has filled the reserve again. The message is
+// not stored: a gateway that was not connected looks at the reserve when it connects.
 type ReserveFreed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

@@ -3845,7 +3845,8 @@ func (x *MessageSubmitted) GetSubmittedBy() string {
 // Cancellation of the run was requested.
 type CancelRequested struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Subject of the credential that requested the cancellation.
+	// Subject of the credential that requested the cancellation. Empty if the run was cancelled because
+	// the run that it continues was deleted.
 	RequestedBy string `protobuf:"bytes,1,opt,name=requested_by,json=requestedBy,proto3" json:"requested_by,omitempty"`
 	// Reason for the cancellation.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`

@@ -123,7 +123,9 @@ type Run struct {
 	Origin *RunOrigin `protobuf:"bytes,19,opt,name=origin,proto3" json:"origin,omitempty"`
 	// The failed model call that the run waits to repeat; with several, the one that is repeated first.
 	// Unset if there is none. Returned only by `GetRun`.
-	ModelWait     *ModelWait `protobuf:"bytes,20,opt,name=model_wait,json=modelWait,proto3" json:"model_wait,omitempty"`
+	ModelWait *ModelWait `protobuf:"bytes,20,opt,name=model_wait,json=modelWait,proto3" json:"model_wait,omitempty"`
+	// Whether the deletion of the run has begun. Only the index of runs has it: no method returns such a run.
+	Deleting      bool `protobuf:"varint,21,opt,name=deleting,proto3" json:"deleting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -289,6 +291,13 @@ func (x *Run) GetModelWait() *ModelWait {
 		return x.ModelWait
 	}
 	return nil
+}
+
+func (x *Run) GetDeleting() bool {
+	if x != nil {
+		return x.Deleting
+	}
+	return false
 }
 
 // A wait for the next attempt of a model call that its provider failed.
@@ -1831,7 +1840,7 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf3\x06\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\x8f\a\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -1854,7 +1863,8 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x04plan\x18\x12 \x03(\tR\x04plan\x12/\n" +
 	"\x06origin\x18\x13 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x126\n" +
 	"\n" +
-	"model_wait\x18\x14 \x01(\v2\x17.reeve.run.v1.ModelWaitR\tmodelWait\x1a9\n" +
+	"model_wait\x18\x14 \x01(\v2\x17.reeve.run.v1.ModelWaitR\tmodelWait\x12\x1a\n" +
+	"\bdeleting\x18\x15 \x01(\bR\bdeleting\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xa5\x01\n" +
