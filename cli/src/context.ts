@@ -6,6 +6,8 @@ import { exitCodes } from "./exit-code.ts";
 import type { ServerAddress, ServerOptions } from "./server-address.ts";
 import { serverAddress } from "./server-address.ts";
 import { reeveCommand } from "./reeve-command.ts";
+import { currentToken } from "./sign-in/current-token.ts";
+import { configFolder, StoredSignIns } from "./sign-in/stored-sign-ins.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What a command line works with. */
@@ -39,8 +41,20 @@ export async function withClient(
   const address = serverAddress(options, context.environment);
   context.url = address.url;
   context.reeve = reeveCommand(options, context.environment);
-  using reeve = openClient(address);
+  const token = await tokenFor(address, options, context);
+  using reeve = openClient({ url: address.url, token });
   context.exitCode = (await action(reeve)) ?? context.exitCode;
+}
+
+/** Returns the token that the user gives, else that of a sign-in for the server, else that of the data folder. */
+async function tokenFor(
+  { url, token }: ServerAddress,
+  options: ServerOptions,
+  { environment, signal }: Pick<Context, "environment" | "signal">,
+): Promise<string | undefined> {
+  if (options.token !== undefined || environment["REEVE_TOKEN"]) return token;
+  const signIns = new StoredSignIns(configFolder(environment));
+  return (await currentToken(signIns, url, signal)) ?? token;
 }
 
 /** Returns a client with the time limits of a command line. */

@@ -19,6 +19,7 @@ import { upCommand } from "./commands/up.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import type { Context } from "./context.ts";
 import { exitCodeHelp } from "./exit-code.ts";
+import { signInCommands } from "./sign-in/sign-in-commands.ts";
 import { defaultDataDir, defaultUrl } from "./server-address.ts";
 
 /** Returns the command line. It throws a CommanderError instead of ending the process. */
@@ -27,7 +28,10 @@ export function createProgram(context: Context): Command {
     .description("Run LLM agents that survive crashes, in sandboxes, with human approval.")
     .version("0.1.0")
     .option("--url <url>", `server address (REEVE_URL; default ${defaultUrl})`)
-    .option("--token <token>", "access token (REEVE_TOKEN; default: the token in the data folder)")
+    .option(
+      "--token <token>",
+      "access token (REEVE_TOKEN; default: that of `reeve login` for the server, or the one in the data folder)",
+    )
     .option(
       "--data-dir <path>",
       `data folder of \`reeve up\` (REEVE_DATA_DIR; default ${defaultDataDir})`,
@@ -48,6 +52,7 @@ export function createProgram(context: Context): Command {
     modelsCommand(context),
     artifactsCommand(context),
     filesCommand(context),
+    ...signInCommands(context),
     tokensCommand(context),
     provisionCommand(context),
     rebuildCommand(context),

@@ -24,7 +24,7 @@ export function renderError(error: unknown, url: string | undefined, style: Styl
 function tokenHint(error: ReeveError | Failure, url: string | undefined): string {
   if (!(error instanceof ReeveError) || error.code !== Code.Unauthenticated) return "";
   const server = url === undefined ? "the server" : `the server at ${url}`;
-  return ` (this is what ${server} says; use --token or REEVE_TOKEN, or --data-dir with its data folder)`;
+  return ` (this is what ${server} says; use --token or REEVE_TOKEN, or --data-dir with its data folder, or sign in: reeve login --help)`;
 }
 
 /** Whether a cause of the error is that no connection could be opened. */

@@ -7,6 +7,7 @@ const timeoutMs = 5_000;
 
 export interface JsonAnswer {
   readonly status: number;
+  /** Undefined if the answer is empty. */
   readonly body: unknown;
 }
 
@@ -26,7 +27,10 @@ export async function fetchJson(
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
     const text = await textOf(response);
-    return { status: response.status, body: JSON.parse(text) as unknown };
+    return {
+      status: response.status,
+      body: text === "" ? undefined : (JSON.parse(text) as unknown),
+    };
   } catch (error) {
     signal.throwIfAborted();
     throw new Failure(

@@ -1,0 +1,93 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Environment } from "@reeve/platform/config";
+import { z } from "zod";
+import { UsageError } from "../exit-code.ts";
+import { lockFile } from "./lock-file.ts";
+
+const signIn = z.object({
+  issuer: z.string(),
+  clientId: z.string(),
+  /** Further parameters of requests for tokens: `scope`, `audience`, and `resource`. */
+  parameters: z.record(z.string(), z.string()),
+  accessToken: z.string(),
+  /** When the access token ends, in milliseconds since the epoch. Missing if the provider does not say. */
+  expiresAt: z.number().optional(),
+  refreshToken: z.string().optional(),
+});
+
+/** How the user signed in for one server, with the tokens. */
+export type SignIn = z.infer<typeof signIn>;
+
+const fileContent = z.object({ servers: z.record(z.string(), signIn) });
+
+/** The sign-ins of this user by the address of the server. A token is never sent to another server. */
+export class StoredSignIns {
+  readonly #folder: string;
+  readonly #file: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#file = join(folder, "sign-ins.json");
+  }
+
+  /** Keeps other processes from changing the sign-ins until it is disposed. */
+  async lock(signal: AbortSignal): Promise<AsyncDisposable> {
+    return await lockFile(`${this.#file}.lock`, signal);
+  }
+
+  get(url: string): SignIn | undefined {
+    return this.#read()[url];
+  }
+
+  /** Stores or, with undefined, removes a sign-in, in a file that only this user can read. The caller holds the lock. */
+  put(url: string, given: SignIn | undefined): void {
+    const { [url]: _, ...others } = this.#read();
+    const servers = given === undefined ? others : { ...others, [url]: given };
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const next = `${this.#file}.new`;
+    rmSync(next, { force: true });
+    writeFileSync(next, `${JSON.stringify({ servers }, undefined, 2)}\n`, {
+      mode: 0o600,
+      flag: "wx",
+    });
+    // Whatever the umask of the process is.
+    chmodSync(next, 0o600);
+    renameSync(next, this.#file);
+  }
+
+  #read(): Readonly<Record<string, SignIn>> {
+    let text: string;
+    try {
+      text = readFileSync(this.#file, "utf8");
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+      throw error;
+    }
+    const parsed = fileContent.safeParse(parseJson(text));
+    if (parsed.success) return parsed.data.servers;
+    throw new UsageError(
+      `${this.#file} is damaged; remove it, and sign in again with \`reeve login\``,
+    );
+  }
+}
+
+/** Returns the folder for settings of this user: REEVE_CONFIG_DIR, or `reeve` in the one of the system. */
+export function configFolder(environment: Environment): string {
+  return (
+    environment["REEVE_CONFIG_DIR"] ||
+    join(
+      environment["XDG_CONFIG_HOME"] || join(environment["HOME"] || homedir(), ".config"),
+      "reeve",
+    )
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,165 @@
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { HastyClock } from "@reeve/platform/test/support/manual-clock";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { runCli } from "../src/run-cli.ts";
+import { currentToken } from "../src/sign-in/current-token.ts";
+import { signInByDevice } from "../src/sign-in/device-flow.ts";
+import type { SignIn } from "../src/sign-in/stored-sign-ins.ts";
+import { StoredSignIns } from "../src/sign-in/stored-sign-ins.ts";
+import { MemoryTerminal } from "./support/memory-terminal.ts";
+
+const never = new AbortController().signal;
+const server = "https://reeve.example";
+const folder = mkdtempSync(join(tmpdir(), "reeve-sign-in-"));
+const file = join(folder, "sign-ins.json");
+const signIns = new StoredSignIns(folder);
+let issuer = "";
+/** The answers of the token endpoint, the first one first. "broken" is none. */
+let answers: (object | "broken")[] = [];
+let requests: Readonly<Record<string, string>>[] = [];
+
+const provider = createServer((request, response) => {
+  void answer(request).then((body) =>
+    body === "broken" ? response.destroy() : response.end(JSON.stringify(body)),
+  );
+});
+
+async function answer(request: IncomingMessage): Promise<object | "broken"> {
+  if (request.method === "GET") {
+    return {
+      issuer,
+      token_endpoint: `${issuer}/token`,
+      device_authorization_endpoint: `${issuer}/device`,
+    };
+  }
+  requests.push(Object.fromEntries(new URLSearchParams(await text(request))));
+  if (request.url === "/token") return answers.shift() ?? "broken";
+  return { device_code: "d", user_code: "AB-CD", verification_uri: "https://v", expires_in: 60 };
+}
+
+beforeAll(async () => {
+  provider.listen(0, "127.0.0.1");
+  await once(provider, "listening");
+  // A TCP server has an address and a port.
+  issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+});
+
+afterAll(() => {
+  provider.closeAllConnections();
+  provider.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+beforeEach(() => {
+  answers = [];
+  requests = [];
+  rmSync(file, { force: true });
+  rmSync(`${file}.lock`, { force: true });
+});
+
+async function signedIn(clock = new HastyClock()) {
+  const shown: string[] = [];
+  const show = ({ uri, code }: { readonly uri: string; readonly code: string }) =>
+    void shown.push(uri, code);
+  const flow = { issuer, clientId: "cli", parameters: { scope: "openid" }, clock, show };
+  return { clock, shown, tokens: await signInByDevice(flow, never) };
+}
+
+const granted = { access_token: "new", token_type: "Bearer", refresh_token: "next" };
+
+test("a person who signs in is asked for until the provider grants the token", async () => {
+  answers = [{ error: "authorization_pending" }, "broken", { error: "slow_down" }, granted];
+  const { clock, shown, tokens } = await signedIn();
+  expect(shown).toEqual(["https://v", "AB-CD"]);
+  expect(tokens).toEqual({ accessToken: "new", refreshToken: "next" });
+  expect(clock.delaysMs).toEqual([5_000, 5_000, 5_000, 10_000]);
+  expect(requests[0]).toEqual({ scope: "openid", client_id: "cli" });
+});
+
+test.each([
+  ["refuses", { error: "access_denied", error_description: "Ann said no" }, /Ann said no; run/],
+  ["lets the code expire", { error: "expired_token" }, /expired_token; run/],
+])("a person who %s is told what to do", async (_, last, message) => {
+  answers = [last];
+  await expect(signedIn()).rejects.toThrow(message);
+});
+
+test("a sign-in that nobody completes ends", async () => {
+  answers = Array.from({ length: 20 }, () => ({ error: "authorization_pending" }));
+  await expect(signedIn()).rejects.toThrow("the code has expired");
+  expect(requests).toHaveLength(13);
+});
+
+async function store(more: Partial<SignIn> = {}): Promise<void> {
+  await using _ = await signIns.lock(never);
+  const signIn = { issuer, clientId: "cli", parameters: {}, accessToken: "old", ...more };
+  signIns.put(server, signIn);
+}
+
+test("a token is for its server only, in a file that only its user can read", async () => {
+  await store();
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(await currentToken(signIns, server, never)).toBe("old");
+  expect(await currentToken(signIns, "https://other.example", never)).toBeUndefined();
+});
+
+test("processes renew a token that ends soon once, and keep a refresh token that stays valid", async () => {
+  await store({ expiresAt: Date.now() + 10_000, refreshToken: "once" });
+  answers = [{ access_token: "new", token_type: "bearer", expires_in: 600 }];
+  const tokens = await Promise.all([1, 2, 3].map(() => currentToken(signIns, server, never)));
+  expect(tokens).toEqual(["new", "new", "new"]);
+  expect(requests).toEqual([
+    { grant_type: "refresh_token", client_id: "cli", refresh_token: "once" },
+  ]);
+  expect(signIns.get(server)).toMatchObject({ accessToken: "new", refreshToken: "once" });
+});
+
+test("a sign-in that the provider does not renew names the command that repeats it", async () => {
+  await store({ expiresAt: 1, refreshToken: "revoked" });
+  answers = [{ error: "invalid_grant" }];
+  await expect(currentToken(signIns, server, never)).rejects.toMatchObject({
+    kind: "unauthenticated",
+    message: `the sign-in at ${issuer} for ${server} has ended: invalid_grant; sign in again: reeve --url ${server} login`,
+  });
+  await store({ expiresAt: 1 });
+  await expect(currentToken(signIns, server, never)).rejects.toThrow("cannot be renewed");
+});
+
+test("a provider that does not answer leaves the sign-in as it was", async () => {
+  await store({ expiresAt: 1, refreshToken: "once" });
+  await expect(currentToken(signIns, server, never)).rejects.toMatchObject({ kind: "unavailable" });
+  expect(signIns.get(server)).toMatchObject({ refreshToken: "once" });
+});
+
+test("the lock of a process that died is removed", async () => {
+  writeFileSync(`${file}.lock`, "");
+  utimesSync(`${file}.lock`, 1, 1);
+  await store();
+  expect(readFileSync(file, "utf8")).toContain("old");
+});
+
+test.each([
+  [["login"], "give --issuer and --client-id"],
+  [["login", "--issuer", "http://login.example", "--client-id", "c"], "must begin with https://"],
+])("%s is refused with what is missing", async (args, message) => {
+  const terminal = new MemoryTerminal();
+  const environment = { REEVE_CONFIG_DIR: folder };
+  expect(await runCli(["--url", server, ...args], { terminal, environment, signal: never })).toBe(
+    2,
+  );
+  expect(terminal.stderr).toContain(message);
+});
+
+test("a damaged file of sign-ins is an error that names it", async () => {
+  writeFileSync(file, "{");
+  await expect(currentToken(signIns, server, never)).rejects.toThrow(
+    `${file} is damaged; remove it`,
+  );
+});

@@ -1,0 +1,155 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCli } from "@reeve/cli/run-cli";
+import { MemoryTerminal } from "@reeve/cli/test/support/memory-terminal";
+import { openConnection } from "@reeve/client";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { OidcServer } from "../support/oidc-server.ts";
+import {
+  audience,
+  cliClient,
+  signIn,
+  startOidcServer,
+  tokenOfProgram,
+} from "../support/oidc-server.ts";
+import { Deployment } from "./support/deployment.ts";
+
+const people = ["ann", "bob", "carol"] as const;
+type Person = (typeof people)[number];
+
+const home = mkdtempSync(join(tmpdir(), "reeve-sign-in-"));
+let oidc: OidcServer;
+let deployment: Deployment;
+
+beforeAll(async () => {
+  const groups = { ann: ["users"], bob: ["approvers"], carol: ["visitors"], nightly: ["users"] };
+  oidc = await startOidcServer(groups);
+  const config = {
+    issuer: oidc.issuer,
+    audience,
+    tenant: "acme",
+    roles: { users: ["runner"], approvers: ["approver"] },
+  };
+  deployment = await Deployment.start({}, { REEVE_OIDC_CONFIG: JSON.stringify(config) });
+  await deployment.agent("todo", { hitlTools: ["add_todo"] });
+  await Promise.all(people.map(login));
+});
+
+afterAll(async () => {
+  await deployment[Symbol.asyncDispose]();
+  await oidc[Symbol.asyncDispose]();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** A command line that runs in this process. */
+interface CommandLine {
+  readonly terminal: MemoryTerminal;
+  readonly code: Promise<number>;
+}
+
+/** Starts a command line of a person, who gives no token. */
+function reeve(person: Person, ...args: readonly string[]): CommandLine {
+  const terminal = new MemoryTerminal();
+  const code = runCli(["--url", deployment.url, "--data-dir", join(home, "no-data"), ...args], {
+    terminal,
+    environment: { REEVE_CONFIG_DIR: join(home, person) },
+    signal: new AbortController().signal,
+  });
+  return { terminal, code };
+}
+
+async function login(person: Person): Promise<void> {
+  const line = reeve(person, "login", "--issuer", oidc.issuer, "--client-id", cliClient);
+  const isShown = () => expect(line.terminal.stderr).toContain("confirm the code");
+  await vi.waitFor(isShown, { timeout: 60_000 });
+  const [, url = ""] = /open (\S+)/.exec(line.terminal.stderr) ?? [];
+  expect(await signIn(url, person)).toContain("Sign-in Success");
+  expect([await line.code, line.terminal.stderr]).toEqual([
+    0,
+    expect.stringContaining(`signed in at ${oidc.issuer} for ${deployment.url}`),
+  ]);
+}
+
+interface Stored {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly expiresAt: number;
+}
+
+function fileOf(person: Person): string {
+  return join(home, person, "sign-ins.json");
+}
+
+function storedOf(person: Person): Stored | undefined {
+  const { servers } = JSON.parse(readFileSync(fileOf(person), "utf8")) as {
+    readonly servers: Readonly<Record<string, Stored>>;
+  };
+  return servers[deployment.url];
+}
+
+test("a person signs in and starts a run, and only a person of another group approves its call", async () => {
+  const run = reeve("ann", "run", "todo", "go", "--watch");
+  const waiting = async () => (await deployment.reeve.approvals.listApprovals({})).approvals;
+  await expect.poll(waiting).toHaveLength(1);
+  const [{ approvalId: id } = { approvalId: "" }] = await waiting();
+  const own = reeve("ann", "approve", id);
+  expect(await own.code).toBe(1);
+  expect(own.terminal.stderr).toContain("ann of tenant acme may not call DecideApproval");
+  expect(await reeve("bob", "approve", id).code).toBe(0);
+  expect(await run.code).toBe(0);
+  const { approval } = await deployment.reeve.approvals.getApproval({ approvalId: id });
+  expect(approval).toMatchObject({ requestedBy: "ann", decision: { decidedBy: "bob" } });
+});
+
+test("a person without a group is refused by name", async () => {
+  const refused = reeve("carol", "runs");
+  expect(await refused.code).toBe(1);
+  expect(refused.terminal.stderr).toContain("carol of tenant acme has no role: no group");
+});
+
+test("a program signs in with its own credentials", async () => {
+  const token = await tokenOfProgram(oidc.issuer);
+  using nightly = openConnection({ address: deployment.url, token });
+  expect((await nightly.runs.listRuns({})).runs.length).toBeGreaterThan(0);
+});
+
+test("when the key changes, expired sign-ins are renewed and tokens of the old key are refused", async () => {
+  expect(statSync(fileOf("ann")).mode & 0o777).toBe(0o600);
+  const { accessToken: old, refreshToken, expiresAt } = storedOf("ann") as Stored;
+  expect(expiresAt).toBeGreaterThan(Date.now());
+  const text = readFileSync(fileOf("ann"), "utf8");
+  writeFileSync(fileOf("ann"), text.replace(String(expiresAt), "1"));
+  await oidc.rotateKey();
+  const renewing = [reeve("ann", "runs"), reeve("ann", "runs")];
+  expect(await Promise.all(renewing.map(({ code }) => code))).toEqual([0, 0]);
+  const renewed = storedOf("ann");
+  expect(renewed?.expiresAt).toBeGreaterThan(Date.now());
+  expect(renewed?.accessToken).not.toBe(old);
+  expect(renewed?.refreshToken ?? refreshToken).toBeDefined();
+  using before = openConnection({ address: deployment.url, token: old });
+  const refused = await before.runs.listRuns({}).catch(failureFrom);
+  expect(refused).toMatchObject({
+    kind: "unauthenticated",
+    message: expect.stringContaining("publishes no key") as string,
+  });
+});
+
+test("after a person signs out, the token is gone and cannot be renewed", async () => {
+  const { refreshToken } = storedOf("bob") as Stored;
+  expect(await reeve("bob", "logout").code).toBe(0);
+  expect(storedOf("bob")).toBeUndefined();
+  const refused = reeve("bob", "runs");
+  expect(await refused.code).toBe(1);
+  expect(refused.terminal.stderr).toContain("reeve login");
+  const answer = await fetch(`${oidc.issuer}/token`, {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "refresh_token",
+      client_id: cliClient,
+      refresh_token: refreshToken,
+    }),
+  });
+  expect(await answer.json()).toMatchObject({ error: "invalid_grant" });
+});
