@@ -11,7 +11,7 @@ import { provisionConfig } from "./provision-config.ts";
 export function provisionCommand(context: Context): Command {
   const command = new Command("provision").description(
     "Create the streams, buckets, and consumers that the services need in NATS. Safe to repeat.\n\n" +
-      "Reads the environment variables REEVE_NATS_URL, REEVE_POOLS, and REEVE_STREAM_REPLICAS.",
+      "Reads the environment variables REEVE_NATS_*, REEVE_POOLS, and REEVE_STREAM_REPLICAS.",
   );
   return command.action(async () => {
     const { environment, signal, terminal } = context;

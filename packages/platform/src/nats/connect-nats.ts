@@ -1,13 +1,17 @@
-import type { NatsConnection } from "@nats-io/transport-node";
+import type { NatsConnection, TlsOptions } from "@nats-io/transport-node";
 import { connect } from "@nats-io/transport-node";
 import { neverAborts } from "../async/never-aborts.ts";
 import { retry } from "../async/retry/retry.ts";
 import { settledWithin } from "../async/settled-within.ts";
 import { connectionStateOf } from "./connection-state.ts";
+import type { ServerAddress } from "./explain-tls.ts";
 import { inboxPrefixes } from "./inbox.ts";
+import type { NatsTls } from "./nats-tls.ts";
+import { needsTls, readTlsFiles } from "./nats-tls.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { steadyReconnects } from "./steady-reconnects.ts";
 import { reportStoreSteps } from "./store-steps.ts";
+import { TlsReport } from "./tls-report.ts";
 
 /** A connection to NATS. Disposing it drains and closes it, within two seconds. */
 export interface Nats extends AsyncDisposable {
@@ -23,16 +27,27 @@ export interface NatsOptions {
   readonly log: Logger;
   readonly user?: string | undefined;
   readonly pass?: string | undefined;
+  /** With `tls://` in the URL or a file here, the connection never goes without TLS. */
+  readonly tls?: NatsTls;
 }
 
-/** Returns the NATS credentials from the settings of a service. */
+/** Returns the NATS credentials and the files for TLS from the settings of a service. */
 export function credentialsOf(config: {
   readonly REEVE_NATS_USER?: string | undefined;
   readonly REEVE_NATS_PASSWORD?: string | undefined;
-}): Pick<NatsOptions, "user" | "pass"> {
-  return { user: config.REEVE_NATS_USER, pass: config.REEVE_NATS_PASSWORD };
+  readonly REEVE_NATS_CA_FILE?: string | undefined;
+  readonly REEVE_NATS_CERT_FILE?: string | undefined;
+  readonly REEVE_NATS_KEY_FILE?: string | undefined;
+}): Pick<NatsOptions, "user" | "pass" | "tls"> {
+  const tls = {
+    caFile: config.REEVE_NATS_CA_FILE,
+    certFile: config.REEVE_NATS_CERT_FILE,
+    keyFile: config.REEVE_NATS_KEY_FILE,
+  };
+  return { user: config.REEVE_NATS_USER, pass: config.REEVE_NATS_PASSWORD, tls };
 }
 
+const defaultPort = 4222;
 const backoff = { firstDelayMs: 100, maxDelayMs: 1_000, jitter: 0.5 };
 const openToAll =
   "NATS requires no credentials: everyone who reaches it can read and change everything; give each service its own user, see docs/deploy.md";
@@ -40,17 +55,23 @@ const openToAll =
 const drainMs = 2_000;
 
 /**
- * Connects to a NATS server, or to one of several whose URLs are given with commas between them. Retries the first connection with a doubling delay, and reconnects forever after that. Rejects only when
- * `signal` aborts.
+ * Connects to a NATS server, or to one of several whose URLs are given with commas between them. Retries the first connection
+ * with a doubling delay, and reconnects forever after that. Rejects only when `signal` aborts, or with a Failure when a file for
+ * TLS cannot be used.
  */
 export async function connectNats(
   url: string,
-  { name, log, ...credentials }: NatsOptions,
+  options: NatsOptions,
   signal: AbortSignal,
 ): Promise<Nats> {
+  const { log, tls = {} } = options;
+  readTlsFiles(tls);
   const end = new AbortController();
-  const connection = await firstConnection(url, { name, ...credentials }, log, signal);
-  void logStates(connection, log, end.signal);
+  const report = needsTls(url, tls)
+    ? new TlsReport(url.split(",").map(addressOf), tls, log)
+    : undefined;
+  const connection = await firstConnection(url, options, report, signal);
+  void logStates(connection, { log, report }, end.signal);
   // Tracked from the start: a state that is created later would miss earlier changes.
   connectionStateOf(connection);
   reportStoreSteps(connection, log);
@@ -68,12 +89,14 @@ export async function connectNats(
 
 async function firstConnection(
   url: string,
-  { name, user, pass }: Omit<NatsOptions, "log">,
-  log: Logger,
+  { name, log, user, pass, tls }: NatsOptions,
+  report: TlsReport | undefined,
   signal: AbortSignal,
 ): Promise<NatsConnection> {
   const options = {
     name,
+    // An object, even an empty one, makes the client refuse a server without TLS.
+    ...(report !== undefined && { tls: definedIn(tls ?? {}) }),
     inboxPrefix: inboxPrefixes(name).store,
     ...(user !== undefined && { user }),
     ...(pass !== undefined && { pass }),
@@ -93,32 +116,57 @@ async function firstConnection(
       isRetryable: () => true,
       onRetry(error, { attempt }) {
         if (attempt === 1) log.warn({ url, err: error }, "NATS does not answer; retrying");
+        report?.failed(signal);
       },
     },
     signal,
   );
+  report?.succeeded();
   // The client has forgotten the servers that did not answer.
   const known = connection.getServers().map(({ listen }) => listen);
-  const forgotten = options.servers.filter((each) => !known.includes(addressOf(each)));
+  const forgotten = options.servers.filter((each) => !known.includes(listenOf(each)));
   if (forgotten.length > 0) connection.setServers([...known, ...forgotten]);
   return connection;
 }
 
+function definedIn(tls: NatsTls): TlsOptions {
+  return Object.fromEntries(Object.entries(tls).filter(([, file]) => file !== undefined));
+}
+
 /** Returns host and port of a URL. */
-function addressOf(url: string): string {
+function addressOf(url: string): ServerAddress {
+  const listen = listenOf(url);
+  const end = listen.lastIndexOf(":");
+  return {
+    host: listen.slice(0, end).replace(/^\[|\]$/g, ""),
+    port: Number(listen.slice(end + 1)),
+  };
+}
+
+/** Returns host and port of a URL, as the client writes them. */
+function listenOf(url: string): string {
   const address = url.replace(/^\w+:\/\//, "");
-  return /:\d+$/.test(address) ? address : `${address}:4222`;
+  return /:\d+$/.test(address) ? address : `${address}:${defaultPort}`;
 }
 
 async function logStates(
   connection: NatsConnection,
-  log: Logger,
+  { log, report }: { readonly log: Logger; readonly report: TlsReport | undefined },
   signal: AbortSignal,
 ): Promise<void> {
+  let attempts = 0;
   for await (const status of connection.status()) {
     if (signal.aborted) return;
-    if (status.type === "disconnect") log.warn("NATS connection lost; reconnecting");
-    else if (status.type === "reconnect") log.info("NATS reconnected");
-    else if (status.type === "error") log.warn({ err: status.error }, "NATS reported an error");
+    if (status.type === "disconnect") {
+      log.warn("NATS connection lost; reconnecting");
+    } else if (status.type === "reconnecting") {
+      // Another attempt: the one before it has failed.
+      if (attempts > 0) report?.failed(signal);
+      attempts++;
+    } else if (status.type === "reconnect") {
+      attempts = 0;
+      report?.succeeded();
+      log.info("NATS reconnected");
+    } else if (status.type === "error") log.warn({ err: status.error }, "NATS reported an error");
   }
 }

@@ -22,6 +22,8 @@ describe("the address of NATS", () => {
     "nats://host:port",
     "nats://a,http://b",
     "a,",
+    "tls://10.0.0.1:4222",
+    "tls://[::1]",
   ])("is not %s", (url) => {
     expect(() => readConfig(common, { REEVE_NATS_URL: url })).toThrow("REEVE_NATS_URL");
   });

@@ -1,6 +1,8 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { parseListenAddress } from "../config.ts";
 import type { ListenAddress } from "../config.ts";
+import { tlsSettings } from "../nats/nats-tls.ts";
 import type { ServerLimits } from "../rpc/server-limits.ts";
 import { defaultLimits } from "../rpc/server-limits.ts";
 import { tracingSettings } from "../telemetry/tracing-settings.ts";
@@ -13,7 +15,15 @@ const natsUrls = z
   .refine(
     (urls) => urls.split(",").every((url) => oneNatsUrl.test(url)),
     "is not nats://host:port or tls://host:port, or several of them with commas between them",
+  )
+  .refine(
+    (urls) => urls.split(",").every((url) => !(url.startsWith("tls://") && isIP(hostOf(url)) > 0)),
+    "has tls:// with an IP address; use the host name, because the certificate of a server is checked by name",
   );
+
+function hostOf(url: string): string {
+  return url.replace(/^tls:\/\/\[?/, "").replace(/(?:\])?(?::\d{1,5})?$/, "");
+}
 
 /** The default of REEVE_ACK_WAIT_MS. */
 export const defaultAckWaitMs = 15_000;
@@ -62,6 +72,9 @@ export const commonSettings = {
   REEVE_NATS_URL: natsUrls.default("nats://127.0.0.1:4222"),
   REEVE_NATS_USER: z.string().optional(),
   REEVE_NATS_PASSWORD: z.string().optional(),
+  [tlsSettings.caFile]: z.string().optional(),
+  [tlsSettings.certFile]: z.string().optional(),
+  [tlsSettings.keyFile]: z.string().optional(),
   REEVE_LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info"),

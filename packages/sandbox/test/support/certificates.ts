@@ -45,15 +45,15 @@ export class Authority {
     return new Authority(certificate, keys);
   }
 
-  /** Issues a certificate for a DNS name. */
-  async certify(name: string): Promise<CertifiedKey> {
+  /** Issues a certificate for a DNS name, which expires in an hour, or `expiresInMs` from now. */
+  async certify(name: string, expiresInMs = hourMs): Promise<CertifiedKey> {
     const keys = await newKeys();
     this.#serial++;
     const certificate = await X509CertificateGenerator.create({
       serialNumber: this.#serial.toString(16).padStart(2, "0"),
       subject: `CN=${name}`,
       issuer: this.#certificate.subject,
-      ...validity(),
+      ...validity(expiresInMs),
       signingKey: this.#keys.privateKey,
       publicKey: keys.publicKey,
       signingAlgorithm: algorithm,
@@ -68,9 +68,9 @@ export class Authority {
   }
 }
 
-function validity() {
+function validity(expiresInMs = hourMs) {
   const now = Date.now();
-  return { notBefore: new Date(now - hourMs), notAfter: new Date(now + hourMs) };
+  return { notBefore: new Date(now - 2 * hourMs), notAfter: new Date(now + expiresInMs) };
 }
 
 async function newKeys(): Promise<webcrypto.CryptoKeyPair> {
