@@ -83,7 +83,8 @@ async function historyFor(
   if (threadId === "") return [];
   const maxTokens = budgets?.maxHistoryTokens ?? defaultHistoryTokens;
   // The run repeats the input of the runs that it continues, and has their conversation.
-  const options = { runId, maxTokens, except: inherited?.runIds ?? [] };
+  const { runIds: except = [], summarizedRunId: after = "" } = inherited ?? {};
+  const options = { runId, maxTokens, except, after };
   return await readHistory(threads, { tenant, thread: threadId }, options, signal);
 }
 

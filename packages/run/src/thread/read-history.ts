@@ -11,6 +11,8 @@ export interface HistoryOptions {
   readonly runId: string;
   readonly maxTokens: number;
   readonly except?: readonly string[];
+  /** A run whose turn has ended: turns that ended before are not returned. Empty: none. */
+  readonly after?: string;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface HistoryOptions {
 export async function readHistory(
   threads: ThreadLog,
   key: ThreadKey,
-  { runId, maxTokens, except = [] }: HistoryOptions,
+  { runId, maxTokens, except = [], after = "" }: HistoryOptions,
   signal: AbortSignal,
 ): Promise<readonly HistoryMessage[]> {
   const { head } = await refreshThread(threads, key, undefined, signal);
@@ -34,11 +36,12 @@ export async function readHistory(
   if (tail.sequence < head.sequence) throw withoutTurn(key, runId);
   // Turns start in order, so none after this one has ended before it.
   const ended = events.flatMap(({ event, sequence: at }) =>
-    event.case === "turnEnded" && at <= head.sequence && !except.includes(event.value.runId)
-      ? [event.value]
-      : [],
+    event.case === "turnEnded" && at <= head.sequence ? [event.value] : [],
   );
-  return windowHistory(ended, maxTokens);
+  // A turn that is not among the newest came before them.
+  const first = ended.findLastIndex((turn) => turn.runId === after) + 1;
+  const wanted = ended.slice(first).filter((turn) => !except.includes(turn.runId));
+  return windowHistory(wanted, maxTokens);
 }
 
 function withoutTurn({ thread }: ThreadKey, runId: string): Failure {

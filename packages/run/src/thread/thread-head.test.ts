@@ -183,6 +183,22 @@ describe("the history of a run", () => {
     }
   });
 
+  test("begins after the turn of a run, if that is among the newest", async () => {
+    for (const run of ["a", "b", "c"]) await write(queued(run), started(run), ended(run, run));
+    await write(queued("own"), started("own"));
+    for (const [after, count] of [
+      ["", 3],
+      ["a", 2],
+      ["c", 0],
+      ["long ago", 3],
+    ] as const) {
+      const options = { runId: "own", maxTokens: 1_000, after };
+      expect(await readHistory(threads, key, options, never)).toHaveLength(count);
+      const others = { ...options, except: ["a", "b", "c"] };
+      expect(await readHistory(threads, key, others, never)).toEqual([]);
+    }
+  });
+
   test("reads the same bytes whether there are ten turns before it or a hundred", async () => {
     let bytes = 0;
     const counted = withMethods(threads, {

@@ -462,6 +462,11 @@ pub struct InheritedState {
     /// Whether the planner has ended, with or without a plan. It does not run again.
     #[prost(bool, tag = "8")]
     pub is_planned: bool,
+    /// Id of the run in whose turn of the thread the part ends that the summary covers, one of `run_ids`.
+    /// The history of this run has the later turns only, which follow the summary. Empty if there is no
+    /// summary, and for a run of a version that did not set it: then the summary replaces the history.
+    #[prost(string, tag = "9")]
+    pub summarized_run_id: ::prost::alloc::string::String,
 }
 /// The point in the log of a run from which another run was derived.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -84,6 +84,11 @@ export function budgetRefusal({ reason, limit }: Pick<ExceededBudget, "reason" |
   return `the run may use ${limit} ${reason.replace("_", " ")} in all, and this would be more`;
 }
 
+/** Whether the content of a result is that of `budgetRefusal`. */
+export function isBudgetRefusal(content: string): boolean {
+  return /^the run may use \S+ [a-z ]+ in all, and this would be more$/.test(content);
+}
+
 const counted = (things: string, setting: string) =>
   function message({ limit }: Pick<BudgetExceeded, "limit">): string {
     return `the run may use ${limit} ${things}; raise budgets.${setting} or narrow the task`;

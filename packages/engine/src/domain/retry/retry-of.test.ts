@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ModelCallPurpose, RunCreatedSchema } from "@reeve/contracts/run";
+import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import type { Setting } from "../../../test/support/run-player.ts";
@@ -133,8 +134,8 @@ const search = create(ToolDescriptorSchema, { name: "search" });
 const small: Setting = { prepared: { model: { id: "m", contextWindow: 4_000 }, tools: [search] } };
 
 /** Plays turns that end with a compaction, and messages of the user at `messages` of them. */
-function compacted(messages: readonly number[]): PlayedRun {
-  const run = new PlayedRun({ contextPolicy: {} }, small);
+function compacted(messages: readonly number[], setting = small): PlayedRun {
+  const run = new PlayedRun({ contextPolicy: {} }, setting);
   run.reportsUsage = false;
   for (let turn = 0; run.frame().compaction === undefined; turn++) {
     if (messages.includes(turn)) run.receivesMessage(`message ${turn}`);
@@ -160,6 +161,52 @@ test.each([[[]], [[0]], [[0, 1]]])(
     expect(third.prompt()).toEqual(run.prompt());
   },
 );
+
+const said = (text: string) =>
+  create(HistoryMessageSchema, { message: { case: "user", value: { text } } });
+
+/** A small context, and a thread in which a person said something before. */
+function afterTurns(...history: readonly string[]): Setting {
+  return { prepared: { ...small.prepared, history: history.map(said) } };
+}
+
+test("a summary does not replace the turns of the thread that ended after the failed run", () => {
+  const failed = compacted([], afterTurns("old")).fails("refused");
+  expect(failed.end).toBe("error");
+  // A runtime reads only the turns after that of this run.
+  const { created } = failed.state.head;
+  const derived = created && retryOf(failed.state, created, failed.events);
+  expect(derived?.inherited?.summarizedRunId).toBe("run_test");
+  const run = continued(failed, afterTurns("later"));
+  expect(texts(run)).toEqual(expect.arrayContaining(["later", "go"]));
+  expect(texts(run).join()).toContain("what went before");
+  expect(texts(run)).not.toContain("old");
+  const third = continued(run.fails("refused"), afterTurns("later", "last"));
+  expect(texts(third)).toEqual(expect.arrayContaining(["later", "last", "go"]));
+  expect(texts(third).join()).toContain("what went before");
+});
+
+test("a call that a budget refused has a result that says that it was not made", () => {
+  const failed = new PlayedRun({ budgets: { maxToolCalls: 1 } });
+  failed.turn({ name: "search" }).result(0, "one").turn({ name: "search" });
+  expect(failed.end).toBe("error");
+  expect(failed.all("toolResult").at(-1)?.result?.content).toContain(
+    "the run may use 1 tool calls",
+  );
+  expect(continued(failed).resultsSeen()).toEqual([
+    "one",
+    expect.stringContaining("before this call was made"),
+  ]);
+});
+
+test("a subtask that a budget refused has a result that says that it was not made", () => {
+  const failed = new PlayedRun({ allowParallelSubagents: true, budgets: { maxSubtasks: 1 } });
+  failed.turn(jobs({ task: "a" }, { task: "b" }));
+  expect(failed.end).toBe("error");
+  expect(continued(failed).resultsSeen()).toEqual([
+    expect.stringContaining("before this call was made"),
+  ]);
+});
 
 test("a large shared memory is cut so that the run can be created", () => {
   const failed = new PlayedRun({ maxRounds: 31 });

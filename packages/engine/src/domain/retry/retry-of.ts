@@ -12,6 +12,7 @@ import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { workspaceIdOf } from "@reeve/contracts/workspace-id";
 import { fitHistory } from "@reeve/run/thread/history/fit-history";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";
+import { isBudgetRefusal } from "../budget/over-budget.ts";
 import { fitMemory } from "./fit-memory.ts";
 import { reasonOfUnit } from "../incomplete-answer.ts";
 import { pastUnits } from "../state/conversation.ts";
@@ -30,23 +31,24 @@ const maxCreatedBytes = 900 * 1024;
 /**
  * Returns the first fact of a run that continues a failed one from its last good state: the conversation as its model would have
  * read it next, without an answer that failed or was incomplete, the plan, the todos, and the shared memory. A call without a
- * result gets one that says so. Entries of the memory and the oldest results are cut where the fact would be too large.
+ * result gets one that says so, and so does one that a budget refused: the new run has a whole budget. Entries of the memory and the oldest results are cut where the fact would be too large.
  */
 export function retryOf(
   state: RunState,
   created: RunCreated,
-  events: readonly RunEvent[],
+  allEvents: readonly RunEvent[],
 ): RunCreated {
   const { runId } = state.head;
   const before = created.inherited;
   const compaction = compactionOf(state);
+  const events = allEvents.filter((each) => !isRefusedByBudget(each));
   const inherited = create(InheritedStateSchema, {
     plan: [...(state.plan ?? [])],
     todos: [...state.todos],
     artifactIds: [...state.offloaded],
     runIds: [...(before?.runIds ?? []), runId],
     isPlanned: before?.isPlanned === true || isPlanned(state),
-    ...(compaction && { summary: compaction.summary }),
+    ...(compaction && { summary: compaction.summary, summarizedRunId: compaction.runId }),
   });
   const derived: RunCreated = {
     ...created,
@@ -79,22 +81,38 @@ interface Compacted {
   readonly removed: number;
   /** The message of the user among them that stays. */
   readonly kept: Unit | undefined;
+  /** The run with whose turn the part of the thread ends that the summary covers. */
+  readonly runId: string;
 }
 
 /** Returns the compaction of the root. Undefined: there is none, or it reaches only into what came before the input. */
 function compactionOf({ head, frames }: RunState): Compacted | undefined {
   const root = frames.get(rootId);
-  if (root === undefined) {
-    // The run failed before it was prepared.
-    const summary = head.created?.inherited?.summary;
-    return summary === undefined ? undefined : { summary, removed: 0, kept: undefined };
-  }
+  const before = inheritedSummary(head.created?.inherited);
+  // The run failed before it was prepared.
+  if (root === undefined) return before;
   const { compaction } = root;
   const units = unitsOf(root);
   const own = units.findIndex((unit) => unit.kind === "user" && unit.isInput) + 1;
-  if (compaction === undefined || compaction.removed < own) return undefined;
+  if (compaction === undefined) return undefined;
   const { removed, kept = -1, summary } = compaction;
-  return { summary, removed: removed - own, kept: kept < own ? undefined : units[kept] };
+  // What it removed of the thread since then is in the new run's history again.
+  if (removed < own) return before && { ...before, summary };
+  const isBefore = before !== undefined && summary === before.summary && removed === own;
+  return {
+    summary,
+    removed: removed - own,
+    kept: kept < own ? undefined : units[kept],
+    runId: isBefore ? before.runId : head.runId,
+  };
+}
+
+/** Returns the compaction with which the run began. */
+function inheritedSummary(inherited: InheritedState | undefined): Compacted | undefined {
+  if (inherited?.summary === undefined) return undefined;
+  const { summary, summarizedRunId, runIds } = inherited;
+  const runId = summarizedRunId || (runIds.at(-1) ?? "");
+  return { summary, removed: 0, kept: undefined, runId };
 }
 
 /** Returns the conversation after the input. */
@@ -149,6 +167,13 @@ function hasAnswered({ frames }: RunState): boolean {
 function withoutLastAnswer(messages: readonly HistoryMessage[]): readonly HistoryMessage[] {
   const end = messages.findLastIndex(({ message }) => message.case !== "assistant");
   return messages.slice(0, end + 1);
+}
+
+/** Whether a call was not made because a budget of the run was exceeded. */
+function isRefusedByBudget({ event }: RunEvent): boolean {
+  if (event.case !== "toolResult" || event.value.result === undefined) return false;
+  const { isError, content } = event.value.result;
+  return isError && isBudgetRefusal(content);
 }
 
 const inheritedKinds: ReadonlySet<unknown> = new Set([

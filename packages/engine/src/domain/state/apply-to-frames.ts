@@ -87,7 +87,7 @@ function prepared(state: RunState, value: RunPrepared): RunState {
   const initial = created === undefined ? [] : initialUnits(created, value);
   const units = unitsFrom(initial);
   const opened = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
-  const root = { ...opened, compaction: initialCompaction(initial, created?.inherited?.summary) };
+  const root = { ...opened, compaction: initialCompaction(initial, created) };
   const frames = new Map([[rootId, root]]);
   const isPlanned = state.plan !== undefined || created?.inherited?.isPlanned === true;
   if (created?.spec?.planningEnabled === true && !isPlanned) {

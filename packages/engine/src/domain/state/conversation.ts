@@ -5,7 +5,8 @@ import type { Frame, Unit } from "./frame.ts";
 
 /**
  * Returns the conversation of the root before its first turn: the history of the thread, the given messages, the input, and what
- * a run that continues another one took over from it.
+ * a run that continues another one took over from it. A history that is later than the summary of such a run follows the given
+ * messages, which the summary replaces.
  */
 export function initialUnits(created: RunCreated, { history }: RunPrepared): readonly Unit[] {
   const given = created.messages.map(({ role, text }): Unit =>
@@ -13,18 +14,28 @@ export function initialUnits(created: RunCreated, { history }: RunPrepared): rea
   );
   const input: Unit = { kind: "user", text: created.input, isInput: true };
   const inherited = pastUnits(created.inherited?.messages ?? []);
-  return [...pastUnits(history), ...given, input, ...inherited];
+  const past = pastUnits(history);
+  const start = hasLaterHistory(created) ? [...given, ...past] : [...past, ...given];
+  return [...start, input, ...inherited];
+}
+
+/** Whether the history has only what came after the summary with which the run begins. */
+function hasLaterHistory({ inherited }: RunCreated): boolean {
+  return inherited?.summary !== undefined && inherited.summarizedRunId !== "";
 }
 
 /**
- * Returns the compaction with which a run begins that continues a compacted one: the summary replaces all before the inherited
- * messages except the input. Undefined: there is no summary.
+ * Returns the compaction with which a run begins that continues a compacted one: the summary replaces the given messages, or all
+ * before the inherited messages except the input if the history is not known to be later. Undefined: there is no summary.
  */
 export function initialCompaction(
   units: readonly Unit[],
-  summary: string | undefined,
+  created: RunCreated | undefined,
 ): Frame["compaction"] {
-  if (summary === undefined) return undefined;
+  const summary = created?.inherited?.summary;
+  if (created === undefined || summary === undefined) return undefined;
+  if (hasLaterHistory(created))
+    return { removed: created.messages.length, kept: undefined, summary };
   const kept = units.findIndex((unit) => unit.kind === "user" && unit.isInput);
   return { removed: kept + 1, kept, summary };
 }

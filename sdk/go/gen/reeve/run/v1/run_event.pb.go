@@ -2529,9 +2529,13 @@ type InheritedState struct {
 	// conversation was dropped without a summary. Unset: nothing was removed.
 	Summary *string `protobuf:"bytes,7,opt,name=summary,proto3,oneof" json:"summary,omitempty"`
 	// Whether the planner has ended, with or without a plan. It does not run again.
-	IsPlanned     bool `protobuf:"varint,8,opt,name=is_planned,json=isPlanned,proto3" json:"is_planned,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	IsPlanned bool `protobuf:"varint,8,opt,name=is_planned,json=isPlanned,proto3" json:"is_planned,omitempty"`
+	// Id of the run in whose turn of the thread the part ends that the summary covers, one of `run_ids`.
+	// The history of this run has the later turns only, which follow the summary. Empty if there is no
+	// summary, and for a run of a version that did not set it: then the summary replaces the history.
+	SummarizedRunId string `protobuf:"bytes,9,opt,name=summarized_run_id,json=summarizedRunId,proto3" json:"summarized_run_id,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *InheritedState) Reset() {
@@ -2618,6 +2622,13 @@ func (x *InheritedState) GetIsPlanned() bool {
 		return x.IsPlanned
 	}
 	return false
+}
+
+func (x *InheritedState) GetSummarizedRunId() string {
+	if x != nil {
+		return x.SummarizedRunId
+	}
+	return ""
 }
 
 // The point in the log of a run from which another run was derived.
@@ -4190,7 +4201,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"callOffset\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8e\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xba\x03\n" +
 	"\x0eInheritedState\x12;\n" +
 	"\bmessages\x18\x01 \x03(\v2\x1f.reeve.thread.v1.HistoryMessageR\bmessages\x12\x12\n" +
 	"\x04plan\x18\x02 \x03(\tR\x04plan\x12(\n" +
@@ -4200,7 +4211,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\arun_ids\x18\x06 \x03(\tR\x06runIds\x12\x1d\n" +
 	"\asummary\x18\a \x01(\tH\x00R\asummary\x88\x01\x01\x12\x1d\n" +
 	"\n" +
-	"is_planned\x18\b \x01(\bR\tisPlanned\x1a9\n" +
+	"is_planned\x18\b \x01(\bR\tisPlanned\x12*\n" +
+	"\x11summarized_run_id\x18\t \x01(\tR\x0fsummarizedRunId\x1a9\n" +
 	"\vMemoryEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\n" +

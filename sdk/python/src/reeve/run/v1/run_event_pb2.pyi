@@ -441,7 +441,7 @@ class RunCreated(_message.Message):
     def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ...) -> None: ...
 
 class InheritedState(_message.Message):
-    __slots__ = ("messages", "plan", "todos", "memory", "artifact_ids", "run_ids", "summary", "is_planned")
+    __slots__ = ("messages", "plan", "todos", "memory", "artifact_ids", "run_ids", "summary", "is_planned", "summarized_run_id")
     class MemoryEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -457,6 +457,7 @@ class InheritedState(_message.Message):
     RUN_IDS_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     IS_PLANNED_FIELD_NUMBER: _ClassVar[int]
+    SUMMARIZED_RUN_ID_FIELD_NUMBER: _ClassVar[int]
     messages: _containers.RepeatedCompositeFieldContainer[_history_pb2.HistoryMessage]
     plan: _containers.RepeatedScalarFieldContainer[str]
     todos: _containers.RepeatedCompositeFieldContainer[Todo]
@@ -465,7 +466,8 @@ class InheritedState(_message.Message):
     run_ids: _containers.RepeatedScalarFieldContainer[str]
     summary: str
     is_planned: bool
-    def __init__(self, messages: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., plan: _Optional[_Iterable[str]] = ..., todos: _Optional[_Iterable[_Union[Todo, _Mapping]]] = ..., memory: _Optional[_Mapping[str, str]] = ..., artifact_ids: _Optional[_Iterable[str]] = ..., run_ids: _Optional[_Iterable[str]] = ..., summary: _Optional[str] = ..., is_planned: _Optional[bool] = ...) -> None: ...
+    summarized_run_id: str
+    def __init__(self, messages: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., plan: _Optional[_Iterable[str]] = ..., todos: _Optional[_Iterable[_Union[Todo, _Mapping]]] = ..., memory: _Optional[_Mapping[str, str]] = ..., artifact_ids: _Optional[_Iterable[str]] = ..., run_ids: _Optional[_Iterable[str]] = ..., summary: _Optional[str] = ..., is_planned: _Optional[bool] = ..., summarized_run_id: _Optional[str] = ...) -> None: ...
 
 class RunOrigin(_message.Message):
     __slots__ = ("run_id", "sequence")
