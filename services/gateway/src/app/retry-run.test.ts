@@ -176,6 +176,9 @@ test("a run that is retried while it is deleted leaves no open run without its o
   expect(await deleteRun(retryFirst, first, never)).toBe(true);
   expect(await kindsOf(retried.log, runId)).toEqual([]);
   expect(await kindsOf(retried.log, second)).toContain("cancelRequested");
+  expect(await hasFiles(retried)).toBe(true);
+  expect(await deleteRun(retried, { tenant: "acme", run: second }, never)).toBe(true);
+  expect(await hasFiles(retried)).toBe(false);
 
   const ports = await withFiles();
   const append = ports.log.append.bind(ports.log);
@@ -189,6 +192,14 @@ test("a run that is retried while it is deleted leaves no open run without its o
   await expect(refused).rejects.toMatchObject({ kind: "not_found" });
   expect(await kindsOf(ports.log, second)).toContain("cancelRequested");
   expect(await hasFiles(ports)).toBe(false);
+});
+
+test("a repeated retry returns the run that exists, although the origin is gone", async () => {
+  const ports = await ended(RunStatus.ERROR);
+  await retryRun(ports, ann, retry, never);
+  // The gateway dies before it looks for the origin, which a deletion has removed.
+  await ports.log.remove(first, never);
+  expect(await retryRun(ports, ann, retry, never)).toMatchObject({ runId: second });
 });
 
 test("a deletion that stopped before it saw the retry cancels it when it is repeated", async () => {

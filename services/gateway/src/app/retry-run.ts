@@ -31,7 +31,7 @@ const maxCallOffset = 1_000_000_000;
 
 /**
  * Continues a run that failed in a new run, from its last good state. The new run is durable when this returns. Idempotent: a
- * repeated request returns the same new run. Throws a Failure of kind `precondition` if the run has not failed, its thread is
+ * repeated request returns the same new run, also if the failed one was deleted since. Throws a Failure of kind `precondition` if the run has not failed, its thread is
  * busy, or its agent needs a model or a tool that does not exist any more.
  */
 export async function retryRun(
@@ -41,17 +41,17 @@ export async function retryRun(
   signal: AbortSignal,
 ): Promise<RunHead> {
   const origin = runKeyOf(tenant, runId);
+  const requestId = `retry:${runId}`;
+  const requestHash = createHash("sha256").update(requestId).digest();
+  const key = { tenant, run: retryIdOf(tenant, runId) };
+  const known = await knownRun(ports, key, requestHash, signal);
+  if (known !== undefined) return known;
   const { events } = await ports.log.read(origin, emptyTail, signal);
   const failed = await foldRun(events, signal);
   if (failed.created === undefined) throw runNotFound(runId);
   const { unknownEventSequence } = failed;
   if (unknownEventSequence > 0) throw newerVersion(`run ${runId}`, unknownEventSequence);
   if (failed.status !== RunStatus.ERROR) throw notFailed(failed);
-  const requestId = `retry:${runId}`;
-  const requestHash = createHash("sha256").update(requestId).digest();
-  const key = { tenant, run: retryIdOf(tenant, runId) };
-  const known = await knownRun(ports, key, requestHash, signal);
-  if (known !== undefined) return known;
   ports.assertRoom();
   const state = await foldInSlices(initialState, events, applyAll, signal);
   const created = create(RunCreatedSchema, {

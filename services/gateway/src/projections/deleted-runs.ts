@@ -3,7 +3,7 @@ import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { RowsOfLogs } from "@reeve/jetstream/projection/drop-orphans";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { CompletePorts } from "../app/delete/complete-deletion.ts";
-import { completeDeletion } from "../app/delete/complete-deletion.ts";
+import { completeDeletion, deletedRunOf } from "../app/delete/complete-deletion.ts";
 import type { IndexPorts } from "./run-index.ts";
 import { runsOfLogs } from "./run-index.ts";
 
@@ -22,7 +22,7 @@ export function deletedRuns(
       const key = rows.logOf(row);
       if (key === undefined || !row.record.deleting) return true;
       try {
-        await completeDeletion(ports, key, row.record, signal);
+        await completeDeletion(ports, key, deletedRunOf(key, row.record), signal);
         return true;
       } catch (error) {
         signal.throwIfAborted();

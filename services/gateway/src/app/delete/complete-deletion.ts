@@ -1,5 +1,6 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Run } from "@reeve/contracts/run";
+import { threadIdOf } from "@reeve/contracts/workspace-id";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { retryIdOf } from "@reeve/run/commands/run-id";
@@ -17,19 +18,34 @@ export interface CompletePorts extends Pick<
   readonly artifacts: Pick<GatewayPorts["artifacts"], "list" | "delete">;
 }
 
+/** What is known of a run whose log is gone. */
+export interface DeletedRun {
+  readonly threadId: string;
+  /** The workspace with its files. */
+  readonly workspaceId: string;
+  /** Earlier runs that it continued, which have the same files. */
+  readonly earlier: readonly string[];
+}
+
+/** Returns what the row of a run says. Of several earlier runs, it names the last one. */
+export function deletedRunOf({ run }: RunKey, { threadId, origin }: Run): DeletedRun {
+  if (origin === undefined) return { threadId, workspaceId: run, earlier: [] };
+  return { threadId, workspaceId: origin.runId, earlier: [origin.runId] };
+}
+
 /**
- * Deletes the artifacts and the files of a run whose log is gone. Its row says whether a thread refers to the artifacts; without
- * a row, they stay. A run that was started meanwhile to continue the run keeps the files, and is cancelled. Returns whether there
- * were any files. Can be repeated, and needs no room in the store.
+ * Deletes the artifacts and the files of a run whose log is gone. Artifacts to which a thread may refer stay; if nothing is known
+ * of the run, all do. Of several runs that continue each other, the last one to be deleted takes the files with it. A run that was
+ * started meanwhile to continue the run keeps them, and is cancelled. Returns whether there were any files. Can be repeated.
  */
 export async function completeDeletion(
   ports: CompletePorts,
   key: RunKey,
-  row: Pick<Run, "threadId"> | undefined,
+  deleted: DeletedRun | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { tenant, run } = key;
-  if (row !== undefined && !(await threadExists(ports, tenant, row.threadId, signal))) {
+  if (deleted !== undefined && !(await threadExists(ports, tenant, deleted.threadId, signal))) {
     await deleteArtifactsOf(ports.artifacts, tenant, new Set([run]), signal);
   }
   const retry = { tenant, run: retryIdOf(tenant, run) };
@@ -37,7 +53,12 @@ export async function completeDeletion(
     await cancelIfOpen(ports, retry, `run ${run}, which it continues, was deleted`, signal);
     return false;
   }
-  return await deleteWorkspace(ports.workspaces, { tenant, id: run }, signal);
+  const { workspaceId = run, earlier = [] } = deleted ?? {};
+  if (threadIdOf(workspaceId) !== undefined) return false;
+  for (const each of earlier) {
+    if (await runExists(ports, { tenant, run: each }, signal)) return false;
+  }
+  return await deleteWorkspace(ports.workspaces, { tenant, id: workspaceId }, signal);
 }
 
 async function threadExists(

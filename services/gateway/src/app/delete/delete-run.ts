@@ -4,6 +4,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Run, RunEvent } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
+import { workspaceIdOf } from "@reeve/contracts/workspace-id";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
@@ -13,8 +14,8 @@ import { approvalsOf, runOf } from "@reeve/run/head/run-head";
 import { isTerminal, statusName } from "@reeve/run/head/run-status";
 import { retryIdOf } from "@reeve/run/commands/run-id";
 import { endTurn } from "@reeve/run/thread/end-turn";
-import type { CompletePorts } from "./complete-deletion.ts";
-import { completeDeletion } from "./complete-deletion.ts";
+import type { CompletePorts, DeletedRun } from "./complete-deletion.ts";
+import { completeDeletion, deletedRunOf } from "./complete-deletion.ts";
 import type { GatewayPorts } from "../gateway-ports.ts";
 import { runExists } from "../run-exists.ts";
 
@@ -48,7 +49,8 @@ export async function deleteRun(
   const begun = first === 1 ? await beginDeletion(ports, key, signal) : undefined;
   if (first !== undefined) await ports.remove.runs.remove(key, signal);
   const row = begun?.row ?? (await ports.runs.get(rowKey({ ...key }), signal))?.record;
-  const hadFiles = await completeDeletion(ports, key, row, signal);
+  const deleted = begun ? deletedRun(begun.head) : row && deletedRunOf(key, row);
+  const hadFiles = await completeDeletion(ports, key, deleted, signal);
   // A projection may have written them meanwhile.
   if (begun !== undefined) await deleteApprovals(ports, key, begun.head, signal);
   if (first !== undefined || row !== undefined) await ports.runs.delete(rowKey({ ...key }), signal);
@@ -77,15 +79,24 @@ async function beginDeletion(
   return { head, row };
 }
 
+function deletedRun({ runId, created }: RunHead): DeletedRun {
+  return {
+    threadId: created?.threadId ?? "",
+    workspaceId: workspaceIdOf(runId, created),
+    earlier: created?.inherited?.runIds ?? [],
+  };
+}
+
 /** Returns the row of a run whose deletion has begun. */
 function markedRow(head: RunHead): Run {
-  const { runId, threadId, status, createdAt, endedAt, lastSequence } = runOf(head);
+  const { runId, threadId, origin, status, createdAt, endedAt, lastSequence } = runOf(head);
   return create(RunSchema, {
     runId,
     threadId,
     status,
     lastSequence,
     deleting: true,
+    ...(origin && { origin }),
     ...(createdAt && { createdAt }),
     ...(endedAt && { endedAt }),
   });
