@@ -1,5 +1,7 @@
-import type { Client } from "@reeve/client";
+import type { Client, ClientOptions } from "@reeve/client";
 import { connect } from "@reeve/client";
+import { Failure } from "@reeve/platform/failure";
+import { connectErrorOf } from "@reeve/platform/rpc/connect-failure";
 import type { Command } from "commander";
 import type { ExitCode } from "./exit-code.ts";
 import { exitCodes } from "./exit-code.ts";
@@ -46,19 +48,32 @@ export async function withClient(
   context.exitCode = (await action(reeve)) ?? context.exitCode;
 }
 
-/** Returns the token that the user gives, else that of a sign-in for the server, else that of the data folder. */
+/**
+ * Returns the token that the user gives, else that of a sign-in for the server, else that of the data folder. The token of a
+ * sign-in may expire while the command works.
+ */
 async function tokenFor(
   { url, token }: ServerAddress,
   options: ServerOptions,
   { environment, signal }: Pick<Context, "environment" | "signal">,
-): Promise<string | undefined> {
+): Promise<ClientOptions["token"]> {
   if (options.token !== undefined || environment["REEVE_TOKEN"]) return token;
   const signIns = new StoredSignIns(configFolder(environment));
-  return (await currentToken(signIns, url, signal)) ?? token;
+  if ((await currentToken(signIns, url, signal)) === undefined) return token;
+  return async () => {
+    try {
+      return (await currentToken(signIns, url, signal)) ?? "";
+    } catch (error) {
+      throw error instanceof Failure ? connectErrorOf(error) : error;
+    }
+  };
 }
 
 /** Returns a client with the time limits of a command line. */
-export function openClient({ url, token }: ServerAddress): Client {
+export function openClient({
+  url,
+  token,
+}: Pick<ServerAddress, "url"> & Pick<ClientOptions, "token">): Client {
   return connect({
     address: url,
     token,

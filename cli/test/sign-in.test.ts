@@ -6,14 +6,20 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import type { HandlerContext } from "@connectrpc/connect";
+import { ErrorReason } from "@reeve/contracts/error";
+import { RunStatus } from "@reeve/contracts/run";
+import { Failure } from "@reeve/platform/failure";
+import { connectErrorOf } from "@reeve/platform/rpc/connect-failure";
 import { HastyClock } from "@reeve/platform/test/support/manual-clock";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { runCli } from "../src/run-cli.ts";
 import { currentToken } from "../src/sign-in/current-token.ts";
 import { signInByDevice } from "../src/sign-in/device-flow.ts";
 import type { SignIn } from "../src/sign-in/stored-sign-ins.ts";
 import { StoredSignIns } from "../src/sign-in/stored-sign-ins.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
+import { shortRun, smallServer } from "./support/small-server.ts";
 
 const never = new AbortController().signal;
 const server = "https://reeve.example";
@@ -97,10 +103,10 @@ test("a sign-in that nobody completes ends", async () => {
   expect(requests).toHaveLength(13);
 });
 
-async function store(more: Partial<SignIn> = {}): Promise<void> {
+async function store(more: Partial<SignIn> = {}, url = server): Promise<void> {
   await using _ = await signIns.lock(never);
   const signIn = { issuer, clientId: "cli", parameters: {}, accessToken: "old", ...more };
-  signIns.put(server, signIn);
+  signIns.put(url, signIn);
 }
 
 test("a token is for its server only, in a file that only its user can read", async () => {
@@ -136,6 +142,31 @@ test("a provider that does not answer leaves the sign-in as it was", async () =>
   await store({ expiresAt: 1, refreshToken: "once" });
   await expect(currentToken(signIns, server, never)).rejects.toMatchObject({ kind: "unavailable" });
   expect(signIns.get(server)).toMatchObject({ refreshToken: "once" });
+});
+
+test("a watch continues with a renewed token when its token expires", async () => {
+  const given: (string | null)[] = [];
+  const [first, ...rest] = shortRun(1);
+  async function* watchRun(_: unknown, { requestHeader }: HandlerContext) {
+    given.push(requestHeader.get("authorization"));
+    if (given.length === 1) {
+      yield { events: [first ?? {}], throughSequence: 1 };
+      await store({ expiresAt: 1, refreshToken: "once" }, url);
+      throw connectErrorOf(new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, "expired"));
+    }
+    yield { events: rest, throughSequence: 4, endStatus: RunStatus.COMPLETED };
+  }
+  const stop = new AbortController();
+  const { url } = await smallServer(watchRun, 0, stop.signal);
+  onTestFinished(() => stop.abort());
+  await store({}, url);
+  answers = [granted];
+  const terminal = new MemoryTerminal();
+  const environment = { REEVE_CONFIG_DIR: folder };
+  const args = ["--url", url, "watch", "run_1", "--json"];
+  expect(await runCli(args, { terminal, environment, signal: never })).toBe(0);
+  expect(given).toEqual(["Bearer old", "Bearer new"]);
+  expect(terminal.stderr).toBe("");
 });
 
 test("the lock of a process that died is removed", async () => {

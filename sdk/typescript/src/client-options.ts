@@ -16,8 +16,11 @@ export interface ClientOptions extends ServerOptions {
 export interface ServerOptions {
   /** `http://host:port` or `https://host:port`. */
   readonly address: string;
-  /** Bearer token. Without one, requests carry no credentials. */
-  readonly token?: string | undefined;
+  /**
+   * Bearer token, or a function that returns the current one, for tokens that expire: it is called before each request, and
+   * a watch whose token expires continues with the next one. Without a token, requests carry no credentials.
+   */
+  readonly token?: string | (() => string | Promise<string>) | undefined;
   /** PEM certificates of the authorities to trust instead of those of the system. Only with `https`. */
   readonly ca?: string | Uint8Array | undefined;
 }

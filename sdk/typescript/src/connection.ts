@@ -53,9 +53,10 @@ export function openConnection({ address, token, ca }: ServerOptions): Connectio
   };
 }
 
-function bearer(token: string): Interceptor {
-  return (next) => (request) => {
-    request.header.set("authorization", `Bearer ${token}`);
-    return next(request);
+function bearer(token: NonNullable<ServerOptions["token"]>): Interceptor {
+  return (next) => async (request) => {
+    const current = typeof token === "string" ? token : await token();
+    request.header.set("authorization", `Bearer ${current}`);
+    return await next(request);
   };
 }

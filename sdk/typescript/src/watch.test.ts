@@ -18,10 +18,17 @@ const end = (sequence: number) => ({
   endStatus: RunStatus.COMPLETED,
 });
 
+interface Options {
+  readonly reconnectTimeoutMs?: number;
+  readonly token?: () => string;
+  /** How each stream ends. */
+  readonly breaks?: Code;
+}
+
 /** Watches a server that sends one list of responses per connection, and then breaks the connection. */
 async function watched(
   connections: readonly (readonly Response[] | ConnectError)[],
-  reconnectTimeoutMs = 30_000,
+  { reconnectTimeoutMs = 30_000, token, breaks = Code.Unavailable }: Options = {},
 ) {
   const requested: number[] = [];
   const tokens: string[] = [];
@@ -31,7 +38,7 @@ async function watched(
     tokens.push(resumeToken);
     if (responses instanceof ConnectError) throw responses;
     yield* responses ?? [];
-    throw new ConnectError("connection lost", Code.Unavailable);
+    throw new ConnectError("connection lost", breaks);
   };
   const transport = createRouterTransport((router) =>
     router.rpc(RunService.method.watchRun, watchRun),
@@ -39,7 +46,7 @@ async function watched(
   const current = { runs: createClient(RunService, transport) };
   const seen: (number | string)[] = [];
   const source = { current, replace: () => undefined };
-  const limits = { idleTimeoutMs: 15_000, reconnectTimeoutMs };
+  const limits = { idleTimeoutMs: 15_000, reconnectTimeoutMs, token };
   const watch = new Watch(source, limits, "run_1", {
     onConnectionLost: () => seen.push(`lost after ${watch.throughSequence}`),
   });
@@ -80,7 +87,7 @@ test("ends at once if the caller has seen the last event of the run", async () =
 });
 
 test("gives up if nothing is received before the reconnect timeout", async () => {
-  const { seen, requested, error } = await watched([], 200);
+  const { seen, requested, error } = await watched([], { reconnectTimeoutMs: 200 });
   expect(requested.length).toBeGreaterThan(1);
   // Reports each reconnection, and throws the last error instead of reporting it.
   expect(seen).toHaveLength(requested.length - 1);
@@ -89,9 +96,25 @@ test("gives up if nothing is received before the reconnect timeout", async () =>
 
 test("starts the reconnect timeout again after each message", async () => {
   const heartbeat = [{ throughSequence: 0 }];
-  const { requested, error } = await watched([heartbeat, heartbeat, heartbeat, [end(1)]], 200);
+  const { requested, error } = await watched([heartbeat, heartbeat, heartbeat, [end(1)]], {
+    reconnectTimeoutMs: 200,
+  });
   expect(requested).toHaveLength(4);
   expect(error).toBeUndefined();
+});
+
+test("a watch whose token expires continues with the next token", async () => {
+  const first = [{ events: [text(1)], throughSequence: 1 }];
+  const expiring = { breaks: Code.Unauthenticated, token: () => "a-token" };
+  const { seen, requested, error } = await watched([first, [end(2)]], expiring);
+  expect(seen).toEqual([1, 2]);
+  expect(requested).toEqual([0, 1]);
+  expect(error).toBeUndefined();
+  // A token that was never accepted has not expired, and a fixed one stays what it is.
+  const refused = new ConnectError("unknown bearer token", Code.Unauthenticated);
+  const code = Code.Unauthenticated;
+  expect((await watched([first, refused], expiring)).error).toMatchObject({ code });
+  expect((await watched([first], { breaks: code })).error).toMatchObject({ code });
 });
 
 test("throws an error of the server at once", async () => {

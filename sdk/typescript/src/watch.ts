@@ -6,6 +6,7 @@ import type {
   WatchRunRequestSchema,
   WatchRunResponse,
 } from "#contracts/run";
+import { Code } from "@connectrpc/connect";
 import { RunStatus } from "#contracts/run";
 import type { Settings } from "./client-options.ts";
 import type { Services } from "./connection.ts";
@@ -34,7 +35,7 @@ export interface ConnectionSource {
   replace(silent: Pick<Services, "runs">): void;
 }
 
-type WatchLimits = Pick<Settings, "idleTimeoutMs" | "reconnectTimeoutMs">;
+type WatchLimits = Pick<Settings, "idleTimeoutMs" | "reconnectTimeoutMs" | "token">;
 
 /**
  * The events of a run. `for await` yields each event once and in order, over any number of lost connections, and ends after
@@ -80,7 +81,8 @@ export class Watch implements AsyncIterable<RunEvent> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent, void, undefined> {
     const { signal, onConnectionLost } = this.#options;
-    const { reconnectTimeoutMs } = this.#limits;
+    const { reconnectTimeoutMs, token } = this.#limits;
+    const isRenewed = typeof token === "function";
     let deadline = performance.now() + reconnectTimeoutMs;
     for (let failures = 1; this.#endStatus === RunStatus.UNSPECIFIED; failures++) {
       try {
@@ -102,6 +104,8 @@ export class Watch implements AsyncIterable<RunEvent> {
       } catch (thrown) {
         signal?.throwIfAborted();
         const error = ReeveError.from(thrown);
+        // A token that was accepted for this stream has ended, and the next stream has another one.
+        if (failures === 0 && error.code === Code.Unauthenticated && isRenewed) continue;
         const delayMs = delayBeforeRetry(error, Math.max(1, failures), deadline);
         onConnectionLost?.(error);
         await wait(delayMs, undefined, signal && { signal });
