@@ -46,15 +46,16 @@ const claims: Claims = {
 };
 
 interface Signing {
+  readonly typ?: string;
   readonly key?: CryptoKey;
   readonly kid?: string | undefined;
 }
 
 async function tokenOf(
   given: Claims,
-  { key = pair.privateKey, kid = "one" }: Signing = {},
+  { key = pair.privateKey, kid = "one", typ }: Signing = {},
 ): Promise<string> {
-  const header = { alg: "ES256", ...(kid !== "" && { kid }) };
+  const header = { alg: "ES256", ...(kid !== "" && { kid }), ...(typ && { typ }) };
   return await new SignJWT({ ...claims, ...given }).setProtectedHeader(header).sign(key);
 }
 
@@ -78,7 +79,8 @@ async function refusalOf(token: string, given = config): Promise<unknown> {
 
 test("a token stands for the tenant, the subject, and the roles of its claims", async () => {
   const { credentials } = opened();
-  const grant = await credentials.accept(await tokenOf({ aud: ["other", "reeve"] }));
+  const token = await tokenOf({ aud: ["other", "reeve"] }, { typ: "at+JWT" });
+  const grant = await credentials.accept(token);
   expect(grant?.()).toEqual({ tenant: "acme", subject: "ann", roles: new Set([Role.APPROVER]) });
 });
 
@@ -127,6 +129,9 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
   ],
   ["names an unknown key", () => tokenOf({}, { kid: "two" }), /publishes no key .*`kid`/],
   ["names no key", () => tokenOf({}, { kid: "" }), /names no key; .*`kid`/],
+  ["is for a logout", () => tokenOf({}, { typ: "logout+jwt" }), /not an access token/],
+  ["has a number as its type", () => unusual({ alg: "ES256", typ: 1 }, () => "AA"), /`typ`/],
+  ["has a number as its key", () => unusual({ alg: "ES256", kid: 1 }, () => "AA"), /`kid`/],
   ["was changed", async () => `${await tokenOf({})}A`, /signature .* wrong|signed JWT/],
   ["is too long", () => tokenOf({ pad: "x".repeat(8_192) }), /at most 8192 are accepted/],
   ["is opaque", () => "an-opaque-token", /nor a signed JWT/],

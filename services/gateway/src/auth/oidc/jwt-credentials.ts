@@ -10,6 +10,9 @@ import type { ProviderKeys } from "./provider-keys.ts";
 /** The maximum length of a token. */
 const maxLength = 8 * 1024;
 
+/** The `typ` of access tokens (RFC 9068) and of providers that do not say more. Others are for other purposes, such as logout. */
+const accessTokenTypes: ReadonlySet<string> = new Set(["at+jwt", "application/at+jwt", "jwt"]);
+
 /**
  * Returns the tokens that an OpenID Connect provider signs for this deployment. They end when they expire, or when the provider
  * removes the key that signed them. `clock` is wall-clock time.
@@ -38,9 +41,7 @@ export function jwtCredentials(
       const { payload, protectedHeader } = await jwtVerify(
         token,
         (header, input) => {
-          // The key of an accepted token is looked up by its id until the token ends.
-          if (header.kid === undefined)
-            throw refused("the token names no key; let the provider set its `kid`");
+          assertUsable({ typ: header.typ, kid: header.kid });
           return keys.find(header, input);
         },
         {
@@ -56,6 +57,17 @@ export function jwtCredentials(
     } catch (error) {
       throw error instanceof errors.JOSEError ? refused(problemOf(error, config)) : error;
     }
+  }
+}
+
+/** Checks a header that nobody has verified: its parameters may be of any type. */
+function assertUsable({ typ = "JWT", kid }: Readonly<Record<"typ" | "kid", unknown>>): void {
+  if (typeof typ !== "string" || !accessTokenTypes.has(typ.toLowerCase())) {
+    throw refused("the token is not an access token, as its `typ` says; send an access token");
+  }
+  // The key of an accepted token is looked up by its id until the token ends.
+  if (typeof kid !== "string") {
+    throw refused("the token names no key; let the provider set its `kid`");
   }
 }
 
