@@ -38,14 +38,21 @@ function endViolations({ plan, seen, stored, shown }: RunEvidence): readonly str
   const wanted =
     seen.cancel === "cancelled" ? [RunStatus.CANCELLED] : allowed(plan.cancelAfterMs, seen.cancel);
   if (end !== undefined && !wanted.includes(end)) {
+    const why = errorOf(stored);
     violations.push(
-      `ended as ${nameOf(end)}, but the answer to its cancellation was ${seen.cancel}`,
+      `ended as ${nameOf(end)}${why}, but the answer to its cancellation was ${seen.cancel}`,
     );
   }
   for (const status of shown) {
     if (status !== end) violations.push(`a gateway shows it as ${nameOf(status)}`);
   }
   return violations;
+}
+
+/** Returns why a run ended with an error, as the end of a clause. */
+function errorOf(stored: readonly RunEvent[]): string {
+  const error = stored.findLast(({ event }) => event.case === "error")?.event;
+  return error?.case === "error" ? ` (${error.value.reason}: ${error.value.message})` : "";
 }
 
 function nameOf(status: RunStatus): string {

@@ -74,6 +74,7 @@ export async function claimRun(
   let state = initialState;
   let tail = emptyTail;
   let span: Span | undefined;
+  let recordedMs: number | undefined;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const missed =
       attempt === 0
@@ -99,17 +100,22 @@ export async function claimRun(
     const isClaimOnly =
       isNew && state.head.prepared === undefined && delivery.attempt > maxUncountedDeliveries;
     const facts = [...claim, ...(isClaimOnly ? [] : await preparation(state, ports, signal))];
-    const before = { state, tail };
+    // The time between a claim and what follows counts as work, so that the claim's append may not hide a standstill.
+    const stoodStillMs = ports.standstillMs();
+    const standstillMs = recordedMs === undefined ? 0 : stoodStillMs - recordedMs;
+    const before = { state, tail, limits: { standstillMs } };
     let outcome = await appendFacts(key, before, facts, ports, signal);
     if (outcome.kind === "oversized") {
       outcome = await appendFacts(key, before, failOversized(state, facts), ports, signal);
     }
     if (outcome.kind !== "appended") continue;
     ({ state, tail } = outcome);
+    recordedMs = stoodStillMs;
     span?.end();
     if (hasEnded(state)) return { kind: "ended", state };
     if (state.head.prepared === undefined) continue;
-    return { kind: "claimed", claimed: { ...outcome, key, epoch: state.head.claim?.epoch ?? 0 } };
+    const epoch = state.head.claim?.epoch ?? 0;
+    return { kind: "claimed", claimed: { ...outcome, key, epoch, stoodStillMs } };
   }
   throw new Error(
     `run ${key.run} was not claimed: other writers were first in all ${maxAttempts} attempts`,

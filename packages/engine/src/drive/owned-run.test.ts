@@ -50,12 +50,15 @@ describe("the owner of a run", () => {
     expect(max).toBe(1);
   });
 
-  test("does not count the time for which it stood still as worked", async () => {
+  test.each([
+    ["while it works", "toolCallStarted", [190n, 190n]],
+    ["while it claims the run", "runClaimed", [190n]],
+  ])("does not count the time for which it stood still %s", async (_, fact, recorded) => {
     const budgets = { maxWallClock: { seconds: 60n } };
     const bench = await new AppendingBench(countingModel(2)).create({ budgets });
     bench.append = async (to, tail, events, signal) => {
       const outcome = await bench.log.append(to, tail, events, signal);
-      if (events.some(({ event }) => event.case === "toolCallStarted")) {
+      if (events.some(({ event }) => event.case === fact)) {
         bench.standstillMs += 190_609.474282;
         await bench.clock.advance(190_000);
       }
@@ -65,7 +68,7 @@ describe("the owner of a run", () => {
     const events = await bench.events();
     expectWhole(events, RunStatus.COMPLETED);
     const stoodStill = events.flatMap(({ standstill }) => standstill?.seconds ?? []);
-    expect(stoodStill).toEqual([190n, 190n]);
+    expect(stoodStill).toEqual(recorded);
   });
 
   test("waits for two round trips after a lost append", async () => {

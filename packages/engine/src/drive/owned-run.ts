@@ -66,6 +66,8 @@ export interface ClaimedRun extends FoldedLog {
   readonly epoch: number;
   /** Whether the log already holds all facts that follow from the state. */
   readonly isComplete: boolean;
+  /** How much of the standstill of this process the log of the run covers. */
+  readonly stoodStillMs: number;
 }
 
 /**
@@ -104,7 +106,7 @@ class OwnedRun implements AsyncDisposable {
   #mayDeriveFacts: boolean;
 
   constructor(
-    { key, epoch, state, tail, isComplete }: ClaimedRun,
+    { key, epoch, state, tail, isComplete, stoodStillMs }: ClaimedRun,
     ports: RunPorts,
     drain: AbortSignal,
   ) {
@@ -113,7 +115,7 @@ class OwnedRun implements AsyncDisposable {
     this.#epoch = epoch;
     this.#ports = ports;
     this.#lostAppends = new LostAppends(key, ports);
-    this.#recordedStandstillMs = ports.standstillMs();
+    this.#recordedStandstillMs = stoodStillMs;
     this.#state = state;
     this.#tail = tail;
     this.#mayDeriveFacts = !isComplete;
