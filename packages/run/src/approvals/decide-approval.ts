@@ -8,6 +8,8 @@ import { isStorable, maxJsonDepth } from "@reeve/contracts/nesting";
 import { appendExternal } from "../commands/append-external.ts";
 import type { RunHead } from "../head/run-head.ts";
 import { isTerminal } from "../head/run-status.ts";
+import type { RetryOptions } from "@reeve/platform/async/retry/retry";
+import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { assertAnswers } from "./assert-answers.ts";
@@ -19,14 +21,48 @@ import { approvalOf } from "../head/run-head.ts";
 
 export interface DecidingPorts extends AppendExternalPorts {
   readonly clock: Pick<Clock, "now">;
+  /** Default: monotonic time. */
+  readonly steadyClock?: Clock;
 }
+
+/**
+ * For how long the log of a run that works may lack an approval that exists: a server that is cut off from the others answers
+ * from an older state until it finds that it no longer leads, after about 10 s.
+ */
+const staleReads = { firstDelayMs: 100, maxDelayMs: 2_000 };
+const maxStaleMs = 12_000;
 
 /**
  * Decides an approval by appending a fact to the log of its run; the first append wins. Idempotent by decision id: repeating
  * the same decision returns the first result. Any other decision is refused with the current state. An approval is closed
- * from its expiry time on, even before the expiry is in the log.
+ * from its expiry time on, even before the expiry is in the log. An approval that the log of an open run does not have is
+ * looked for again for about 12 s.
  */
 export async function decideApproval(
+  ports: DecidingPorts,
+  principal: Principal,
+  request: DecideApprovalRequest,
+  signal: AbortSignal,
+): Promise<Approval> {
+  const limits: RetryOptions = {
+    backoff: staleReads,
+    maxElapsedMs: maxStaleMs,
+    isRetryable: (error) => error instanceof MissingApproval,
+    ...(ports.steadyClock && { clock: ports.steadyClock }),
+  };
+  try {
+    return await retry(() => decideOnce(ports, principal, request, signal), limits, signal);
+  } catch (error) {
+    throw error instanceof MissingApproval ? approvalNotFound(request.approvalId) : error;
+  }
+}
+
+/** Thrown when the log of an open run, as it was read, lacks the approval. */
+class MissingApproval extends Error {
+  override readonly name = "MissingApproval";
+}
+
+async function decideOnce(
   { log, dispatch, clock }: DecidingPorts,
   { tenant, subject }: Principal,
   request: DecideApprovalRequest,
@@ -48,7 +84,7 @@ export async function decideApproval(
     key,
     (before) => {
       const approval = approvalOf(before, approvalId);
-      if (approval === undefined) throw approvalNotFound(approvalId);
+      if (approval === undefined) throw missing(before, approvalId);
       if (isRepetition(approval, decision)) return [];
       assertOpen(approval, before, clock.now());
       assertSameCall(approval, request.callDigest);
@@ -63,6 +99,11 @@ export async function decideApproval(
   const decided = approvalOf(head, approvalId);
   if (decided === undefined) throw approvalNotFound(approvalId);
   return decided;
+}
+
+function missing({ lastSequence, status }: RunHead, approvalId: string): Error {
+  const isOpen = lastSequence > 0 && !isTerminal(status);
+  return isOpen ? new MissingApproval() : approvalNotFound(approvalId);
 }
 
 function isRepetition({ decision: first }: Approval, decision: Decision): boolean {

@@ -7,7 +7,7 @@ import { RunBatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run"
 import { QuestionSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "@reeve/platform/test/support/manual-clock";
+import { HastyClock, ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { ada, approvalId, noon, parkedRun, runKey } from "../../test/support/parked-run.ts";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
 
@@ -217,10 +217,31 @@ describe("a decision", () => {
     "on %s is not found",
     async (id) => {
       const stranger = create(DecideApprovalRequestSchema, { approvalId: id, approved: true });
-      const lost = decideApproval(await parkedRun(), ada, stranger, never);
+      const ports = { ...(await parkedRun()), steadyClock: new HastyClock() };
+      const lost = decideApproval(ports, ada, stranger, never);
       await expect(lost).rejects.toMatchObject({ kind: "not_found" });
     },
   );
+
+  test("that is read by a server which lags is made once that has the approval", async () => {
+    const ports = await parkedRun();
+    const { log } = ports;
+    const whole = await log.read(runKey, emptyTail, never);
+    let reads = 0;
+    const read: typeof log.read = async (...args) => {
+      if (++reads > 2) return await log.read(...args);
+      const [tail = emptyTail] = whole.batchTails;
+      return { events: whole.events.slice(0, 2), tail: { ...tail, sequence: 2 }, batchTails: [] };
+    };
+    const lagging = {
+      ...ports,
+      log: { read, append: log.append.bind(log), follow: log.follow.bind(log) },
+      steadyClock: new HastyClock(),
+    };
+    const decided = await decideApproval(lagging, ada, request(true), never);
+    expect(decided.state).toBe(ApprovalState.APPROVED);
+    expect(reads).toBe(3);
+  });
 
   test("of another tenant is not found", async () => {
     const lost = decideApproval(
