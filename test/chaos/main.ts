@@ -73,6 +73,7 @@ async function reportOf(seed: number): Promise<ChaosReport> {
     runs: Number(values.runs),
     parallelRuns: Number(values["parallel-runs"]),
     parallelFaults: Number(values["parallel-faults"]),
+    patienceMs: 240_000,
     only: values.only?.split(","),
     ownDisks: values["own-disks"],
     logs: values.logs === undefined ? undefined : join(values.logs, String(seed)),

@@ -32,6 +32,11 @@ export interface ChaosOptions {
   readonly parallelRuns: number;
   /** Number of faults that are injected at the same time. */
   readonly parallelFaults: number;
+  /**
+   * How long a run may have no new events before it counts as lost. A machine that is busy, and faults that follow each other, make
+   * pauses longer. Default: 90 s.
+   */
+  readonly patienceMs?: number;
   /** Names of the permitted faults. Absent: all. */
   readonly only?: readonly string[] | undefined;
   /** Whether each toolhost has its own disk. Absent: they share one. */
@@ -50,7 +55,7 @@ const never = new AbortController().signal;
 
 /** Executes runs that act on the world while faults are injected into the processes, and reports the violations. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { seed, runs, note } = options;
+  const { seed, runs, patienceMs = 90_000, note } = options;
   const beganAt = performance.now();
   const violations: string[] = [];
   using faultLog = new FaultLog();
@@ -86,7 +91,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   let next = 0;
   const lane = async () => {
     for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
-      const client = new Client(reeves, randomFrom(seed, `client ${plan.index}`));
+      const client = new Client(reeves, randomFrom(seed, `client ${plan.index}`), patienceMs);
       const run = await client.carryOut(plan, `chaos-${seed}-${plan.index}`);
       const stuck = run.isGivenUp ? await whyStuck(cluster, run.runId) : undefined;
       seen.set(plan, { seen: run, stuck });

@@ -13,8 +13,7 @@ import { tagOf } from "./worker-agent.ts";
 /** Timeouts after which a client asks another gateway: for an answer, and for a silent stream. */
 const answerMs = 8_000;
 const streamIdleMs = 30_000;
-/** How long a run may have no new events before the client gives up, and the factor for runs that wait for a thread's turn. */
-const idleTimeoutMs = 90_000;
+/** The factor of a client's patience for runs that wait for a thread's turn. */
 const threadTimeoutFactor = 4;
 
 /** The outcome of a cancellation: not requested, or the run is cancelled, or it had already ended. */
@@ -39,15 +38,18 @@ export interface Seen {
 export class Client {
   readonly #gateways: readonly Connection[];
   readonly #random: Random;
+  readonly #patienceMs: number;
   readonly #errors: string[] = [];
   readonly #events: RunEvent[] = [];
   #interruptions = 0;
   #longestPauseMs = 0;
   #cancel: CancelAnswer = "none";
 
-  constructor(gateways: readonly Connection[], random: Random) {
+  /** `patienceMs`: how long a run may have no new events before the client gives up. */
+  constructor(gateways: readonly Connection[], random: Random, patienceMs: number) {
     this.#gateways = gateways;
     this.#random = random;
+    this.#patienceMs = patienceMs;
   }
 
   /** Starts the run of a plan and acts as planned, until the run ends or has no new events for too long. */
@@ -56,7 +58,7 @@ export class Client {
     const { signal } = givenUp;
     const idle = setTimeout(
       () => givenUp.abort(new DOMException("the run has no new events", "TimeoutError")),
-      plan.thread === undefined ? idleTimeoutMs : idleTimeoutMs * threadTimeoutFactor,
+      this.#patienceMs * (plan.thread === undefined ? 1 : threadTimeoutFactor),
     );
     try {
       return await this.#carryOut(plan, requestId, {

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, "../../..");
 const steppedClock = join(root, "test/chaos/stepped-clock.ts");
 const linesKept = 20;
 /** Timeouts for the start and the graceful end of a process. */
-const startMs = 90_000;
+const startMs = 240_000;
 const endMs = 30_000;
 
 export type Service = "gateway" | "runtime" | "toolhost" | "approvals";
