@@ -76,7 +76,7 @@ export function storeFailure(error: unknown): Failure {
       options,
     );
   }
-  if (isApiError(error)) {
+  if (isApiError(error) || error instanceof JetStreamApiError) {
     const message = `the store rejected the request (${description}); try again in a few seconds`;
     return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, options);
   }
