@@ -1,7 +1,30 @@
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import { clearScreenDown, cursorTo } from "node:readline";
 import { createInterface } from "node:readline/promises";
 import type { Interface } from "node:readline/promises";
 import type { ReadStream, WriteStream } from "node:tty";
+
+/** Nothing was typed; the process has no terminal; the terminal is gone. */
+const nothingToRead: ReadonlySet<unknown> = new Set(["EAGAIN", "ENXIO", "ENOENT", "EIO"]);
+
+function ignore(): void {
+  return undefined;
+}
+
+/** Reads what a terminal has, without waiting for more. A process without a terminal has nothing to discard. */
+function discardAvailable(path: string): void {
+  let file;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    const buffer = Buffer.alloc(4_096);
+    while (readSync(file, buffer) > 0);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!nothingToRead.has(code)) throw error;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
 
 /**
  * The output of a process on a terminal where it also asks questions. While a question is open, whole lines of output appear
@@ -26,8 +49,12 @@ export class SharedOutput {
     if (this.#question !== undefined && text.endsWith("\n")) this.#writeAbove(this.#question);
   }
 
-  /** Asks a question of one line. Returns undefined if the person ends the input. Rejects when `signal` aborts. */
+  /**
+   * Asks a question of one line. What was typed before the question was shown does not answer it. Returns undefined if the person ends the
+   * input. Rejects when `signal` aborts.
+   */
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+    this.#discardTyped();
     const reader = createInterface({ input: this.#input, output: this.#output });
     this.#question = reader;
     const ended = Promise.withResolvers<undefined>();
@@ -48,14 +75,32 @@ export class SharedOutput {
     }
   }
 
-  /** Gives the terminal to the program that `use` starts. */
+  /** Gives the terminal to the program that `use` starts. Ctrl-C is meant for that program, and does not end this process. */
   async lend<T>(use: () => Promise<T>): Promise<T> {
     this.#isLent = true;
+    const listeners = process.listeners("SIGINT");
+    process.on("SIGINT", ignore);
+    for (const listener of listeners) process.off("SIGINT", listener);
     try {
       return await use();
     } finally {
+      for (const listener of listeners) process.on("SIGINT", listener);
+      process.off("SIGINT", ignore);
       this.#isLent = false;
       this.#writeWaiting();
+    }
+  }
+
+  /** Discards what was typed and not read. */
+  #discardTyped(): void {
+    while (this.#input.read() !== null);
+    if (!this.#input.isTTY) return;
+    // Without raw mode, a line that is not finished cannot be read.
+    this.#input.setRawMode(true);
+    try {
+      discardAvailable("/dev/tty");
+    } finally {
+      this.#input.setRawMode(false);
     }
   }
 

@@ -16,8 +16,11 @@ const clone = join(import.meta.dirname, "../..");
 const bin = join(clone, "cli/bin/reeve.mjs");
 const editor = { EDITOR: "sed --in-place s/ann/bob/" };
 
-/** A run that waits for two approvals, and ends when both are decided, with `decideApproval` or by `decideElsewhere`. */
-function waitingRun() {
+/**
+ * A run that waits for two approvals, and ends when both are decided, with `decideApproval` or by `decideElsewhere`. Answers
+ * decisions after `answers`.
+ */
+function waitingRun(answers: Promise<void> = Promise.resolve()) {
   const approvals = ["first", "second"].map((name, index): ApprovalInit => ({
     approvalId: `a${index}`,
     runId: "run_1",
@@ -48,8 +51,9 @@ function waitingRun() {
     });
     router.service(ApprovalService, {
       listApprovals: () => ({ approvals }),
-      decideApproval: (decision) => {
+      decideApproval: async (decision) => {
         decisions.push(decision);
+        await answers;
         changes[Number(decision.approvalId.slice(1))]?.resolve(ApprovalState.APPROVED);
         return {};
       },
@@ -79,6 +83,50 @@ test("watch on a terminal asks about one approval after the other, until somebod
     { approvalId: "a0", approved: true, editedArguments: { to: "bob" } },
   ]);
   expect(watch.said()).toMatch(/completed\n$/);
+});
+
+test("a line that was typed before a question was shown does not answer it", async () => {
+  const { signal } = new AbortController();
+  const typedAhead = Promise.withResolvers<void>();
+  const { routes, decisions } = waitingRun(typedAhead.promise);
+  await using server = await serveRoutes(routes, 0, signal);
+  using watch = onTerminal(`${process.execPath} ${bin} --url ${server.url} watch run_1`, {
+    cwd: clone,
+    environment: shellEnvironment(editor),
+  });
+  await watch.until(/approve\?/);
+  watch.type("y\r");
+  await expect.poll(() => decisions.length, { timeout: 30_000 }).toBe(1);
+  watch.type("ahead\r");
+  // The terminal echoes what nobody reads.
+  await watch.until(/ahead\n/);
+  typedAhead.resolve();
+  await watch.until(/first approved[^]*approve\?/);
+  watch.type("n\r");
+  expect(await watch.code).toBe(0);
+  expect(decisions).toMatchObject([{ approved: true }, { approved: false }]);
+  expect(watch.said().match(/approve\?/g)?.length).toBeLessThan(4);
+});
+
+test("Ctrl-C in the editor is meant for the editor", async () => {
+  const { signal } = new AbortController();
+  const { routes, decisions, decideElsewhere } = waitingRun();
+  await using server = await serveRoutes(routes, 0, signal);
+  const script = `trap : INT; echo editing; read line; sed -i s/ann/bob/ "$0"`;
+  using watch = onTerminal(`exec ${process.execPath} ${bin} --url ${server.url} watch run_1`, {
+    cwd: clone,
+    environment: shellEnvironment({ EDITOR: `sh -c '${script}'` }),
+  });
+  await watch.until(/approve\?/);
+  watch.type("e\r");
+  await watch.until(/editing/);
+  watch.type("\x03\r");
+  await watch.until(/"to": "bob"[^]*approve\?/);
+  watch.type("y\r");
+  await watch.until(/first approved/);
+  decideElsewhere(1);
+  expect(await watch.code).toBe(0);
+  expect(decisions).toMatchObject([{ approved: true, editedArguments: { to: "bob" } }]);
 });
 
 test("watch without a terminal prints the commands that decide, and asks nothing", async () => {

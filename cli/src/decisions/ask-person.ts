@@ -4,13 +4,14 @@ import { ReeveError } from "@reeve/client";
 import { isAborted } from "../abort.ts";
 import { parseJsonObject } from "../parse-json-object.ts";
 import { renderError } from "../render/error.ts";
+import { plainText } from "../render/plain-text.ts";
 import { wholeJson } from "../render/whole-json.ts";
 import type { DecisionContext } from "./decision-context.ts";
 import { editText, editorOf } from "./edit-text.ts";
 
 /**
- * Asks a person to decide an approval, with the whole arguments or the fields of the answer, until the server accepts a
- * decision. The person may edit them in the editor. Returns without a decision if the person ends the input with Ctrl-D.
+ * Asks a person to decide an approval, with the whole arguments, or the whole question and the fields of the answer, until the
+ * server accepts a decision. Asks again if the server refuses the arguments, or does not answer. The person may edit them in the editor. Returns without a decision if the person ends the input with Ctrl-D.
  */
 export async function askPerson(
   context: DecisionContext,
@@ -22,6 +23,8 @@ export async function askPerson(
   const { isEditable, ...given } = subjectOf(approval);
   const keys = isEditable ? "[y]es/[n]o/[e]dit" : "[y]es/[n]o";
   let value = given.value;
+  // The line above shows only the start of a question.
+  if (question) terminal.out(`    question:\n${indented(plainText(question.message))}`);
   terminal.out(`    ${given.name}:\n${indented(wholeJson(value))}`);
   for (;;) {
     const line = await terminal.ask(`    ${given.verb}? ${keys} `, signal);
@@ -43,7 +46,9 @@ export async function askPerson(
       await reeve.decide({ approvalId, callDigest, ...decision }, { signal });
       return;
     } catch (error) {
-      if (!(error instanceof ReeveError) || error.violations.length === 0) throw error;
+      const isRepeatable =
+        error instanceof ReeveError && (error.violations.length > 0 || error.isTransient);
+      if (!isRepeatable || isAborted(signal)) throw error;
       terminal.note(renderError(error, undefined, terminal.style));
     }
   }

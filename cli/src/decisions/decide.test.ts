@@ -113,6 +113,19 @@ describe("a person at a terminal", () => {
     expect(sent).toEqual([{ approvalId: "a", callDigest: "", approved: true, answer }]);
   });
 
+  test("reads the whole question of a tool", async () => {
+    const question = { message: `to whom? ${"word ".repeat(100)}end` };
+    const { stdout } = await asked({ approvalId: "a", question }, { answers: ["y"] });
+    expect(stdout).toContain(question.message);
+  });
+
+  test("is asked again when the server does not answer", async () => {
+    const refusal = ReeveError.from(new ConnectError("no leader", Code.Unavailable));
+    const { sent, stderr } = await asked(held, { answers: ["y", "y"], refusals: [refusal] });
+    expect(stderr).toContain("no leader");
+    expect(sent).toHaveLength(2);
+  });
+
   test("is asked again when the server refuses the arguments", async () => {
     const fieldViolations = [{ field: "edited_arguments.to", description: "must be a name" }];
     const details = [{ desc: BadRequestSchema, value: { fieldViolations } }];

@@ -1,5 +1,5 @@
 import type { Approval, Client } from "@reeve/client";
-import { ApprovalState } from "@reeve/client";
+import { ApprovalState, ReeveError } from "@reeve/client";
 import { isAborted } from "../abort.ts";
 import { renderError } from "../render/error.ts";
 import type { DecisionMode } from "./decide.ts";
@@ -15,6 +15,8 @@ export class OpenDecisions implements Disposable {
   readonly #reeve: Client;
   readonly #mode: DecisionMode;
   readonly #open = new Map<string, AbortController>();
+  /** Whether the server has said that this user may not decide. */
+  #isRefused = false;
   /** Settles after the last question. Two questions at once would share the lines that are typed. */
   #asked = Promise.resolve();
 
@@ -32,7 +34,7 @@ export class OpenDecisions implements Disposable {
       this.#open.delete(approvalId);
     } else if (this.#mode === "ask") {
       // A list and the stream of events may both say that it is pending.
-      if (this.#open.has(approvalId)) return;
+      if (this.#isRefused || this.#open.has(approvalId)) return;
       const withdrawn = new AbortController();
       this.#open.set(approvalId, withdrawn);
       this.#asked = this.#asked.then(() => this.#ask(approval, withdrawn.signal));
@@ -41,14 +43,23 @@ export class OpenDecisions implements Disposable {
     }
   }
 
+  /** Resolves when no question is open. */
+  async asked(): Promise<void> {
+    await this.#asked;
+  }
+
   async #ask(approval: Approval, withdrawn: AbortSignal): Promise<void> {
     const { terminal, signal } = this.#context;
     const until = AbortSignal.any([signal, withdrawn]);
     try {
-      if (isAborted(until) || (await this.#isClosed(approval, until))) return;
+      if (this.#isRefused || isAborted(until) || (await this.#isClosed(approval, until))) return;
       await decide({ ...this.#context, signal: until }, this.#reeve, approval, "ask");
     } catch (error) {
-      if (!isAborted(until)) terminal.note(renderError(error, undefined, terminal.style));
+      if (isAborted(until)) return;
+      terminal.note(renderError(error, undefined, terminal.style));
+      if (!(error instanceof ReeveError) || error.reason !== "PERMISSION_DENIED") return;
+      this.#isRefused = true;
+      terminal.note("a person with the role approver has to decide; the run waits for them\n");
     } finally {
       this.#open.delete(approval.approvalId);
     }

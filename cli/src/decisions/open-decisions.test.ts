@@ -1,0 +1,55 @@
+import { create } from "@bufbuild/protobuf";
+import type { Client } from "@reeve/client";
+import { ReeveError } from "@reeve/client";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { ErrorInfoSchema } from "@reeve/contracts/error-details";
+import { expect, test } from "vitest";
+import { MemoryTerminal } from "../../test/support/memory-terminal.ts";
+import { OpenDecisions } from "./open-decisions.ts";
+
+const pending = (approvalId: string) =>
+  create(ApprovalSchema, { approvalId, state: ApprovalState.PENDING });
+const info = { reason: "PERMISSION_DENIED", domain: "reeve.dev" };
+const refusal = ReeveError.from(
+  new ConnectError("this needs the role approver", Code.PermissionDenied, undefined, [
+    { desc: ErrorInfoSchema, value: info },
+  ]),
+);
+
+/** Asks about approvals until the questions stop, and returns the ids of the decisions that were sent. */
+async function decided(approvals: readonly Approval[], answer: () => Promise<Approval>) {
+  const terminal = new MemoryTerminal({ answers: ["y", "y", "y"] });
+  const sent: string[] = [];
+  const reeve = {
+    async *listApprovals() {
+      yield* approvals;
+    },
+    decide: ({ approvalId = "" }) => {
+      sent.push(approvalId);
+      return answer();
+    },
+  } as unknown as Client;
+  const { signal } = new AbortController();
+  const context = { terminal, signal, environment: {}, reeve: "reeve" };
+  using decisions = new OpenDecisions(context, reeve, "ask");
+  for (const approval of approvals) await decisions.update(approval);
+  await decisions.asked();
+  return { sent, stderr: terminal.stderr };
+}
+
+test("an approval that is reported twice is asked about once, one after the other", async () => {
+  const { sent } = await decided([pending("a"), pending("a"), pending("b")], () =>
+    Promise.resolve(create(ApprovalSchema)),
+  );
+  expect(sent).toEqual(["a", "b"]);
+});
+
+test("a person who may not decide is not asked again, and reads who may", async () => {
+  const { sent, stderr } = await decided([pending("a"), pending("b")], () =>
+    Promise.reject(refusal),
+  );
+  expect(sent).toEqual(["a"]);
+  expect(stderr).toContain("a person with the role approver has to decide");
+});
