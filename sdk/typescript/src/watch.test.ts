@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { WatchRunResponseSchema } from "#contracts/run";
 import { RunService, RunStatus } from "#contracts/run";
 import { Watch } from "./watch.ts";
@@ -23,16 +23,18 @@ interface Options {
   readonly token?: () => string;
   /** How each stream ends. */
   readonly breaks?: Code;
+  readonly onConnect?: () => void;
 }
 
 /** Watches a server that sends one list of responses per connection, and then breaks the connection. */
 async function watched(
   connections: readonly (readonly Response[] | ConnectError)[],
-  { reconnectTimeoutMs = 30_000, token, breaks = Code.Unavailable }: Options = {},
+  { reconnectTimeoutMs = 30_000, token, breaks = Code.Unavailable, onConnect }: Options = {},
 ) {
   const requested: number[] = [];
   const tokens: string[] = [];
   const watchRun: WatchRun = async function* ({ afterSequence, resumeToken }) {
+    onConnect?.();
     const responses = connections[requested.length];
     requested.push(afterSequence);
     tokens.push(resumeToken);
@@ -95,9 +97,13 @@ test("gives up if nothing is received before the reconnect timeout", async () =>
 });
 
 test("starts the reconnect timeout again after each message", async () => {
+  let nowMs = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+  onTestFinished(() => clock.mockRestore());
   const heartbeat = [{ throughSequence: 0 }];
   const { requested, error } = await watched([heartbeat, heartbeat, heartbeat, [end(1)]], {
-    reconnectTimeoutMs: 200,
+    reconnectTimeoutMs: 1_000,
+    onConnect: () => void (nowMs += 800),
   });
   expect(requested).toHaveLength(4);
   expect(error).toBeUndefined();
