@@ -42,7 +42,13 @@ function npmCi(root) {
   const [command, ...first] = path?.endsWith(".js") ? [process.execPath, path] : ["npm"];
   return new Promise((resolve) => {
     // `npm --silent test` hands its log level down, and would hide the reason of a failure.
-    const child = spawn(command, [...first, "ci", "--loglevel=warn"], {
+    // The default delays would leave a machine without a network silent for minutes.
+    const retries = [
+      "--fetch-retries=3",
+      "--fetch-retry-mintimeout=1000",
+      "--fetch-retry-maxtimeout=5000",
+    ];
+    const child = spawn(command, [...first, "ci", "--loglevel=warn", ...retries], {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
     });
