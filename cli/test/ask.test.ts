@@ -97,15 +97,14 @@ test("a line that was typed before a question was shown does not answer it", asy
   await watch.until(/approve\?/);
   watch.type("y\r");
   await expect.poll(() => decisions.length, { timeout: 30_000 }).toBe(1);
-  watch.type("ahead\r");
+  watch.type("yes\r");
   // The terminal echoes what nobody reads.
-  await watch.until(/ahead\n/);
+  await watch.until(/yes\n/);
   typedAhead.resolve();
   await watch.until(/first approved[^]*approve\?/);
   watch.type("n\r");
   expect(await watch.code).toBe(0);
   expect(decisions).toMatchObject([{ approved: true }, { approved: false }]);
-  expect(watch.said().match(/approve\?/g)?.length).toBeLessThan(4);
 });
 
 test("Ctrl-C in the editor is meant for the editor", async () => {
