@@ -45,8 +45,13 @@ export function parseTokenFile(text: string): ReadonlyMap<string, StoredToken> {
 function expiryOf(until: string | undefined, where: string): Pick<StoredToken, "expiresAt"> {
   if (until === undefined) return {};
   const expiresAt = timePattern.test(until) ? Date.parse(until) : Number.NaN;
-  if (Number.isNaN(expiresAt)) {
+  if (Number.isNaN(expiresAt) || !isDate(until.slice(0, 10))) {
     throw new Error(`${where} has the time \`${until}\`; write it as 2030-01-31T00:00:00Z`);
   }
   return { expiresAt };
+}
+
+/** Whether a month has a day, such as `2030-01-31`: `Date.parse` accepts 30 February as a day in March. */
+function isDate(day: string): boolean {
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
