@@ -57,6 +57,10 @@ test("a folder of an older version is upgraded, and one of a newer version is re
   rmSync(format);
   openDataDir(folder)[Symbol.dispose]();
   expect(readFileSync(format, "utf8")).toBe("1\n");
+  // A full disk leaves an empty file.
+  writeFileSync(format, "");
+  openDataDir(folder)[Symbol.dispose]();
+  expect(readFileSync(format, "utf8")).toBe("1\n");
   for (const newer of ["2\n", "v2, sharded\n"]) {
     writeFileSync(format, newer);
     expect(() => openDataDir(folder)).toThrow(/of a newer version of Reeve .*--data-dir/);

@@ -50,7 +50,7 @@ function openWritable(path: string): DataDir {
   if (holder !== undefined && holder !== process.pid) {
     throw refusal(`data folder ${path} is in use by process ${holder}; stop that process`);
   }
-  if (stored !== format || !existsSync(join(path, "format"))) {
+  if (storedText(path) !== String(format)) {
     writeFileSync(join(path, "format"), `${format}\n`, { mode: 0o600 });
   }
   writeFileSync(lock, owner, { mode: 0o600 });
@@ -70,11 +70,14 @@ function refusal(problem: string, cause?: Error): Failure {
 
 /** Returns the format of a folder. Infinite for a file that this version cannot read. A write to a full disk leaves it empty. */
 function formatOf(path: string): number {
-  const file = join(path, "format");
-  if (!existsSync(file)) return 1;
-  const text = readFileSync(file, "utf8").trim();
+  const text = storedText(path);
   if (text === "") return 1;
   return /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+}
+
+function storedText(path: string): string {
+  const file = join(path, "format");
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : "";
 }
 
 /** Takes all rights of other users from a folder that existed already. Only its owner can do this. */
