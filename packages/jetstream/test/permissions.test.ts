@@ -177,10 +177,21 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
   ["use the API of the server", "$SYS.REQ.SERVER.PING", []],
   ["ask whether a run is open", "run.liveness", ["toolhost"]],
   ["reply in the place of JetStream", "_INBOX.gateway.1", []],
-  ["reply to the gateway", "_REPLY.gateway.1", ["toolhost"]],
-  ["reply to a runtime", "_REPLY.runtime.1", ["runtime", "toolhost"]],
-  ["reply to a toolhost", "_REPLY.toolhost.1", ["gateway", "runtime", "toolhost"]],
-  ["reply to approvals", "_REPLY.approvals.1", []],
+  ["send the gateway files", "_REPLY.gateway.workspace.files.toolhost-1.1", ["toolhost"]],
+  [
+    "tell a toolhost whether a run is open",
+    "_REPLY.toolhost.run.liveness.1",
+    ["gateway", "runtime"],
+  ],
+  ["answer the probe of a toolhost", "_REPLY.toolhost.toolhost.toolhost-1.probe.1", ["toolhost"]],
+  ["release a workspace", "_REPLY.toolhost.workspace.release.toolhost-1.1", ["toolhost"]],
+  [
+    "tell a runtime who holds a run",
+    "_REPLY.runtime.holder.runtime-1.probe.1",
+    ["runtime", "toolhost"],
+  ],
+  ...all.map((name) => [`reply to ${name} without a request`, `_REPLY.${name}.1`, []] as const),
+  ...all.map((name) => [`reply to ${name} about a run`, `_REPLY.${name}.run.acme.1`, []] as const),
 ];
 
 const subscribed: readonly (readonly [string, string, readonly ServiceName[]])[] = [

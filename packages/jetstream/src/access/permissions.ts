@@ -3,7 +3,7 @@ import type { Access, Bucket, Channel } from "@reeve/contracts/bus";
 import { Retention, Service, bucket, channel } from "@reeve/contracts/bus";
 import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithBucket, messagesWithChannel } from "@reeve/contracts/declared";
-import { inboxPrefixes } from "@reeve/platform/nats/inbox";
+import { inboxPrefixes, replyPrefix } from "@reeve/platform/nats/inbox";
 import { reserveStream } from "../reserve/reserve-state.ts";
 
 /** What a user of NATS may do. The server refuses everything else. */
@@ -62,7 +62,7 @@ function ofChannel(
   if (stream === undefined) {
     const replies =
       reads && expectsReply
-        ? writersOf(access).map((name) => `${inboxPrefixes(name).services}.>`)
+        ? writersOf(access).map((name) => `${replyPrefix(inboxPrefixes(name), wildcard)}.>`)
         : [];
     return {
       publish: [...(writes ? [wildcard] : []), ...replies],

@@ -1,6 +1,6 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { createInbox } from "@nats-io/transport-node";
-import { inboxPrefixesOf } from "./inbox.ts";
+import { inboxPrefixesOf, replyPrefix } from "./inbox.ts";
 
 /** The outcome of a request: a reply, a subject without subscribers, or no reply in time. */
 export type RequestOutcome =
@@ -17,7 +17,7 @@ export async function sendRequest(
 ): Promise<RequestOutcome> {
   signal.throwIfAborted();
   try {
-    const inbox = createInbox(inboxPrefixesOf(connection).services);
+    const inbox = createInbox(replyPrefix(inboxPrefixesOf(connection), subject));
     const options = { timeout: timeoutMs, noMux: true, reply: inbox };
     const reply = await connection.request(subject, data, options);
     signal.throwIfAborted();
