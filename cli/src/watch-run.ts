@@ -9,6 +9,7 @@ import type { ExitCode } from "./exit-code.ts";
 import { exitCodes } from "./exit-code.ts";
 import { renderApproval } from "./render/approval.ts";
 import { jsonLine } from "./render/json-line.ts";
+import { SilenceNotes } from "./render/silence-notes.ts";
 import type { TraceState } from "./render/trace-state.ts";
 import { emptyTrace } from "./render/trace-state.ts";
 import { closeTrace, renderEvent } from "./render/trace.ts";
@@ -65,10 +66,15 @@ export async function watchRun(
       terminal.note(`connection lost: ${message}; reconnecting …\n`);
     },
   });
+  using silence = new SilenceNotes((line) => {
+    trace = print(closeTrace(trace), terminal);
+    terminal.note(`    ${terminal.style("dim", line)}\n`);
+  });
   let lastSequence = after;
   try {
     for await (const event of watch) {
       lastSequence = event.sequence;
+      if (terminal.isInteractive && !json) silence.heard(event);
       if (json) terminal.out(jsonLine(RunEventSchema, event));
       else trace = print(renderEvent(trace, event, traceOptions), terminal);
       const { approval } = event.event.case === "approval" ? event.event.value : {};

@@ -9,6 +9,7 @@ const kinds = (RunEventSchema.oneofs[0]?.fields ?? []).map(({ localName }) => lo
 /** Every file that decides about each kind of event of a run. A new kind does not compile until all of them name it. */
 const deciders = [
   "cli/src/demo/run-times.ts",
+  "cli/src/render/awaited.ts",
   "cli/src/render/trace.ts",
   "packages/engine/src/domain/state/apply-to-frame.ts",
   "packages/engine/src/domain/state/apply-to-frames.ts",

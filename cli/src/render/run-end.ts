@@ -3,13 +3,13 @@ import type { IncompleteReason, StatusChanged } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import type { Style } from "../terminal.ts";
 import { incompleteName } from "./incomplete.ts";
-import { formatCost, formatMs, millisOf } from "./numbers.ts";
+import { formatCost, formatMs, millisOf, plural } from "./numbers.ts";
 import { oneLine } from "./plain-text.ts";
 import type { TraceState } from "./trace-state.ts";
 
-/** Renders the last line of a run: how it ended, its duration, and its cost. Empty if the status is not terminal. */
+/** Renders the last line of a run: how it ended, its duration, its cost, and how many tool calls failed. Empty if the status is not terminal. */
 export function renderEnd(
-  { startedMs, cost }: TraceState,
+  { startedMs, cost, failedCalls }: TraceState,
   { status, message, incompleteReason }: StatusChanged,
   time: Timestamp | undefined,
   style: Style,
@@ -23,6 +23,7 @@ export function renderEnd(
   const parts = [`${mark}${duration}`];
   if (message !== "") parts.push(oneLine(message, 500));
   if (cost !== undefined) parts.push(formatCost(cost));
+  if (failedCalls > 0) parts.push(style("yellow", `${plural(failedCalls, "tool call")} failed`));
   return [parts.join(" · ")];
 }
 

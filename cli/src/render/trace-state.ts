@@ -13,6 +13,8 @@ export interface TraceState {
   /** When the run was accepted, in milliseconds since the epoch. */
   readonly startedMs: number | undefined;
   readonly cost: CostSummary | undefined;
+  /** How many tool calls failed, apart from those that people rejected. */
+  readonly failedCalls: number;
   /** How many attempts of the current model call did not reach the provider, by subtask id. */
   readonly uncalled: ReadonlyMap<string, number>;
   /** Text of subtasks by subtask id, held back until it is complete because several subtasks stream at the same time. */
@@ -32,6 +34,7 @@ export const emptyTrace: TraceState = {
   openLine: undefined,
   startedMs: undefined,
   cost: undefined,
+  failedCalls: 0,
   uncalled: new Map(),
   subtaskText: new Map(),
 };

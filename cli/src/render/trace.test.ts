@@ -4,6 +4,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, IncompleteReason, RunStatus, StepState } from "@reeve/contracts/run";
+import { ToolStatus } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { plainStyle } from "../../test/support/memory-terminal.ts";
 import { closeTrace, renderEvent } from "./trace.ts";
@@ -44,6 +45,21 @@ const prepared = {
 const text = (value: string) => ({ case: "text", value: { text: value } }) as const;
 const call = (args: { readonly [name: string]: string }) =>
   ({ case: "toolCall", value: { name: "read_file", arguments: args } }) as const;
+
+const failed = (status: ToolStatus) =>
+  ({
+    case: "toolResult",
+    value: { result: { name: "a", metadata: { status } }, success: false, error: "no" },
+  }) as const;
+
+test("counts the tool calls that failed in the last line, without those that people rejected", () => {
+  const end = { case: "status", value: { status: RunStatus.COMPLETED } } as const;
+  const { ERROR, REJECTED, TIMED_OUT } = ToolStatus;
+  expect(output(created, failed(ERROR), failed(REJECTED), failed(TIMED_OUT), end)).toMatch(
+    /✓ completed in .* · 2 tool calls failed\n$/,
+  );
+  expect(output(created, failed(REJECTED), end)).toMatch(/✓ completed in [\d.]+ ms\n$/);
+});
 
 test("renders a complete run", () => {
   expect(

@@ -1,5 +1,11 @@
-import type { ModelCallFailed, RunEvent, SubtaskChanged } from "@reeve/contracts/run";
+import type {
+  ModelCallFailed,
+  RunEvent,
+  SubtaskChanged,
+  ToolResultEvent,
+} from "@reeve/contracts/run";
 import { Phase, StepState } from "@reeve/contracts/run";
+import { ToolStatus } from "@reeve/contracts/tool";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { renderApproval } from "./approval.ts";
 import { describeModel } from "./describe-model.ts";
@@ -68,7 +74,14 @@ function remember(state: TraceState, event: RunEvent): TraceState {
   if (content.case === "modelCallFailed") {
     return { ...known, uncalled: uncalledAfter(state, event.parentId, content.value) };
   }
+  if (content.case === "toolResult" && hasFailed(content.value)) {
+    return { ...known, failedCalls: state.failedCalls + 1 };
+  }
   return content.case === "costSummary" ? { ...known, cost: content.value } : known;
+}
+
+function hasFailed({ success, result }: ToolResultEvent): boolean {
+  return !success && result?.metadata?.status !== ToolStatus.REJECTED;
 }
 
 function uncalledAfter(

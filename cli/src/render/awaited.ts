@@ -1,0 +1,65 @@
+import type { RunEvent } from "@reeve/contracts/run";
+import { ApprovalState } from "@reeve/contracts/approval";
+
+/** What a run waits for, by the id of the call or of the loop that waits, with the words for people. */
+export type Awaited = ReadonlyMap<string, string>;
+
+/**
+ * Returns what a run waits for after one more event: answers of models, and tools that work. A pending approval is not listed:
+ * the person who watches has been asked.
+ */
+export function awaitedAfter(before: Awaited, { event, parentId }: RunEvent): Awaited {
+  const model = `model of ${parentId}`;
+  switch (event.case) {
+    case "modelCallStarted":
+      return new Map(before).set(model, "the model");
+    case "modelTurn":
+    case "modelCallFailed":
+      return without(before, model);
+    case "toolCall":
+      return new Map(before).set(event.value.callId, `the tool ${event.value.name}`);
+    case "toolResult":
+      return without(before, event.value.result?.callId ?? "");
+    case "approval": {
+      const { call, state } = event.value.approval ?? {};
+      if (call === undefined) return before;
+      return state === ApprovalState.PENDING
+        ? without(before, call.callId)
+        : new Map(before).set(call.callId, `the tool ${call.name}`);
+    }
+    // A run without an owner waits for nobody who works.
+    case "runClaimed":
+    case "runParked":
+      return new Map();
+    case "runCreated":
+    case "runPrepared":
+    case "status":
+    case "step":
+    case "text":
+    case "reasoning":
+    case "textVoided":
+    case "toolCallStarted":
+    case "mcpProgress":
+    case "subtask":
+    case "plan":
+    case "context":
+    case "usage":
+    case "modelRetryDue":
+    case "tokensCounted":
+    case "messageSubmitted":
+    case "messageInjected":
+    case "memoryWritten":
+    case "todosChanged":
+    case "cancelRequested":
+    case "budgetExceeded":
+    case "error":
+    case "costSummary":
+    case "treeStored":
+    case undefined:
+      return before;
+  }
+}
+
+function without(awaited: Awaited, id: string): Awaited {
+  return new Map([...awaited].filter(([other]) => other !== id));
+}
