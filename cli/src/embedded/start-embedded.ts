@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import type { ServiceName } from "@reeve/jetstream/access/permissions";
 import { startApprovals } from "@reeve/approvals/serve";
 import { startGateway } from "@reeve/gateway/serve";
@@ -10,6 +10,7 @@ import { startTracing } from "@reeve/platform/telemetry/start-tracing";
 import { startRuntime } from "@reeve/runtime/serve";
 import type { RunningToolhost } from "@reeve/toolhost/serve";
 import { startToolhost } from "@reeve/toolhost/serve";
+import { assertCanListen } from "./assert-can-listen.ts";
 import { openDataDir } from "./data-dir.ts";
 import { startBus } from "./start-bus.ts";
 import { urlFile } from "../server-address.ts";
@@ -48,6 +49,8 @@ export async function startEmbedded(
   signal: AbortSignal,
 ): Promise<Embedded> {
   await using starting = new AsyncDisposableStack();
+  // A folder that exists may belong to a server that listens there, which its lock says better.
+  if (!existsSync(dataDir)) await assertCanListen(listen, log);
   const folder = starting.use(openDataDir(dataDir));
   const configs = serviceConfigs(settings, {
     listen,
