@@ -1,5 +1,6 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { ApprovalState } from "@reeve/contracts/approval";
 import { ApprovalStatus, ToolStatus } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
@@ -26,6 +27,20 @@ test("each call has its own times, not those of its turn", () => {
   expect(first?.[0]).toBe(startedAt);
   expect(second?.[0]).toBeGreaterThanOrEqual(startedAt + 500);
   expect(second?.[2]).toBe((second?.[1] ?? 0) - (second?.[0] ?? 0));
+});
+
+test("the time for which a person decides is no part of the duration of a call", () => {
+  const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" });
+  run.nowMs += 3_600_000;
+  const approval = run.all("approval").at(-1)?.approval;
+  if (approval === undefined) throw new Error("the call needs no approval");
+  const decided = { ...approval, state: ApprovalState.APPROVED };
+  run.write({ case: "approval", value: { approval: decided } });
+  run.nowMs += 500;
+  run.result(0);
+  const [durationMs = 0] = run.all("toolResult").map((value) => value.durationMs);
+  expect(durationMs).toBeGreaterThanOrEqual(500);
+  expect(durationMs).toBeLessThan(3_600_000);
 });
 
 // Requirement: META-1

@@ -80,7 +80,7 @@ export function toolResultFact(
       result: create(ToolResultSchema, { ...result, metadata }),
       success,
       error: success ? "" : result.content,
-      durationMs: Math.max(0, nowMs - requestedAtMs),
+      durationMs: Math.max(0, nowMs - (startedAtMs ?? requestedAtMs)),
     },
   });
 }
