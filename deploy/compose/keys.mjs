@@ -3,7 +3,15 @@
 // `KEYS/SERVICE/env` for each service, which only the services can read. Later starts keep all secrets, and replace the
 // permissions in `KEYS/nats/nats.conf` with those of this version.
 import { randomBytes } from "node:crypto";
-import { chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { parseEnv } from "node:util";
@@ -47,8 +55,11 @@ function readExisting(path) {
   return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
+/** Replaces a file at once: what it held before must survive a full disk. */
 function write(path, text, { uid, gid }) {
-  rmSync(path, { force: true });
-  writeFileSync(path, text, { mode: 0o600 });
-  chownSync(path, uid, gid);
+  const next = `${path}.new`;
+  rmSync(next, { force: true });
+  writeFileSync(next, text, { mode: 0o600 });
+  chownSync(next, uid, gid);
+  renameSync(next, path);
 }

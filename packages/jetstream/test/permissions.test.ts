@@ -190,7 +190,14 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
     "_REPLY.runtime.holder.runtime-1.probe.1",
     ["runtime", "toolhost"],
   ],
-  ...all.map((name) => [`reply to ${name} without a request`, `_REPLY.${name}.1`, []] as const),
+  ["reply to a gateway of an older version", "_REPLY.gateway.1", ["toolhost"]],
+  ["reply to a runtime of an older version", "_REPLY.runtime.1", ["runtime", "toolhost"]],
+  [
+    "reply to a toolhost of an older version",
+    "_REPLY.toolhost.1",
+    ["gateway", "runtime", "toolhost"],
+  ],
+  ["reply to approvals, which request nothing", "_REPLY.approvals.1", []],
   ...all.map((name) => [`reply to ${name} about a run`, `_REPLY.${name}.run.acme.1`, []] as const),
 ];
 

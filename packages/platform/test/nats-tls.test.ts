@@ -123,6 +123,20 @@ function awaitLine(pattern: RegExp) {
   return { log: createLogger("test", "warn", destination), line: promise };
 }
 
+test.each(["nats://127.0.0.1:1", "nats://localhost:1,[::1]:1"])(
+  "an address instead of a name is refused, because a certificate would be checked for localhost: %s",
+  async (url) => {
+    const options = {
+      name: "test",
+      log: silent,
+      tls: { caFile: write("ca-of-all.pem", authority.ca) },
+    };
+    await expect(connectNats(url, options, never)).rejects.toThrow(
+      "TLS checks the name of a server",
+    );
+  },
+);
+
 test("the cause is logged while a client cannot connect", async () => {
   const options = { storeDir: join(folder, "plain"), log: silent };
   await using server = await startNatsServer(options, never);

@@ -62,7 +62,11 @@ function ofChannel(
   if (stream === undefined) {
     const replies =
       reads && expectsReply
-        ? writersOf(access).map((name) => `${replyPrefix(inboxPrefixes(name), wildcard)}.>`)
+        ? writersOf(access).flatMap((name) => {
+            const inboxes = inboxPrefixes(name);
+            // A requester of an older version waits there. During an update, both versions need their replies.
+            return [`${replyPrefix(inboxes, wildcard)}.>`, `${inboxes.services}.*`];
+          })
         : [];
     return {
       publish: [...(writes ? [wildcard] : []), ...replies],

@@ -1,8 +1,11 @@
+import { isIP } from "node:net";
 import type { NatsConnection, TlsOptions } from "@nats-io/transport-node";
 import { connect } from "@nats-io/transport-node";
+import { ErrorReason } from "@reeve/contracts/error";
 import { neverAborts } from "../async/never-aborts.ts";
 import { retry } from "../async/retry/retry.ts";
 import { settledWithin } from "../async/settled-within.ts";
+import { Failure } from "../failure.ts";
 import { connectionStateOf } from "./connection-state.ts";
 import type { ServerAddress } from "./explain-tls.ts";
 import { inboxPrefixes } from "./inbox.ts";
@@ -66,10 +69,11 @@ export async function connectNats(
 ): Promise<Nats> {
   const { log, tls = {} } = options;
   readTlsFiles(tls);
+  const servers = url.split(",").map(addressOf);
+  const isSecured = needsTls(url, tls);
+  if (isSecured) servers.forEach(assertNamed);
   const end = new AbortController();
-  const report = needsTls(url, tls)
-    ? new TlsReport(url.split(",").map(addressOf), tls, log)
-    : undefined;
+  const report = isSecured ? new TlsReport(servers, tls, log) : undefined;
   const connection = await firstConnection(url, options, report, signal);
   void logStates(connection, { log, report }, end.signal);
   // Tracked from the start: a state that is created later would miss earlier changes.
@@ -127,6 +131,16 @@ async function firstConnection(
   const forgotten = options.servers.filter((each) => !known.includes(listenOf(each)));
   if (forgotten.length > 0) connection.setServers([...known, ...forgotten]);
   return connection;
+}
+
+/** Throws a Failure for an IP address: without a name, the certificate would be checked against `localhost`. */
+function assertNamed({ host }: ServerAddress): void {
+  if (isIP(host) === 0) return;
+  throw new Failure(
+    "invalid",
+    ErrorReason.INVALID_REQUEST,
+    `the URL of NATS has the address ${host}, but TLS checks the name of a server; use the name in its certificate`,
+  );
 }
 
 function definedIn(tls: NatsTls): TlsOptions {

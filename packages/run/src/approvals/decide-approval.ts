@@ -26,17 +26,17 @@ export interface DecidingPorts extends AppendExternalPorts {
 }
 
 /**
- * For how long the log of a run that works may lack an approval that exists: a server that is cut off from the others answers
- * from an older state until it finds that it no longer leads, after about 10 s.
+ * How long a decision searches for an approval that the log of an open run lacks: a server that is cut off from the others answers from
+ * an older state until it finds that it no longer leads. Clients wait for an answer for 10 s by default.
  */
 const staleReads = { firstDelayMs: 100, maxDelayMs: 2_000 };
-const maxStaleMs = 12_000;
+const maxStaleMs = 8_000;
 
 /**
  * Decides an approval by appending a fact to the log of its run; the first append wins. Idempotent by decision id: repeating
  * the same decision returns the first result. Any other decision is refused with the current state. An approval is closed
- * from its expiry time on, even before the expiry is in the log. An approval that the log of an open run does not have is
- * looked for again for about 12 s.
+ * from its expiry time on, even before the expiry is in the log. If the log of an open run lacks
+ * the approval, searches again for about 8 s.
  */
 export async function decideApproval(
   ports: DecidingPorts,
