@@ -30,7 +30,7 @@ export function createProgram(context: Context): Command {
     .option("--url <url>", `server address (REEVE_URL; default ${defaultUrl})`)
     .option(
       "--token <token>",
-      "access token (REEVE_TOKEN; default: that of `reeve login` for the server, or the one in the data folder)",
+      "access token (REEVE_TOKEN; default: that of `reeve login` for the server, or the one in the data folder for its server)",
     )
     .option(
       "--data-dir <path>",

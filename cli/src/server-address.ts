@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isLoopback } from "@reeve/platform/config";
 import { UsageError } from "./exit-code.ts";
 
 /** The options that select a server. */
@@ -19,19 +20,36 @@ export interface ServerAddress {
 export const defaultUrl = "http://127.0.0.1:4680";
 export const defaultDataDir = ".reeve";
 
-/** Reads the server from the options, then the environment, then the data folder of a server on this machine. */
+/**
+ * Reads the server from the options, then the environment, then the data folder of a server on this machine. The token of the
+ * data folder is only for the server of this folder: the one whose address it has, else the one at the default address.
+ */
 export function serverAddress(
   options: ServerOptions,
   environment: NodeJS.ProcessEnv,
 ): ServerAddress {
   const dataDir = options.dataDir ?? (environment["REEVE_DATA_DIR"] || defaultDataDir);
-  const url =
-    options.url ?? (environment["REEVE_URL"] || (firstLine(urlFile(dataDir)) ?? defaultUrl));
+  const ownUrl = firstLine(urlFile(dataDir)) ?? defaultUrl;
+  const url = options.url ?? (environment["REEVE_URL"] || ownUrl);
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
     throw new UsageError(`"${url}" is not a server address; use http://host:port`);
   }
-  const token = options.token ?? (environment["REEVE_TOKEN"] || firstLine(tokenFile(dataDir)));
+  const given = options.token ?? (environment["REEVE_TOKEN"] || undefined);
+  const token = given ?? (isSameServer(url, ownUrl) ? firstLine(tokenFile(dataDir)) : undefined);
   return { url: url.replace(/\/+$/, ""), token };
+}
+
+/** Whether two URLs have the same origin. All loopback addresses count as one host. */
+function isSameServer(one: string, other: string): boolean {
+  const origin = originOf(one);
+  return origin !== undefined && origin === originOf(other);
+}
+
+function originOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null) return undefined;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  return `${url.protocol}//${isLoopback(host) ? "localhost" : host}:${url.port}`;
 }
 
 /** Returns the path of the file in which an embedded server stores the token of this machine's user. */

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { serverAddress } from "./server-address.ts";
+
+/** Returns a data folder with a token, and with the address of its server while that runs. */
+function dataFolder(url?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-address-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "token"), "of-the-folder\n");
+  if (url !== undefined) writeFileSync(join(folder, "url"), `${url}\n`);
+  return folder;
+}
+
+test.each<[string, string | undefined, string | undefined]>([
+  ["no address is given", "http://127.0.0.1:5000", undefined],
+  ["no address is given or stored", undefined, undefined],
+  ["the stored address is given", "http://127.0.0.1:5000", "http://127.0.0.1:5000/"],
+  ["another name of this machine is given", "http://127.0.0.1:5000", "http://localhost:5000"],
+  ["the default address is given", undefined, "http://[::1]:4680"],
+])("the token of the data folder is used if %s", (_, stored, url) => {
+  const dataDir = dataFolder(stored);
+  expect(serverAddress({ dataDir, url }, {}).token).toBe("of-the-folder");
+  expect(serverAddress({ dataDir }, { REEVE_URL: url }).token).toBe("of-the-folder");
+});
+
+test.each<[string, string | undefined, string]>([
+  ["another host", "http://127.0.0.1:5000", "http://reeve.example:5000"],
+  ["another port", "http://127.0.0.1:5000", "http://127.0.0.1:4680"],
+  ["another protocol", "http://127.0.0.1:5000", "https://127.0.0.1:5000"],
+  ["a host whose name begins with the address", undefined, "http://127.0.0.1.evil.example:4680"],
+  ["a host after the address as a user name", undefined, "http://127.0.0.1:4680@evil.example"],
+])("the token of the data folder is not sent to %s", (_, stored, url) => {
+  const dataDir = dataFolder(stored);
+  expect(serverAddress({ dataDir, url }, {}).token).toBeUndefined();
+  expect(serverAddress({ dataDir }, { REEVE_URL: url }).token).toBeUndefined();
+  expect(serverAddress({ dataDir, url, token: "given" }, {}).token).toBe("given");
+});
