@@ -143,7 +143,7 @@ function keepProjections(
       schema: RunSchema,
       catalog: await openRunCatalog(nats),
       compare: (...run) => compareRun(ports, ...run),
-      dropOrphans: (until) => dropOrphans(deletedRuns(ports, log), until),
+      dropOrphans: (mode, until) => dropOrphans(deletedRuns(ports, log, mode), until),
     };
     await keepProjectionOverNats(nats, runs, log, signal);
   });

@@ -28,9 +28,9 @@ interface Comparison {
 }
 
 /**
- * Compares every log with its rows, and repairs the rows. A thorough comparison also drops the rows of logs that are gone.
- * Returns the result. Reports progress every few seconds, however long one log takes: without a report, another process would
- * take the rebuild for abandoned.
+ * Compares every log with its rows, repairs the rows, and drops the rows of logs that are gone. Returns the result. Reports
+ * progress every few seconds, however long one log takes: without a report, another process would take the rebuild for
+ * abandoned.
  */
 export async function compareLogs<Key>(
   { table, catalog, clock, log }: Compared<Key>,
@@ -60,7 +60,9 @@ export async function compareLogs<Key>(
       void tasks.add(compare(end).finally(() => permit[Symbol.dispose]()));
     }
     await tasks.settled();
-    if (mode === "thorough") counts.repaired += BigInt((await table.dropOrphans?.(until)) ?? 0);
+    const orphans = await table.dropOrphans?.(mode, until);
+    counts.repaired += BigInt(orphans?.dropped ?? 0);
+    counts.failed += BigInt(orphans?.failed ?? 0);
   };
   const reporting = reportRegularly(() => report(progress()), clock, until);
   try {

@@ -1,5 +1,6 @@
 import type { TailReader } from "../log/port.ts";
 import type { Row, Table } from "../table/port.ts";
+import type { DroppedRows } from "./port.ts";
 
 /** Rows that follow from logs. */
 export interface RowsOfLogs<Key, Record> {
@@ -7,7 +8,7 @@ export interface RowsOfLogs<Key, Record> {
   readonly logs: Pick<TailReader<Key, unknown>, "last">;
   /** Returns the key of the log of a row. Undefined: the row stays. */
   logOf(row: Row<Record>): Key | undefined;
-  /** Deletes what else is left of a log that is gone. Returns whether the row can be deleted; otherwise it stays. */
+  /** Deletes what else is left of a log that is gone. Returns whether it succeeded; otherwise the row stays. */
   complete?(row: Row<Record>, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -16,28 +17,37 @@ export interface RowsOfLogs<Key, Record> {
  * whether it did. A deletion of a log removes the log before its rows, so either this or the deletion removes the row.
  */
 export async function dropOrphan<Key, Record>(
-  { rows, logs, logOf, complete }: RowsOfLogs<Key, Record>,
+  projection: Omit<RowsOfLogs<Key, Record>, "complete">,
+  row: Row<Record>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!(await isOrphan(projection, row, signal))) return false;
+  return await projection.rows.deleteVersion(row.key, row.revision, signal);
+}
+
+/** Completes the deletion of all rows whose log does not exist. */
+export async function dropOrphans<Key, Record>(
+  projection: RowsOfLogs<Key, Record>,
+  signal: AbortSignal,
+): Promise<DroppedRows> {
+  const { rows, complete } = projection;
+  let dropped = 0;
+  let failed = 0;
+  for await (const change of rows.watch("", signal)) {
+    if (change.kind === "current") break;
+    if (change.kind !== "written" || !(await isOrphan(projection, change.row, signal))) continue;
+    const { key, revision } = change.row;
+    if (complete !== undefined && !(await complete(change.row, signal))) failed++;
+    else if (await rows.deleteVersion(key, revision, signal)) dropped++;
+  }
+  return { dropped, failed };
+}
+
+async function isOrphan<Key, Record>(
+  { logs, logOf }: Pick<RowsOfLogs<Key, Record>, "logs" | "logOf">,
   row: Row<Record>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const key = logOf(row);
-  if (key === undefined) return false;
-  const { tail } = await logs.last(key, signal);
-  if (tail.sequence > 0) return false;
-  if (complete !== undefined && !(await complete(row, signal))) return false;
-  return await rows.deleteVersion(row.key, row.revision, signal);
-}
-
-/** Deletes all rows whose log does not exist. Returns how many. */
-export async function dropOrphans<Key, Record>(
-  projection: RowsOfLogs<Key, Record>,
-  signal: AbortSignal,
-): Promise<number> {
-  let dropped = 0;
-  for await (const change of projection.rows.watch("", signal)) {
-    if (change.kind === "current") break;
-    if (change.kind !== "written") continue;
-    if (await dropOrphan(projection, change.row, signal)) dropped++;
-  }
-  return dropped;
+  return key !== undefined && (await logs.last(key, signal)).tail.sequence === 0;
 }

@@ -23,7 +23,7 @@ class Stage implements AsyncDisposable {
   failing = new Set<string>();
   /** Delays each comparison. */
   slowness = Promise.resolve();
-  orphans = 2;
+  orphans = { dropped: 2, failed: 0 };
   readonly #end = new AbortController();
   readonly #running: Promise<void>[] = [];
 

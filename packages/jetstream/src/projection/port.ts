@@ -16,6 +16,12 @@ export interface LogCatalog<Key> {
   ends(signal: AbortSignal): AsyncIterable<LogEnd<Key>>;
 }
 
+/** How many rows without a log were deleted, and how many stayed because the deletion failed. */
+export interface DroppedRows {
+  readonly dropped: number;
+  readonly failed: number;
+}
+
 /** A table whose rows follow from logs. */
 export interface ProjectedTable<Key> {
   /** Name of the bucket that holds the rows. */
@@ -27,6 +33,9 @@ export interface ProjectedTable<Key> {
    * hardly be wrong.
    */
   compare(end: LogEnd<Key>, mode: "thorough" | "quick", signal: AbortSignal): Promise<boolean>;
-  /** Deletes the rows whose log does not exist. Returns how many. Absent: logs of this kind are never removed. */
-  dropOrphans?(signal: AbortSignal): Promise<number>;
+  /**
+   * Deletes the rows whose log does not exist. `quick` permits to delete only rows whose deletion has begun. Absent: logs of this
+   * kind are never removed.
+   */
+  dropOrphans?(mode: "thorough" | "quick", signal: AbortSignal): Promise<DroppedRows>;
 }

@@ -9,15 +9,17 @@ import { runsOfLogs } from "./run-index.ts";
 
 /**
  * Returns the index of runs for a rebuild that completes interrupted deletions. A log can also be missing because the store lost
- * it, or has yet to be restored: without the mark of a deletion, only the row is dropped.
+ * it, or has yet to be restored: without the mark of a deletion, only the row is dropped, and `quick` keeps it.
  */
 export function deletedRuns(
   ports: IndexPorts & CompletePorts,
   log: Logger,
+  mode: "thorough" | "quick",
 ): RowsOfLogs<RunKey, Run> {
   const rows = runsOfLogs(ports);
   return {
     ...rows,
+    logOf: (row) => (mode === "thorough" || row.record.deleting ? rows.logOf(row) : undefined),
     async complete(row, signal) {
       const key = rows.logOf(row);
       if (key === undefined || !row.record.deleting) return true;

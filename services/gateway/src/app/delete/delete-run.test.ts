@@ -11,7 +11,6 @@ import {
 import { Role } from "@reeve/contracts/thread";
 import { ToolCallFactSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { Failure } from "@reeve/platform/failure";
 import { createLogger } from "@reeve/platform/telemetry/logger";
@@ -26,14 +25,13 @@ import {
   memoryPorts,
   storeAgent,
 } from "../../../test/support/memory-ports.ts";
+import { rebuildRuns } from "../../../test/support/rebuild-runs.ts";
 import { deleteArtifactsOfThread } from "./delete-artifacts.ts";
 import type { DeletePorts } from "./delete-run.ts";
 import { deleteRun } from "./delete-run.ts";
 import { listThreadMessages } from "../threads/list-thread-messages.ts";
 import { listRuns, openRunLists } from "../list-runs.ts";
 import { startRun } from "../start-run.ts";
-import { compareRun } from "../../projections/compare-run.ts";
-import { deletedRuns } from "../../projections/deleted-runs.ts";
 
 const never = new AbortController().signal;
 const key = { tenant: "acme", run: "run_deleted1" };
@@ -100,15 +98,6 @@ function failingAt(ports: MemoryPorts, step: Step): DeletePorts {
       journals: step === "journals" ? { remove: down } : remove.journals,
     },
   };
-}
-
-/** Rebuilds the index of runs. */
-async function rebuild(ports: MemoryPorts): Promise<void> {
-  const { log } = ports;
-  const { tail } = await log.read(key, emptyTail, never);
-  const end = { key, sequence: tail.sequence, kinds: [] };
-  await compareRun(ports, end, "quick", never);
-  await dropOrphans(deletedRuns(ports, createLogger("test", "silent")), never);
 }
 
 /** Returns the ids of the runs that lists show. */
@@ -200,7 +189,7 @@ describe("deleting a run", () => {
     const ports = memoryPorts();
     await store(ports, key);
     await expect(deleteRun(failingAt(ports, step), key, never)).rejects.toThrow(step);
-    await rebuild(ports);
+    await rebuildRuns(ports, "quick");
     expect(await listed(ports)).toEqual([key.run]);
   });
 
@@ -208,15 +197,28 @@ describe("deleting a run", () => {
     const ports = memoryPorts();
     await store(ports, key);
     await expect(deleteRun(failingAt(ports, step), key, never)).rejects.toThrow(step);
-    await rebuild(ports);
+    await rebuildRuns(ports, "quick");
     expect(await stored(ports)).toEqual([`journal ${key.run} c2`]);
+  });
+
+  test("that a rebuild cannot complete fails the rebuild, so that it is repeated soon", async () => {
+    const ports = memoryPorts();
+    await store(ports, key);
+    await expect(deleteRun(failingAt(ports, "files"), key, never)).rejects.toThrow("files");
+    const { workspaces } = failingAt(ports, "files");
+    const rebuilt = await rebuildRuns({ ...ports, workspaces }, "quick");
+    expect(rebuilt).toMatchObject({ repaired: 0n, failed: 1n });
+    expect(await ports.runs.list("", never)).toHaveLength(1);
+    expect(await rebuildRuns(ports, "quick")).toMatchObject({ repaired: 1n, failed: 0n });
   });
 
   test("by a rebuild completes only what a deletion began, not what follows the loss of a log", async () => {
     const ports = memoryPorts();
     await store(ports, key);
     await ports.log.remove(key, never);
-    await rebuild(ports);
+    await rebuildRuns(ports, "quick");
+    expect(await ports.runs.list("", never)).toHaveLength(1);
+    await rebuildRuns(ports, "thorough");
     expect(await ports.runs.list("", never)).toEqual([]);
     expect(await ports.artifacts.list("acme", never)).toHaveLength(1);
   });
