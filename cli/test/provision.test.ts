@@ -51,7 +51,9 @@ async function ageOf(url: string, bucket: string): Promise<number> {
 
 // Requirement: OPS-5
 test("creates all streams, buckets, and queues, and changes nothing when repeated", async () => {
+  using cleanup = new DisposableStack();
   const storeDir = mkdtempSync(join(tmpdir(), "reeve-provision-"));
+  cleanup.defer(() => rmSync(storeDir, { recursive: true }));
   await using server = await startNatsServer({ storeDir, log }, never);
   const environment = { REEVE_NATS_URL: server.url, REEVE_POOLS: "default,large" };
   const { code, streams } = await provision(environment);
@@ -63,7 +65,6 @@ test("creates all streams, buckets, and queues, and changes nothing when repeate
   expect(store.consumers).toEqual({ DISPATCH: ["runtime"], TOOL_CALLS: ["default", "large"] });
   expect(await provision(environment)).toMatchObject({ code: exitCodes.ok, streams });
   expect(await storeAt(server.url, streams)).toEqual(store);
-  rmSync(storeDir, { recursive: true });
 });
 
 const reason = whyNoReplicas();

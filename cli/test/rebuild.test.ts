@@ -25,6 +25,13 @@ import { MemoryTerminal } from "./support/memory-terminal.ts";
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 
+/** Returns a folder that is removed with `cleanup`: after the servers that write to it have ended. */
+function folderUntil(cleanup: DisposableStack): string {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-rebuild-"));
+  cleanup.defer(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
 async function rebuild(url: string, ...args: readonly string[]) {
   return await rebuildAs({}, url, ...args);
 }
@@ -51,7 +58,8 @@ async function writeRuns(nats: Nats): Promise<void> {
 }
 
 test("repairs the list of runs while the gateway runs, and prints how many logs it compared", async () => {
-  const storeDir = mkdtempSync(join(tmpdir(), "reeve-rebuild-"));
+  using cleanup = new DisposableStack();
+  const storeDir = folderUntil(cleanup);
   await using server = await startNatsServer({ storeDir, log }, never);
   await using nats = await connectNats(server.url, { name: "test", log }, never);
   await writeRuns(nats);
@@ -64,11 +72,11 @@ test("repairs the list of runs while the gateway runs, and prints how many logs 
   });
   const json = await rebuild(server.url, "threads", "--json");
   expect(JSON.parse(json.stdout)).toMatchObject({ name: "threads", fulfilledRequests: "1" });
-  rmSync(storeDir, { recursive: true });
 });
 
 test("connects as the user of its settings, whose permissions suffice", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "reeve-rebuild-"));
+  using cleanup = new DisposableStack();
+  const folder = folderUntil(cleanup);
   const configFile = join(folder, "nats.conf");
   const credentials = issueCredentials();
   writeServerUsers(configFile, credentials);
@@ -89,11 +97,11 @@ test("connects as the user of its settings, whose permissions suffice", async ()
     code: exitCodes.ok,
     stdout: expect.stringMatching(/^runs: 2 logs compared/) as string,
   });
-  rmSync(folder, { recursive: true });
 });
 
 test("restores the list of a backup that lacks it, while everything else is in the backup", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "reeve-restore-"));
+  using cleanup = new DisposableStack();
+  const folder = folderUntil(cleanup);
   const backup = join(folder, "backup");
   const agentKey = bucketOf(AgentSchema).key({ tenant: "acme", agent: "writer" });
   const runKey = bucketOf(RunSchema).key({ tenant: "acme", run: "run_bbbbbbbb" });
@@ -126,7 +134,6 @@ test("restores the list of a backup that lacks it, while everything else is in t
   expect(await (await openTable(nats, AgentSchema)).get(agentKey, never)).toMatchObject({
     record: { spec: { id: "writer" } },
   });
-  rmSync(folder, { recursive: true });
 });
 
 test("refuses a projection that does not exist", async () => {

@@ -129,7 +129,9 @@ test("an announcement stops nothing while the reserve is whole, and costs a look
 }, 60_000);
 
 test("a reserve that was deleted is reported by name, and nothing counts as spent", async () => {
+  using cleanup = new DisposableStack();
   const folder = mkdtempSync(join(tmpdir(), "reeve-reserve-"));
+  cleanup.defer(() => rmSync(folder, { recursive: true }));
   const configFile = join(folder, "nats.conf");
   const credentials = issueCredentials();
   writeServerUsers(configFile, credentials);
@@ -153,5 +155,4 @@ test("a reserve that was deleted is reported by name, and nothing counts as spen
   expect(lines.join("")).toContain("stream RESERVE is missing");
   end.abort();
   await expect(keeping).rejects.toThrow("aborted");
-  rmSync(folder, { recursive: true, force: true });
 }, 60_000);
