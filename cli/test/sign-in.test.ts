@@ -30,6 +30,8 @@ let issuer = "";
 /** The answers of the token endpoint, the first one first. "broken" is none. */
 let answers: (object | "broken")[] = [];
 let requests: Readonly<Record<string, string>>[] = [];
+/** What happens when the token endpoint receives a request. */
+let onRequest: () => void = () => undefined;
 
 const provider = createServer((request, response) => {
   void answer(request).then((body) =>
@@ -46,7 +48,10 @@ async function answer(request: IncomingMessage): Promise<object | "broken"> {
     };
   }
   requests.push(Object.fromEntries(new URLSearchParams(await text(request))));
-  if (request.url === "/token") return answers.shift() ?? "broken";
+  if (request.url === "/token") {
+    onRequest();
+    return answers.shift() ?? "broken";
+  }
   return { device_code: "d", user_code: "AB-CD", verification_uri: "https://v", expires_in: 60 };
 }
 
@@ -66,6 +71,7 @@ afterAll(() => {
 beforeEach(() => {
   answers = [];
   requests = [];
+  onRequest = () => undefined;
   rmSync(file, { force: true });
   rmSync(`${file}.lock`, { force: true });
 });
@@ -142,6 +148,39 @@ test("a provider that does not answer leaves the sign-in as it was", async () =>
   await store({ expiresAt: 1, refreshToken: "once" });
   await expect(currentToken(signIns, server, never)).rejects.toMatchObject({ kind: "unavailable" });
   expect(signIns.get(server)).toMatchObject({ refreshToken: "once" });
+});
+
+test("a command that is aborted while it renews a token stores the successor", async () => {
+  await store({ expiresAt: 1, refreshToken: "once" });
+  const command = new AbortController();
+  onRequest = () => command.abort(new Error("Ctrl-C"));
+  answers = [{ ...granted, expires_in: 600 }];
+  await expect(currentToken(signIns, server, command.signal)).rejects.toThrow("Ctrl-C");
+  expect(signIns.get(server)).toMatchObject({ accessToken: "new", refreshToken: "next" });
+});
+
+/** Returns a JWT that ends after some seconds, signed by nobody. */
+function jwtEndingIn(seconds: number): string {
+  const exp = Math.floor(Date.now() / 1_000) + seconds;
+  return `e30.${Buffer.from(JSON.stringify({ exp })).toString("base64url")}.AA`;
+}
+
+test("a JWT is renewed before it ends, although the provider did not say when that is", async () => {
+  await store({ accessToken: jwtEndingIn(10), refreshToken: "once" });
+  answers = [granted];
+  expect(await currentToken(signIns, server, never)).toBe("new");
+  const later = jwtEndingIn(600);
+  await store({ accessToken: later, refreshToken: "once" });
+  expect(await currentToken(signIns, server, never)).toBe(later);
+});
+
+test("a token that ends soon is used while it cannot be renewed", async () => {
+  const expiresAt = Date.now() + 25_000;
+  await store({ expiresAt, refreshToken: "once" });
+  answers = ["broken"];
+  expect(await currentToken(signIns, server, never)).toBe("old");
+  await store({ expiresAt });
+  expect(await currentToken(signIns, server, never)).toBe("old");
 });
 
 test("a watch continues with a renewed token when its token expires", async () => {

@@ -1,15 +1,18 @@
 import { ErrorReason } from "@reeve/contracts/error";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { Failure } from "@reeve/platform/failure";
 import { readDiscovery } from "@reeve/platform/oidc/discovery";
 import type { SignIn, StoredSignIns } from "./stored-sign-ins.ts";
+import { endOfJwt } from "./end-of-jwt.ts";
 import { requestTokens } from "./token-endpoint.ts";
 
-/** A token that ends sooner is replaced, so that it does not end on the way. */
+/** A token that ends sooner is renewed, so that it does not end on the way. */
 const marginMs = 30_000;
 
 /**
- * Returns the token of the sign-in for a server, or undefined if the user has not signed in. Renews it if it ends soon.
- * Throws a Failure that says how to sign in again if the provider does not renew it.
+ * Returns the token of the sign-in for a server, or undefined if the user has not signed in. Renews it if it ends soon; while
+ * the provider is unavailable, a token that has not ended is returned. Throws a Failure that says how to sign in again if the
+ * provider does not renew it.
  */
 export async function currentToken(
   signIns: StoredSignIns,
@@ -22,13 +25,26 @@ export async function currentToken(
   await using _ = await signIns.lock(signal);
   const renewable = signIns.get(url);
   if (renewable === undefined || isFresh(renewable)) return renewable?.accessToken;
-  const next = await renewed(renewable, url, signal);
-  signIns.put(url, next);
-  return next.accessToken;
+  try {
+    const next = await renewed(renewable, url, signal);
+    signIns.put(url, next);
+    signal.throwIfAborted();
+    return next.accessToken;
+  } catch (error) {
+    const isUnavailable = error instanceof Failure && error.kind === "unavailable";
+    if (isUnavailable && msLeft(renewable) > 0) return renewable.accessToken;
+    throw error;
+  }
 }
 
-function isFresh({ expiresAt = Infinity }: SignIn): boolean {
-  return expiresAt - marginMs > Date.now();
+/** Whether a token need not be renewed. One that cannot be renewed is used until it ends. */
+function isFresh(signIn: SignIn): boolean {
+  return msLeft(signIn) > (signIn.refreshToken === undefined ? 0 : marginMs);
+}
+
+/** How long a token is valid: until the end that the provider gave, or that it has itself, else forever. */
+function msLeft({ accessToken, expiresAt = endOfJwt(accessToken) ?? Infinity }: SignIn): number {
+  return expiresAt - Date.now();
 }
 
 async function renewed(stored: SignIn, url: string, signal: AbortSignal): Promise<SignIn> {
@@ -42,7 +58,8 @@ async function renewed(stored: SignIn, url: string, signal: AbortSignal): Promis
     client_id: clientId,
     refresh_token: refreshToken,
   };
-  const answer = await requestTokens(endpoint, request, signal);
+  // Not the signal of the command: the provider may have replaced the refresh token by the time of an abort.
+  const answer = await requestTokens(endpoint, request, neverAborts);
   if (answer.kind === "refused") throw ended(stored, url, answer.description);
   return { issuer, clientId, parameters, ...answer.tokens };
 }
