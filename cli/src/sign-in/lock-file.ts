@@ -1,4 +1,13 @@
-import { closeSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { steadyClock } from "@reeve/platform/async/clock";
 
@@ -8,23 +17,47 @@ const pollMs = 100;
 
 /**
  * Waits until no other process holds the lock of a path, and takes it. The lock of a process that died is removed after 20
- * seconds.
+ * seconds. Disposal removes the lock only if it is still that of the caller.
  */
 export async function lockFile(path: string, signal: AbortSignal): Promise<AsyncDisposable> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  for (;;) {
-    try {
-      closeSync(openSync(path, "wx", 0o600));
-      return { [Symbol.asyncDispose]: () => Promise.resolve(rmSync(path, { force: true })) };
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    }
-    if (ageMs(path) > maxLockMs) rmSync(path, { force: true });
+  const id = randomUUID();
+  while (!take(path, id)) {
+    if (isStale(path)) removeStale(path, `${path}.${id}`);
     else await steadyClock.sleep(pollMs, signal);
   }
+  return { [Symbol.asyncDispose]: () => Promise.resolve(release(path, id)) };
 }
 
-function ageMs(path: string): number {
+function take(path: string, id: string): boolean {
+  return unless("EEXIST", () => writeFileSync(path, id, { flag: "wx", mode: 0o600 }));
+}
+
+function release(path: string, id: string): void {
+  unless("ENOENT", () => {
+    if (readFileSync(path, "utf8") === id) rmSync(path, { force: true });
+  });
+}
+
+function isStale(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? 0 : Date.now() - found.mtimeMs;
+  return found !== undefined && Date.now() - found.mtimeMs > maxLockMs;
+}
+
+/** Moves a stale lock aside and removes it. One that another process has taken in the meantime is put back. */
+function removeStale(path: string, aside: string): void {
+  if (!unless("ENOENT", () => renameSync(path, aside))) return;
+  if (!isStale(aside)) unless("EEXIST", () => linkSync(aside, path));
+  rmSync(aside, { force: true });
+}
+
+/** Returns whether an action succeeds. False if it fails with `code`; throws any other error. */
+function unless(code: string, action: () => void): boolean {
+  try {
+    action();
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === code) return false;
+    throw error;
+  }
 }
