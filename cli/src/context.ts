@@ -5,11 +5,12 @@ import { connectErrorOf } from "@reeve/platform/rpc/connect-failure";
 import type { Command } from "commander";
 import type { ExitCode } from "./exit-code.ts";
 import { exitCodes } from "./exit-code.ts";
+import { plainText } from "./render/plain-text.ts";
 import type { ServerAddress, ServerOptions } from "./server-address.ts";
 import { serverAddress } from "./server-address.ts";
 import { reeveCommand } from "./reeve-command.ts";
 import { currentToken } from "./sign-in/current-token.ts";
-import { configFolder, StoredSignIns } from "./sign-in/stored-sign-ins.ts";
+import { configFolder, StoredSignIns, UnreadableSignIns } from "./sign-in/stored-sign-ins.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What a command line works with. */
@@ -50,16 +51,22 @@ export async function withClient(
 
 /**
  * Returns the token that the user gives, else that of a sign-in for the server, else that of the data folder. The token of a
- * sign-in may expire while the command works.
+ * sign-in may expire while the command works. Sign-ins that cannot be read are noted, and count as none.
  */
 async function tokenFor(
   { url, token }: ServerAddress,
   options: ServerOptions,
-  { environment, signal }: Pick<Context, "environment" | "signal">,
+  { terminal, environment, signal }: Pick<Context, "terminal" | "environment" | "signal">,
 ): Promise<ClientOptions["token"]> {
   if (options.token !== undefined || environment["REEVE_TOKEN"]) return token;
   const signIns = new StoredSignIns(configFolder(environment));
-  if ((await currentToken(signIns, url, signal)) === undefined) return token;
+  try {
+    if ((await currentToken(signIns, url, signal)) === undefined) return token;
+  } catch (error) {
+    if (!(error instanceof UnreadableSignIns)) throw error;
+    terminal.note(`${plainText(error.message)}\n`);
+    return token;
+  }
   return async () => {
     try {
       return (await currentToken(signIns, url, signal)) ?? "";

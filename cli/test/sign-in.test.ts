@@ -1,5 +1,14 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +28,7 @@ import { signInByDevice } from "../src/sign-in/device-flow.ts";
 import type { SignIn } from "../src/sign-in/stored-sign-ins.ts";
 import { StoredSignIns } from "../src/sign-in/stored-sign-ins.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
-import { shortRun, smallServer } from "./support/small-server.ts";
+import { serveRuns, shortRun, smallServer } from "./support/small-server.ts";
 
 const never = new AbortController().signal;
 const server = "https://reeve.example";
@@ -72,7 +81,7 @@ beforeEach(() => {
   answers = [];
   requests = [];
   onRequest = () => undefined;
-  rmSync(file, { force: true });
+  rmSync(file, { force: true, recursive: true });
   rmSync(`${file}.lock`, { force: true });
 });
 
@@ -215,6 +224,17 @@ test("the lock of a process that died is removed", async () => {
   expect(readFileSync(file, "utf8")).toContain("old");
 });
 
+test("a process whose lock was removed as stale does not remove the lock of its successor", async () => {
+  const lock = `${file}.lock`;
+  const slow = await signIns.lock(never);
+  utimesSync(lock, 1, 1);
+  await using _ = await signIns.lock(never);
+  const taken = readFileSync(lock, "utf8");
+  await slow[Symbol.asyncDispose]();
+  expect(readFileSync(lock, "utf8")).toBe(taken);
+  expect(readdirSync(folder).filter((name) => name.startsWith("sign-ins.json.lock."))).toEqual([]);
+});
+
 test.each([
   [["login"], "give --issuer and --client-id"],
   [["login", "--issuer", "http://login.example", "--client-id", "c"], "must begin with https://"],
@@ -232,4 +252,28 @@ test("a damaged file of sign-ins is an error that names it", async () => {
   await expect(currentToken(signIns, server, never)).rejects.toThrow(
     `${file} is damaged; remove it`,
   );
+});
+
+/** Runs a command that needs no sign-in, for a server that gives everyone access. Returns what it notes. */
+async function notesWithoutSignIn(environment: NodeJS.ProcessEnv): Promise<string> {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const { url } = await serveRuns({ listRuns: () => ({}) }, 0, stop.signal);
+  const terminal = new MemoryTerminal();
+  const code = await runCli(["--url", url, "runs"], { terminal, environment, signal: never });
+  expect([code, terminal.stderr]).toEqual([0, terminal.stderr]);
+  return terminal.stderr;
+}
+
+test("commands that need no sign-in work if the file of sign-ins is of no use, and say so", async () => {
+  writeFileSync(file, "{");
+  const environment = { REEVE_CONFIG_DIR: folder };
+  expect(await notesWithoutSignIn(environment)).toContain(`${file} is damaged; remove it`);
+  rmSync(file);
+  mkdirSync(file);
+  expect(await notesWithoutSignIn(environment)).toContain(`${file} cannot be read: EISDIR`);
+});
+
+test("a home that is no folder has no sign-ins", async () => {
+  expect(await notesWithoutSignIn({ HOME: "/dev/null" })).not.toContain("sign-ins");
 });

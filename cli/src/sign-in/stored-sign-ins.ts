@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "@reeve/platform/config";
@@ -22,6 +32,9 @@ export type SignIn = z.infer<typeof signIn>;
 
 const fileContent = z.object({ servers: z.record(z.string(), signIn) });
 
+/** The file of the sign-ins is damaged, or cannot be read. */
+export class UnreadableSignIns extends UsageError {}
+
 /** The sign-ins of this user by the address of the server. A token is never sent to another server. */
 export class StoredSignIns {
   readonly #folder: string;
@@ -37,6 +50,7 @@ export class StoredSignIns {
     return await lockFile(`${this.#file}.lock`, signal);
   }
 
+  /** Returns the sign-in for a server, if there is one. Throws UnreadableSignIns if the file is of no use. */
   get(url: string): SignIn | undefined {
     return this.#read()[url];
   }
@@ -48,28 +62,41 @@ export class StoredSignIns {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const next = `${this.#file}.new`;
     rmSync(next, { force: true });
-    writeFileSync(next, `${JSON.stringify({ servers }, undefined, 2)}\n`, {
-      mode: 0o600,
-      flag: "wx",
-    });
-    // Whatever the umask of the process is.
-    chmodSync(next, 0o600);
+    const descriptor = openSync(next, "wx", 0o600);
+    try {
+      // Whatever the umask of the process is.
+      fchmodSync(descriptor, 0o600);
+      writeFileSync(descriptor, `${JSON.stringify({ servers }, undefined, 2)}\n`);
+      // Otherwise the file may be empty after a power failure.
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
     renameSync(next, this.#file);
   }
 
   #read(): Readonly<Record<string, SignIn>> {
-    let text: string;
-    try {
-      text = readFileSync(this.#file, "utf8");
-    } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
-      throw error;
-    }
+    const text = this.#text();
+    if (text === undefined) return {};
     const parsed = fileContent.safeParse(parseJson(text));
     if (parsed.success) return parsed.data.servers;
-    throw new UsageError(
+    throw new UnreadableSignIns(
       `${this.#file} is damaged; remove it, and sign in again with \`reeve login\``,
     );
+  }
+
+  /** Returns the content of the file, or undefined if there is none. */
+  #text(): string | undefined {
+    try {
+      return readFileSync(this.#file, "utf8");
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error;
+      if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+      throw new UnreadableSignIns(
+        `${this.#file} cannot be read: ${error.message}; let this user read it, or set REEVE_CONFIG_DIR to another folder`,
+        { cause: error },
+      );
+    }
   }
 }
 
