@@ -23,26 +23,28 @@ const texts = [
   ["half of a surrogate pair", "\ud83d".repeat(400)],
 ] as const;
 
+/** Where a request is refused: before its body is read, or by its method. */
+const places = ["gate", "method"] as const;
+
 /** Serves a method that is refused with an error which has too many parts. */
-function refusing(text: string) {
+function refusing(text: string, place: (typeof places)[number] = "method") {
   const violations = Array.from({ length: 500 }, (_, index) => ({
     field: `${text}[${index}]`,
     description: `the agent does not have the tool "${text}"`,
     reason: "UNKNOWN_TOOL",
   }));
-  return served({
-    getRun() {
-      throw new Failure("invalid", ErrorReason.INVALID_AGENT, `not valid: ${text.repeat(50)}`, {
-        violations,
-        metadata: { agent_id: text },
-      });
-    },
-  });
+  const getRun = () => {
+    throw new Failure("invalid", ErrorReason.INVALID_AGENT, `not valid: ${text.repeat(50)}`, {
+      violations,
+      metadata: { agent_id: text },
+    });
+  };
+  return served({ getRun }, place === "gate" ? { authenticate: getRun } : {});
 }
 
 describe.each(texts)("an error with texts that are %s", (_, text) => {
-  test("fits into the metadata of a gRPC client, with its details", async () => {
-    await using bench = await refusing(text);
+  test.each(places)("from the %s fits into the metadata of a gRPC client", async (place) => {
+    await using bench = await refusing(text, place);
     const session = connect(bench.server.url);
     const stream = session.request({
       ":method": "POST",

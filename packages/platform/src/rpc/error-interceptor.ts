@@ -2,7 +2,7 @@ import type { Interceptor, StreamResponse, UnaryResponse } from "@connectrpc/con
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { connectErrorOf } from "./connect-failure.ts";
-import { fitsBody, fitsTrailers } from "./error-size.ts";
+import { fitsAnswerTo } from "./error-size.ts";
 import { Failure } from "../failure.ts";
 import { serverDraining } from "./server-draining.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -47,9 +47,10 @@ interface Context {
 }
 
 function statusOf(error: unknown, context: Context): ConnectError {
-  const fits = hasTrailers(context.request) ? fitsTrailers : fitsBody;
   const failure = failureOf(error, context);
-  return failure instanceof Failure ? connectErrorOf(failure, fits) : failure;
+  return failure instanceof Failure
+    ? connectErrorOf(failure, fitsAnswerTo(context.request.header))
+    : failure;
 }
 
 /** The error of the client: a Failure, or an error of the protocol without a reason of Reeve. */
@@ -69,11 +70,6 @@ function failureOf(
     ErrorReason.INTERNAL,
     `${method} caused an internal error; see the log of the server for details`,
   );
-}
-
-/** Whether an answer has its error in trailers, which have less space than a body. */
-function hasTrailers({ header }: Context["request"]): boolean {
-  return /^application\/grpc(?!-web)/i.test(header.get("content-type") ?? "");
 }
 
 /** Adds a reason to an error of the protocol, so that clients can switch on it. */

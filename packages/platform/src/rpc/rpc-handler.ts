@@ -14,6 +14,7 @@ import { readingStrictly } from "../strict/strict-json.ts";
 import type { HeldBytes } from "./body/held-bytes.ts";
 import { requestBody } from "./body/request-body.ts";
 import { connectErrorOf } from "./connect-failure.ts";
+import { fitsAnswerTo } from "./error-size.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-handler.ts";
 import { explained, refuseVerb } from "./explain-refusal.ts";
 import { Failure } from "../failure.ts";
@@ -101,7 +102,8 @@ async function gate(
   try {
     await authenticate?.(context);
   } catch (error) {
-    throw error instanceof Failure ? connectErrorOf(error) : error;
+    if (!(error instanceof Failure)) throw error;
+    throw connectErrorOf(error, fitsAnswerTo(context.requestHeader));
   }
 }
 
