@@ -247,6 +247,19 @@ test.each([
   expect(terminal.stderr).toContain(message);
 });
 
+test.each([
+  ["http://reeve.example", true],
+  ["http://127.0.0.1:4680", false],
+  [server, false],
+])("a sign-in for %s warns that tokens are sent unencrypted: %s", async (url, isWarned) => {
+  const terminal = new MemoryTerminal();
+  const environment = { REEVE_CONFIG_DIR: folder };
+  // No provider answers there.
+  const args = ["--url", url, "login", "--issuer", "http://127.0.0.1:1", "--client-id", "c"];
+  expect(await runCli(args, { terminal, environment, signal: never })).toBe(4);
+  expect(terminal.stderr.includes(`send tokens to ${url} unencrypted`)).toBe(isWarned);
+});
+
 test("a damaged file of sign-ins is an error that names it", async () => {
   writeFileSync(file, "{");
   await expect(currentToken(signIns, server, never)).rejects.toThrow(

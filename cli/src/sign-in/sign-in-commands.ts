@@ -41,6 +41,11 @@ function loginCommand({ terminal, environment, signal }: Context): Command {
       const { url } = serverAddress(options, environment);
       const signIns = new StoredSignIns(configFolder(environment));
       const target = targetOf(options, url, signIns.get(url));
+      if (!secureUrl.safeParse(url).success) {
+        terminal.note(
+          `warning: commands send tokens to ${url} unencrypted, so that others on the network can read them; use https://\n`,
+        );
+      }
       const show = ({ uri, code }: Verification) =>
         terminal.note(`open ${plainText(uri)} and confirm the code ${plainText(code)}\n`);
       const tokens = await signInByDevice({ ...target, clock: steadyClock, show }, signal);
