@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { Role } from "@reeve/contracts/access/role";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
-import type { CryptoKey } from "jose";
+import type { CryptoKey, JWK } from "jose";
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
 import { expect, test } from "vitest";
 import { jwtCredentials } from "./jwt-credentials.ts";
@@ -22,17 +22,20 @@ const pair = await generateKeyPair("ES256", { extractable: true });
 const stranger = await generateKeyPair("ES256");
 const jwk = { ...(await exportJWK(pair.publicKey)), kid: "one", alg: "ES256", use: "sig" };
 
-/** The credentials of a provider with one key, at a time that tests move. */
-function opened(given = config) {
+/** The credentials of a provider, at a time that tests move, and how many errors they log. */
+function opened(given = config, published: readonly JWK[] = [jwk]) {
   const clock = new ManualClock(now);
+  const log = createLogger("test", "silent");
+  const logged = { errors: 0 };
+  log.error = () => void logged.errors++;
   const options = {
     issuer,
-    read: () => Promise.resolve({ keys: [jwk] }),
+    read: () => Promise.resolve({ keys: [...published] }),
     clock: new ManualClock(),
-    log: createLogger("test", "silent"),
+    log,
   };
   const keys = new ProviderKeys(options, new AbortController().signal);
-  return { clock, credentials: jwtCredentials(given, keys, clock) };
+  return { clock, logged, credentials: jwtCredentials(given, keys, clock, log) };
 }
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -147,6 +150,20 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
     kind: "unauthenticated",
     message: expect.stringMatching(message) as string,
   });
+});
+
+test("a token whose key cannot be used is refused, and the key is logged once", async () => {
+  const short = { kty: "RSA", kid: "short", alg: "RS256", n: "u-7uQQ", e: "AQAB" };
+  const malformed = { ...jwk, kid: "malformed", x: "AA" };
+  const { credentials, logged } = opened(config, [short, malformed]);
+  for (const { kid, alg } of [short, malformed]) {
+    const token = unusual({ alg, kid }, () => "AA");
+    await expect(credentials.accept(token)).rejects.toMatchObject({
+      kind: "unauthenticated",
+      message: expect.stringMatching(/its key at https:\S+ cannot be used/) as string,
+    });
+  }
+  expect(logged.errors).toBe(1);
 });
 
 test.each<[string, Claims, RegExp]>([

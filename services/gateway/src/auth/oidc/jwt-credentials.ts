@@ -2,6 +2,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import type { Credentials } from "@reeve/platform/rpc/principal";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import { decodeJwt, errors, jwtVerify } from "jose";
 import { credentialOfClaims } from "./credential-of-claims.ts";
 import type { OidcConfig } from "./oidc-config.ts";
@@ -15,14 +16,16 @@ const accessTokenTypes: ReadonlySet<string> = new Set(["at+jwt", "application/at
 
 /**
  * Returns the tokens that an OpenID Connect provider signs for this deployment. They end when they expire, or when the provider
- * removes the key that signed them. `clock` is wall-clock time.
+ * removes the key that signed them. `clock` is wall-clock time. The first key that cannot be used is logged.
  */
 export function jwtCredentials(
   config: OidcConfig,
   keys: Pick<ProviderKeys, "find" | "has">,
   clock: Clock,
+  log: Logger,
 ): Credentials {
   const skewSeconds = config.clock_skew_seconds;
+  let isUnusableLogged = false;
   return {
     async accept(token) {
       assertSize(token);
@@ -55,7 +58,16 @@ export function jwtCredentials(
       );
       return { payload, kid: protectedHeader.kid };
     } catch (error) {
-      throw error instanceof errors.JOSEError ? refused(problemOf(error, config)) : error;
+      if (error instanceof Failure) throw error;
+      if (error instanceof errors.JOSEError) throw refused(problemOf(error, config));
+      // A key that is too short or malformed throws a TypeError or a DOMException.
+      if (!isUnusableLogged) {
+        isUnusableLogged = true;
+        log.error({ err: error, issuer: config.issuer }, "a key of the provider cannot be used");
+      }
+      throw refused(
+        `the token cannot be checked, because its key at ${config.issuer} cannot be used; let the provider sign with another key; the log of the gateway says why`,
+      );
     }
   }
 }

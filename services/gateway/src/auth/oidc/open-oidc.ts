@@ -30,7 +30,7 @@ export async function openOidc(
   const options = { issuer: config.issuer, read, clock: steadyClock, log };
   const keys = new ProviderKeys(options, background.signal);
   background.run(() => keys.keep());
-  return jwtCredentials(config, keys, systemClock);
+  return jwtCredentials(config, keys, systemClock, log);
 }
 
 async function readKeys(config: OidcConfig, signal: AbortSignal): Promise<JSONWebKeySet> {
