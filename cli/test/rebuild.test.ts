@@ -65,8 +65,8 @@ test("repairs the list of runs while the gateway runs, and prints how many logs 
   await writeRuns(nats);
   const config = gatewayConfig.parse({ REEVE_LISTEN: "127.0.0.1:0" });
   await using _ = await startGateway(config, { nats, log }, never);
-  const { code, stdout } = await rebuild(server.url, "runs");
-  expect({ code, stdout }).toMatchObject({
+  const { code, stdout, stderr } = await rebuild(server.url, "runs");
+  expect({ code, stdout, stderr }).toMatchObject({
     code: exitCodes.ok,
     stdout: expect.stringMatching(/^runs: 2 logs compared, \d repaired\n$/) as string,
   });

@@ -4,6 +4,7 @@ import type { Projection, Rebuild } from "@reeve/contracts/projection";
 import { ProjectionSchema } from "@reeve/contracts/projection";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { expect, test } from "vitest";
 import { MemoryTable } from "../table/memory.ts";
 import type { ProjectionPorts } from "./keep-projection.ts";
@@ -185,4 +186,20 @@ test("a rebuild whose logs take minutes stays with its process", async () => {
   await stage.until(isComplete);
   expect(stage.compared).toHaveLength(3);
   expect((await stage.state()).rebuild?.process).toBe("one");
+});
+
+test("a rebuild is requested again while the store does not answer", async () => {
+  await using stage = new Stage();
+  const { states } = stage;
+  const get = states.get.bind(states);
+  let asked = 0;
+  states.get = async (...args) => {
+    if (++asked === 1) throw storeUnavailable();
+    return await get(...args);
+  };
+  for await (const state of requestRebuild(states, "rows", stage.signal)) {
+    expect(state).toMatchObject({ requests: 1n });
+    break;
+  }
+  expect(asked).toBe(2);
 });

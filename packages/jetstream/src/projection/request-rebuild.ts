@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Projection } from "@reeve/contracts/projection";
 import { ProjectionSchema } from "@reeve/contracts/projection";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import type { Table } from "../table/port.ts";
 
 /**
@@ -12,7 +13,9 @@ export async function* requestRebuild(
   name: string,
   signal: AbortSignal,
 ): AsyncIterable<Projection> {
-  const request = await addRequest(states, name, signal);
+  // A request that is counted twice causes no second rebuild: one that started after both fulfills both.
+  const add = () => addRequest(states, name, signal);
+  const request = await retryUnavailable(add, { maxElapsedMs: 10_000 }, signal);
   for await (const change of states.watch("", signal)) {
     if (change.kind !== "written" || change.row.key !== name) continue;
     const { record } = change.row;
