@@ -55,6 +55,8 @@ export class MemoryLog<Key, Event>
   readonly appended = new Notifier();
   readonly #format: BatchFormat<Key, Event>;
   readonly #logs = new Map<string, StoredLog<Event>>();
+  /** The revision of the last batch of all logs. */
+  #revision = 0;
 
   /** Rejects batches that a server with default settings would reject. */
   constructor(format: BatchFormat<Key, Event>) {
@@ -75,11 +77,11 @@ export class MemoryLog<Key, Event>
       throw batchTooLarge(subject, payload.length, defaultMaxDataBytes);
     }
     const log = this.#log(key);
-    if (log.tails.length !== tail.revision) return { kind: "conflict" };
+    if ((log.tails.at(-1) ?? emptyTail).revision !== tail.revision) return { kind: "conflict" };
     log.events.push(...events);
     const after: Tail = {
       sequence: log.events.length,
-      revision: log.tails.length + 1,
+      revision: ++this.#revision,
       digest: batchDigest(subject, payload),
     };
     log.tails.push(after);
@@ -171,6 +173,11 @@ export class MemoryLog<Key, Event>
     this.batches.splice(0, this.batches.length, ...others);
     log.isRemoved = true;
     log.changed.notify();
+  }
+
+  async removeThrough(key: Key, revision: number, signal: AbortSignal): Promise<void> {
+    const { tails } = this.#log(key);
+    if ((tails[0]?.revision ?? 0) <= revision) await this.remove(key, signal);
   }
 
   #log(key: Key): StoredLog<Event> {

@@ -196,6 +196,11 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     await retryUnavailable(remove, this.#retryLimits, signal);
   }
 
+  async removeThrough(key: Key, revision: number, signal: AbortSignal): Promise<void> {
+    const remove = () => this.#reader.removeThrough(this.#subject(key), revision);
+    await retryUnavailable(remove, this.#retryLimits, signal);
+  }
+
   #subject(key: Key): string {
     return this.#channel.subject(this.#definition.tokens(key));
   }

@@ -100,6 +100,8 @@ export interface LogRemover<Key> {
    * room in the store.
    */
   remove(key: Key, signal: AbortSignal): Promise<void>;
+  /** As `remove`, for the log that has a batch at `revision`, or had one. A log that was created since with the same key stays. */
+  removeThrough(key: Key, revision: number, signal: AbortSignal): Promise<void>;
 }
 
 /** A batch as its log stores it. All fields but `data` are its headers, which may contradict it if the log was altered. */

@@ -83,6 +83,20 @@ export class SubjectReader {
     await removeSubject(this.#connection, this.#stream, subject);
   }
 
+  /**
+   * Removes the batches of the subject through `revision`, and those that were appended to them since. A batch that starts a log
+   * anew stays, with those after it.
+   */
+  async removeThrough(subject: string, revision: number): Promise<void> {
+    let through = revision;
+    for (;;) {
+      await removeSubject(this.#connection, this.#stream, subject, through);
+      const next = await this.next(subject, 0);
+      if (next === undefined || next.first === 1) return;
+      through = next.revision;
+    }
+  }
+
   /** Returns the first batch of the subject after `revision`. */
   async next(subject: string, revision: number): Promise<StoredBatch | undefined> {
     return batchOf(await this.#messages.latest({ next_by_subj: subject, seq: revision + 1 }));

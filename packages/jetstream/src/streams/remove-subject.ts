@@ -11,19 +11,21 @@ const maxPending = 16;
 const firstPatch = 25;
 
 /**
- * Removes all messages of a subject from a stream. Servers that purge correctly remove all at once. On an older server the
+ * Removes the messages of a subject from a stream, up to the sequence `through`, or all. Servers that purge correctly remove all at once. On an older server the
  * messages are deleted one by one, oldest first, so that one that stops in between leaves the newest ones.
  */
 export async function removeSubject(
   connection: NatsConnection,
   stream: string,
   subject: string,
+  through = Infinity,
 ): Promise<void> {
   const { streams } = await callStore(() => openJetStreamManager(connection));
   if (!accountsForPurges(connection.info?.version ?? "")) {
-    await deleteEach(connection, streams, { stream, subject });
+    await deleteEach(connection, streams, { stream, subject, through });
   }
-  await callStore(() => streams.purge(stream, { filter: subject }));
+  const bound = Number.isFinite(through) && { seq: through + 1 };
+  await callStore(() => streams.purge(stream, { filter: subject, ...bound }));
 }
 
 /** Whether the room of messages that are purged by their subject is free at once, and not only after a restart of the server. */
@@ -35,16 +37,18 @@ function accountsForPurges(version: string): boolean {
 interface SubjectOfStream {
   readonly stream: string;
   readonly subject: string;
+  readonly through: number;
 }
 
 async function deleteEach(
   connection: NatsConnection,
   streams: StreamAPI,
-  { stream, subject }: SubjectOfStream,
+  { stream, subject, through }: SubjectOfStream,
 ): Promise<void> {
   const requests = requestClientOf(connection);
   const last = await callStore(() => streams.getMessage(stream, { last_by_subj: subject }));
   if (last === null) return;
+  const end = Math.min(last.seq, through);
   const remove = async (sequence: number) => {
     const data = JSON.stringify({ seq: sequence, no_erase: true });
     const reply = await requests.send(`$JS.API.STREAM.MSG.DELETE.${stream}`, { data });
@@ -55,7 +59,7 @@ async function deleteEach(
   for (;;) {
     const query = { next_by_subj: subject, seq: seq + 1 };
     const next = await callStore(() => streams.getMessage(stream, query));
-    if (next === null || next.seq >= last.seq) break;
+    if (next === null || next.seq >= end) break;
     ({ seq } = next);
     pending.push(remove(seq));
     if (pending.length < maxPending) continue;
@@ -63,5 +67,5 @@ async function deleteEach(
     pending = [];
   }
   await Promise.all(pending);
-  await remove(last.seq);
+  await remove(end);
 }

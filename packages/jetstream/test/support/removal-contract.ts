@@ -33,6 +33,21 @@ export function removalContract<Key, Event extends { readonly sequence: number }
       expect(wordsOf((await other.read(key, emptyTail, signal)).events)).toEqual(["1 anew"]);
     });
 
+    test("stays if it was created after the revision, and goes with what was appended to it since", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const first = await appendEvents(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const late = await appendEvents(log, key, first, batch(first, "b"), signal);
+      await appendEvents(log, key, late, batch(late, "c"), signal);
+      await log.removeThrough(key, first.revision, signal);
+      expect((await other.read(key, emptyTail, signal)).events).toEqual([]);
+      const anew = await appendEvents(log, key, emptyTail, batch(emptyTail, "anew"), signal);
+      await log.removeThrough(key, late.revision, signal);
+      expect(wordsOf((await other.read(key, emptyTail, signal)).events)).toEqual(["1 anew"]);
+      await log.removeThrough(key, anew.revision, signal);
+      expect((await other.read(key, emptyTail, signal)).events).toEqual([]);
+    });
+
     test("ends its followers, also when they had read it before", async () => {
       const [log, other] = writers();
       const key = fresh();

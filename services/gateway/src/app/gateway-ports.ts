@@ -24,7 +24,10 @@ export interface GatewayPorts {
   /** The journals of tool calls, to withdraw the open calls of a cancelled run. */
   readonly journal: Pick<CallJournal, "read" | "append">;
   /** Removes the logs of runs, and the journals of their calls. */
-  readonly remove: { readonly runs: LogRemover<RunKey>; readonly journals: LogRemover<CallKey> };
+  readonly remove: {
+    readonly runs: Pick<LogRemover<RunKey>, "removeThrough">;
+    readonly journals: Pick<LogRemover<CallKey>, "remove">;
+  };
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly agents: Table<Agent>;
   /** The index of runs. It follows their logs with a short delay. */

@@ -163,11 +163,11 @@ test("of runs that continue each other, each is deleted after the later ones, an
 /** The ports of a gateway that lets `other` happen before it removes the log of a run. */
 function beforeRemoval(ports: MemoryPorts, other: () => Promise<unknown>): MemoryPorts {
   const { runs } = ports.remove;
-  const remove = async (...given: Parameters<typeof runs.remove>) => {
+  const removeThrough = async (...given: Parameters<typeof runs.removeThrough>) => {
     await other();
-    await runs.remove(...given);
+    await runs.removeThrough(...given);
   };
-  return { ...ports, remove: { ...ports.remove, runs: { remove } } };
+  return { ...ports, remove: { ...ports.remove, runs: { removeThrough } } };
 }
 
 test("a run that is retried while it is deleted leaves no open run without its origin, whichever is first", async () => {
@@ -207,11 +207,11 @@ test("a deletion that stopped before it saw the retry cancels it when it is repe
   const stop = new AbortController();
   const retryFirst = beforeRemoval(ports, () => retryRun(ports, ann, retry, never));
   const { runs } = retryFirst.remove;
-  const remove = async (...given: Parameters<typeof runs.remove>) => {
-    await runs.remove(...given);
+  const removeThrough = async (...given: Parameters<typeof runs.removeThrough>) => {
+    await runs.removeThrough(...given);
     stop.abort(new Error("the process died"));
   };
-  const dying = { ...retryFirst, remove: { ...ports.remove, runs: { remove } } };
+  const dying = { ...retryFirst, remove: { ...ports.remove, runs: { removeThrough } } };
   await expect(deleteRun(dying, first, stop.signal)).rejects.toThrow("the process died");
   expect(await kindsOf(ports.log, second)).not.toContain("cancelRequested");
   await deleteRun(ports, first, never);

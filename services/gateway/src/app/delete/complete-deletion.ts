@@ -34,7 +34,7 @@ export function deletedRunOf({ run }: RunKey, { threadId, origin }: Run): Delete
 }
 
 /**
- * Deletes the artifacts and the files of a run whose log is gone. Artifacts to which a thread may refer stay; if nothing is known
+ * Deletes the artifacts and the files of a run whose log is gone, unless there is a new run with the same id. Artifacts to which a thread may refer stay; if nothing is known
  * of the run, all do. Of several runs that continue each other, the last one to be deleted takes the files with it. A run that was
  * started meanwhile to continue the run keeps them, and is cancelled. Returns whether there were any files. Can be repeated.
  */
@@ -45,6 +45,7 @@ export async function completeDeletion(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { tenant, run } = key;
+  if (await runExists(ports, key, signal)) return false;
   if (deleted !== undefined && !(await threadExists(ports, tenant, deleted.threadId, signal))) {
     await deleteArtifactsOf(ports.artifacts, tenant, new Set([run]), signal);
   }
@@ -58,6 +59,7 @@ export async function completeDeletion(
   for (const each of earlier) {
     if (await runExists(ports, { tenant, run: each }, signal)) return false;
   }
+  if (await runExists(ports, key, signal)) return false;
   return await deleteWorkspace(ports.workspaces, { tenant, id: workspaceId }, signal);
 }
 

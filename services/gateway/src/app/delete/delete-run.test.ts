@@ -92,9 +92,9 @@ function failingAt(ports: MemoryPorts, step: Step): DeletePorts {
     ...(step === "files" && {
       workspaces: { ...workspaces, records: { get: down, delete: down } },
     }),
-    ...(step === "row" && { runs: { get, put, delete: down } }),
+    ...(step === "row" && { runs: { get, put, deleteVersion: down } }),
     remove: {
-      runs: step === "log" ? { remove: down } : remove.runs,
+      runs: step === "log" ? { removeThrough: down } : remove.runs,
       journals: step === "journals" ? { remove: down } : remove.journals,
     },
   };
@@ -242,8 +242,8 @@ describe("deleting a run", () => {
       runs: {
         get: (rowKey: string) => ports.runs.get(rowKey, never),
         put: () => Promise.reject(full),
-        delete: (rowKey: string) =>
-          ports.log.batches.length > 0 ? Promise.reject(full) : ports.runs.delete(rowKey, never),
+        deleteVersion: (...row: Parameters<typeof ports.runs.deleteVersion>) =>
+          ports.log.batches.length > 0 ? Promise.reject(full) : ports.runs.deleteVersion(...row),
       },
     };
     expect(await deleteRun(tight, key, never)).toBe(true);

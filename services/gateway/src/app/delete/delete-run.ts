@@ -20,7 +20,7 @@ import type { GatewayPorts } from "../gateway-ports.ts";
 import { runExists } from "../run-exists.ts";
 
 export interface DeletePorts extends CompletePorts, Pick<GatewayPorts, "remove" | "inbox"> {
-  readonly runs: Pick<GatewayPorts["runs"], "get" | "put" | "delete">;
+  readonly runs: Pick<GatewayPorts["runs"], "get" | "put" | "deleteVersion">;
 }
 
 const { key: rowKey } = bucketOf(RunSchema);
@@ -44,17 +44,26 @@ export async function deleteRun(
   key: RunKey,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const first = await firstSequence(ports, key, signal);
+  const stored = await storedPart(ports, key, signal);
   // Some servers remove the batches of a log one by one, oldest first, and can be interrupted.
-  const begun = first === 1 ? await beginDeletion(ports, key, signal) : undefined;
-  if (first !== undefined) await ports.remove.runs.remove(key, signal);
+  const rest = stored?.first === 1 ? undefined : stored;
+  const begun = stored && !rest ? await beginDeletion(ports, key, signal) : undefined;
+  const { revision } = begun ?? rest ?? {};
+  if (revision !== undefined) await ports.remove.runs.removeThrough(key, revision, signal);
   const row = begun?.row ?? (await ports.runs.get(rowKey({ ...key }), signal))?.record;
   const deleted = begun ? deletedRun(begun.head) : row && deletedRunOf(key, row);
   const hadFiles = await completeDeletion(ports, key, deleted, signal);
   // A projection may have written them meanwhile.
   if (begun !== undefined) await deleteApprovals(ports, key, begun.head, signal);
-  if (first !== undefined || row !== undefined) await ports.runs.delete(rowKey({ ...key }), signal);
-  return first !== undefined || row !== undefined || hadFiles;
+  await dropRow(ports, key, signal);
+  return stored !== undefined || row !== undefined || hadFiles;
+}
+
+interface Begun {
+  readonly head: RunHead;
+  readonly row: Run;
+  /** Revision of the end of its log. */
+  readonly revision: number;
 }
 
 /** Removes what only the log names, and marks the row. Throws a Failure if the run cannot be deleted. */
@@ -62,9 +71,9 @@ async function beginDeletion(
   ports: DeletePorts,
   key: RunKey,
   signal: AbortSignal,
-): Promise<{ readonly head: RunHead; readonly row: Run } | undefined> {
+): Promise<Begun | undefined> {
   await assertNotContinued(ports, key, signal);
-  const { events } = await ports.log.read(key, emptyTail, signal);
+  const { events, tail } = await ports.log.read(key, emptyTail, signal);
   const head = await foldRun(events, signal);
   // Another deletion has removed the log.
   if (head.created === undefined) return undefined;
@@ -76,7 +85,7 @@ async function beginDeletion(
   await removeJournals(ports, key, events, signal);
   // The end of its turn may have stored the run that continues it, and what came before may have taken seconds.
   await assertNotContinued(ports, key, signal);
-  return { head, row };
+  return { head, row, revision: tail.revision };
 }
 
 function deletedRun({ runId, created }: RunHead): DeletedRun {
@@ -116,14 +125,28 @@ async function assertNotContinued(
   });
 }
 
-/** Returns the sequence of the first stored event of a run. Undefined: there is none. */
-async function firstSequence(
+/**
+ * Returns the sequence of the first stored event of a run, and the revision of a batch; without the first event, of the last
+ * batch. Undefined: nothing is stored.
+ */
+async function storedPart(
   { logBatches }: DeletePorts,
   key: RunKey,
   signal: AbortSignal,
-): Promise<number | undefined> {
-  for await (const { first } of logBatches.readBatches(key, signal)) return first;
-  return undefined;
+): Promise<{ readonly first: number; readonly revision: number } | undefined> {
+  let part: { readonly first: number; readonly revision: number } | undefined;
+  for await (const { first, revision } of logBatches.readBatches(key, signal)) {
+    part = { first: part?.first ?? first, revision };
+    if (first === 1) break;
+  }
+  return part;
+}
+
+/** Deletes the row, unless there is a new run with the same id. */
+async function dropRow(ports: DeletePorts, key: RunKey, signal: AbortSignal): Promise<void> {
+  const row = await ports.runs.get(rowKey({ ...key }), signal);
+  if (row === undefined || (await runExists(ports, key, signal))) return;
+  await ports.runs.deleteVersion(row.key, row.revision, signal);
 }
 
 async function deleteApprovals(
