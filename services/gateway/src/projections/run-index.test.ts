@@ -209,6 +209,26 @@ test("the row of a run whose deletion has begun changes only for a new run with 
   expect(await rowIn(ports)).toMatchObject({ status: RunStatus.QUEUED, deleting: false });
 });
 
+test("the first batch of a run whose deletion has begun leaves its row when it is delivered again", async () => {
+  const runs = await logWith();
+  const first = runs.batches.slice(0, 1);
+  const createdAt = first[0]?.events[0]?.time;
+  const marked = create(RunSchema, {
+    runId: key.run,
+    deleting: true,
+    ...(createdAt && { createdAt }),
+  });
+  const ports = { runs: new MemoryTable<Run>(), log: { read }, logEnds: runs };
+  await ports.runs.put(`${key.tenant}.${key.run}`, marked, never);
+  const whole = feedOf(first);
+  await indexRuns(whole.feed, ports, log, never);
+  expect(whole.acknowledged).toHaveLength(1);
+  expect(await rowIn(ports)).toEqual(marked);
+  await runs.remove(key, never);
+  await indexRuns(feedOf(first).feed, ports, log, never);
+  expect(await rowIn(ports)).toEqual(marked);
+});
+
 test("rows of deleted runs are dropped, and others stay", async () => {
   const runs = await logWith();
   const ports = { runs: new MemoryTable<Run>(), log: runs, logEnds: runs };

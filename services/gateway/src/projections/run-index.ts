@@ -1,4 +1,5 @@
 import { create, equals } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Run } from "@reeve/contracts/run";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
@@ -64,8 +65,7 @@ async function indexBatch(
     const isFirst = attempt === 0 && batch.events[0]?.sequence === 1;
     const row = isFirst ? undefined : (recent.get(rowKey) ?? (await runs.get(rowKey, signal)));
     const before = row?.record.deleting === true ? undefined : row?.record;
-    // The row belongs to the deletion, unless this is a new run with the same id.
-    if (row !== undefined && before === undefined && batch.events[0]?.sequence !== 1) return;
+    if (row?.record.deleting === true && !startsAnew(row.record, batch)) return;
     const after = follow(before, batch) ?? (await readRow(ports.log, batch, before, signal));
     if (before && equals(RunSchema, before, after)) return;
     const written =
@@ -84,6 +84,16 @@ async function indexBatch(
   throw new Error(
     `the row of run ${run} was not written: other writers were first in all ${maxAttempts} attempts`,
   );
+}
+
+/**
+ * Returns whether a batch is the first one of a new run with the id of one whose deletion has begun. Its row belongs to the
+ * deletion, also when its own first batch is delivered again.
+ */
+function startsAnew({ createdAt }: Run, { events: [first] }: RunFeedBatch): boolean {
+  if (first?.sequence !== 1) return false;
+  if (createdAt === undefined || first.time === undefined) return true;
+  return !equals(TimestampSchema, createdAt, first.time);
 }
 
 /** Returns the index of runs as rows that follow from logs. */
