@@ -194,12 +194,22 @@ test("a run that is retried while it is deleted leaves no open run without its o
   expect(await hasFiles(ports)).toBe(false);
 });
 
-test("a repeated retry returns the run that exists, although the origin is gone", async () => {
+test("a repeated retry cancels a run that has not begun, and whose origin was deleted", async () => {
   const ports = await ended(RunStatus.ERROR);
   await retryRun(ports, ann, retry, never);
   // The gateway dies before it looks for the origin, which a deletion has removed.
   await ports.log.remove(first, never);
+  await expect(retryRun(ports, ann, retry, never)).rejects.toMatchObject({ kind: "not_found" });
+  expect(await kindsOf(ports.log, second)).toContain("cancelRequested");
+});
+
+test("a repeated retry returns a run that has begun, although its origin is gone", async () => {
+  const ports = await ended(RunStatus.ERROR);
+  await retryRun(ports, ann, retry, never);
+  await appendFacts(ports.log, second, { case: "runClaimed", value: { worker: "w" } });
+  await ports.log.remove(first, never);
   expect(await retryRun(ports, ann, retry, never)).toMatchObject({ runId: second });
+  expect(await kindsOf(ports.log, second)).not.toContain("cancelRequested");
 });
 
 test("a deletion that stopped before it saw the retry cancels it when it is repeated", async () => {

@@ -5,6 +5,7 @@ import type { RetryRunRequest } from "@reeve/contracts/run";
 import { OnBusy, RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { Failure } from "@reeve/platform/failure";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { retryOf } from "@reeve/engine/domain/retry/retry-of";
@@ -16,7 +17,7 @@ import { cancelOutstandingCalls, cancelRun } from "@reeve/run/commands/cancel-ru
 import { retryIdOf } from "@reeve/run/commands/run-id";
 import { newerVersion } from "@reeve/run/head/newer-version";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { statusName } from "@reeve/run/head/run-status";
+import { isTerminal, statusName } from "@reeve/run/head/run-status";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { runExists } from "./run-exists.ts";
 import { runKeyOf, runNotFound } from "./read-run.ts";
@@ -31,21 +32,24 @@ const maxCallOffset = 1_000_000_000;
 
 /**
  * Continues a run that failed in a new run, from its last good state. The new run is durable when this returns. Idempotent: a
- * repeated request returns the same new run, also if the failed one was deleted since. Throws a Failure of kind `precondition` if the run has not failed, its thread is
- * busy, or its agent needs a model or a tool that does not exist any more.
+ * repeated request returns the same new run. Throws a Failure of kind `precondition` if the run has not failed, its thread is
+ * busy, or its agent needs a model or a tool that does not exist any more, and of kind `not_found` if it was deleted before the
+ * new run began to work.
  */
 export async function retryRun(
   ports: GatewayPorts,
-  { tenant, subject }: Principal,
+  principal: Principal,
   { runId }: RetryRunRequest,
   signal: AbortSignal,
 ): Promise<RunHead> {
+  const { tenant, subject } = principal;
   const origin = runKeyOf(tenant, runId);
   const requestId = `retry:${runId}`;
   const requestHash = createHash("sha256").update(requestId).digest();
   const key = { tenant, run: retryIdOf(tenant, runId) };
   const known = await knownRun(ports, key, requestHash, signal);
-  if (known !== undefined) return known;
+  if (known !== undefined)
+    return await unlessOriginDeleted(ports, principal, origin, known, signal);
   const { events } = await ports.log.read(origin, emptyTail, signal);
   const failed = await foldRun(events, signal);
   if (failed.created === undefined) throw runNotFound(runId);
@@ -71,11 +75,26 @@ export async function retryRun(
     signal,
   );
   const run = await createRun(ports, key, created, OnBusy.REJECT, signal);
+  return await unlessOriginDeleted(ports, principal, origin, run, signal);
+}
+
+/**
+ * Returns the new run. If it has not begun, and its origin was deleted meanwhile, perhaps with the files that it needs, cancels it
+ * and throws a Failure of kind `not_found`.
+ */
+async function unlessOriginDeleted(
+  ports: GatewayPorts,
+  { tenant, subject }: Principal,
+  origin: RunKey,
+  run: RunHead,
+  signal: AbortSignal,
+): Promise<RunHead> {
+  if (run.claim !== undefined || isTerminal(run.status)) return run;
   if (await runExists(ports, origin, signal)) return run;
-  // It was deleted meanwhile, perhaps with the files that the new run needs.
-  const reason = `run ${runId}, which it continues, was deleted`;
+  const reason = `run ${origin.run}, which it continues, was deleted`;
+  const key = { tenant, run: run.runId };
   await cancelRun(ports, key, { requestedBy: subject, reason }, signal);
-  throw runNotFound(runId);
+  throw runNotFound(origin.run);
 }
 
 function notFailed({ runId, status }: RunHead): Failure {
