@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
+import { ErrorReason } from "@reeve/contracts/error";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { retryIdOf } from "@reeve/run/commands/run-id";
 import { expect, test } from "vitest";
 import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
 import { appendFacts, kindsOf, memoryPorts } from "../../../test/support/memory-ports.ts";
@@ -40,6 +42,20 @@ async function expectWhole({ log, runs, artifacts, workspaces }: MemoryPorts): P
   expect(await artifacts.list(key.tenant, never)).toHaveLength(1);
   expect(await workspaces.records.list("", never)).toHaveLength(1);
 }
+
+test("a deletion that is refused because a retry starts meanwhile leaves the run in lists", async () => {
+  const ports = memoryPorts();
+  await store(ports);
+  const slow = Object.create(ports.log) as MemoryPorts["log"];
+  slow.read = async (...given) => {
+    const created = { case: "runCreated", value: { tenant: key.tenant } } as const;
+    await appendFacts(ports.log, retryIdOf(key.tenant, key.run), created);
+    return await ports.log.read(...given);
+  };
+  const refused = deleteRun({ ...ports, log: slow }, key, never);
+  await expect(refused).rejects.toMatchObject({ reason: ErrorReason.RUN_CONTINUED });
+  expect((await ports.runs.get(rowKey, never))?.record).toMatchObject({ deleting: false });
+});
 
 test("a new run with the same id survives a deletion that removed the log of the earlier one", async () => {
   const ports = memoryPorts();

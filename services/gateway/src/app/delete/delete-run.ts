@@ -31,8 +31,8 @@ const { key: approvalKey } = bucketOf(ApprovalSchema);
  * the artifacts and the files to which it may refer. Returns whether the run existed. Throws a Failure of kind `precondition`
  * if the run has not ended, or another run continues it.
  *
- * The run is whole until its log is removed, and gone from then on. Its row is first marked, so that lists do not show a run
- * whose deletion has begun, and it is deleted last: the row of a run without a log says that the deletion is incomplete. A
+ * The run is whole until its log is removed, and gone from then on. Its row is marked right before, so that lists do
+ * not show the run, and it is deleted last: the row of a run without a log says that the deletion is incomplete. A
  * repetition completes it, and so does a rebuild of the index of runs. A rebuild also restores the marked row of a run whose log
  * was not removed.
  *
@@ -79,12 +79,12 @@ async function beginDeletion(
   if (head.created === undefined) return undefined;
   if (!isTerminal(head.status)) throw notEnded(key, head);
   await endTurnOf(ports, key, head, signal);
-  const row = markedRow(head);
-  await ignoreFull(ports.runs.put(rowKey({ ...key }), row, signal));
   await ignoreFull(deleteApprovals(ports, key, head, signal));
   await removeJournals(ports, key, events, signal);
   // The end of its turn may have stored the run that continues it, and what came before may have taken seconds.
   await assertNotContinued(ports, key, signal);
+  const row = markedRow(head);
+  await ignoreFull(ports.runs.put(rowKey({ ...key }), row, signal));
   return { head, row, revision: tail.revision };
 }
 
