@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { Role } from "@reeve/contracts/access/role";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { ManualClock } from "@reeve/platform/test/support/manual-clock";
+import { HastyClock, ManualClock } from "@reeve/platform/test/support/manual-clock";
 import type { CryptoKey, JWK } from "jose";
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ const stranger = await generateKeyPair("ES256");
 const jwk = { ...(await exportJWK(pair.publicKey)), kid: "one", alg: "ES256", use: "sig" };
 
 /** The credentials of a provider, at a time that tests move, and how many errors they log. */
-function opened(given = config, published: readonly JWK[] = [jwk]) {
+function opened(given = config, published: JWK[] = [jwk]) {
   const clock = new ManualClock(now);
   const log = createLogger("test", "silent");
   const logged = { errors: 0 };
@@ -31,7 +31,7 @@ function opened(given = config, published: readonly JWK[] = [jwk]) {
   const options = {
     issuer,
     read: () => Promise.resolve({ keys: [...published] }),
-    clock: new ManualClock(),
+    clock: new HastyClock(),
     log,
   };
   const keys = new ProviderKeys(options, new AbortController().signal);
@@ -150,6 +150,16 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
     kind: "unauthenticated",
     message: expect.stringMatching(message) as string,
   });
+});
+
+test("a new key with the id of an old one is used at once, and ends the tokens of the old one", async () => {
+  const published = [jwk];
+  const { credentials } = opened(config, published);
+  const before = await credentials.accept(await tokenOf({}));
+  const next = await generateKeyPair("ES256", { extractable: true });
+  published[0] = { ...jwk, ...(await exportJWK(next.publicKey)) };
+  const after = await credentials.accept(await tokenOf({}, { key: next.privateKey }));
+  expect([before?.(), after?.()]).toEqual([undefined, expect.objectContaining({ subject: "ann" })]);
 });
 
 test("a token whose key cannot be used is refused, and the key is logged once", async () => {

@@ -3,7 +3,8 @@ import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import type { Credentials } from "@reeve/platform/rpc/principal";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { decodeJwt, errors, jwtVerify } from "jose";
+import type { CryptoKey, JWTVerifyResult, ResolvedKey } from "jose";
+import { calculateJwkThumbprint, decodeJwt, errors, jwtVerify } from "jose";
 import { credentialOfClaims } from "./credential-of-claims.ts";
 import type { OidcConfig } from "./oidc-config.ts";
 import type { ProviderKeys } from "./provider-keys.ts";
@@ -20,7 +21,7 @@ const accessTokenTypes: ReadonlySet<string> = new Set(["at+jwt", "application/at
  */
 export function jwtCredentials(
   config: OidcConfig,
-  keys: Pick<ProviderKeys, "find" | "has">,
+  keys: Pick<ProviderKeys, "find" | "publishes" | "refresh">,
   clock: Clock,
   log: Logger,
 ): Credentials {
@@ -29,10 +30,10 @@ export function jwtCredentials(
   return {
     async accept(token) {
       assertSize(token);
-      const { payload, kid } = await verified(token);
+      const { payload, thumbprint } = await verified(token);
       const credential = credentialOfClaims(payload, config);
       const endMs = ((payload.exp ?? 0) + skewSeconds) * 1_000;
-      return () => (clock.now() < endMs && keys.has(kid) ? credential : undefined);
+      return () => (clock.now() < endMs && keys.publishes(thumbprint) ? credential : undefined);
     },
   };
 
@@ -41,22 +42,8 @@ export function jwtCredentials(
       // Before the key: keys of other issuers are always unknown.
       const { iss } = decodeJwt(token);
       if (iss !== config.issuer) throw refused(`the token is not from the issuer ${config.issuer}`);
-      const { payload, protectedHeader } = await jwtVerify(
-        token,
-        (header, input) => {
-          assertUsable({ typ: header.typ, kid: header.kid });
-          return keys.find(header, input);
-        },
-        {
-          issuer: config.issuer,
-          audience: config.audience,
-          algorithms: config.algorithms,
-          clockTolerance: skewSeconds,
-          currentDate: new Date(clock.now()),
-          requiredClaims: ["exp"],
-        },
-      );
-      return { payload, kid: protectedHeader.kid };
+      const { payload, key } = await verifiedWithNewKeys(token);
+      return { payload, thumbprint: await thumbprintOf(key) };
     } catch (error) {
       if (error instanceof Failure) throw error;
       if (error instanceof errors.JOSEError) throw refused(problemOf(error, config));
@@ -70,6 +57,48 @@ export function jwtCredentials(
       );
     }
   }
+  /** Verifies again with the keys of this moment if the signature is wrong: a new key may have the id of an old one. */
+  async function verifiedWithNewKeys(token: string) {
+    try {
+      return await verify(token, config, keys, clock);
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      await keys.refresh().catch(() => undefined);
+      return await verify(token, config, keys, clock);
+    }
+  }
+}
+
+async function verify(
+  token: string,
+  config: OidcConfig,
+  keys: Pick<ProviderKeys, "find">,
+  clock: Clock,
+): Promise<JWTVerifyResult & ResolvedKey<CryptoKey>> {
+  return await jwtVerify(
+    token,
+    (header, input) => {
+      assertUsable({ typ: header.typ, kid: header.kid });
+      return keys.find(header, input);
+    },
+    {
+      issuer: config.issuer,
+      audience: config.audience,
+      algorithms: config.algorithms,
+      clockTolerance: config.clock_skew_seconds,
+      currentDate: new Date(clock.now()),
+      requiredClaims: ["exp"],
+    },
+  );
+}
+
+/** The thumbprints of keys, which are the same objects until the keys are read again. */
+const thumbprints = new WeakMap<CryptoKey, string>();
+
+async function thumbprintOf(key: CryptoKey): Promise<string> {
+  const thumbprint = thumbprints.get(key) ?? (await calculateJwkThumbprint(key));
+  thumbprints.set(key, thumbprint);
+  return thumbprint;
 }
 
 /** Checks a header that nobody has verified: its parameters may be of any type. */

@@ -3,7 +3,7 @@ import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { CompactJWSHeaderParameters, CryptoKey, FlattenedJWSInput, JSONWebKeySet } from "jose";
-import { createLocalJWKSet } from "jose";
+import { calculateJwkThumbprint, createLocalJWKSet } from "jose";
 
 /** How often the keys are read again. A key that the provider removes is refused after twice this time at the latest. */
 const refreshMs = 300_000;
@@ -24,6 +24,7 @@ export class ProviderKeys {
   readonly #options: ProviderKeysOptions;
   readonly #signal: AbortSignal;
   #ids: ReadonlySet<string> = new Set();
+  #thumbprints: ReadonlySet<string> = new Set();
   #find: ReturnType<typeof createLocalJWKSet> = createLocalJWKSet({ keys: [] });
   #reading: Promise<void> | undefined;
   #lastReadMs = -Infinity;
@@ -39,6 +40,11 @@ export class ProviderKeys {
   /** Whether the provider has published a key with this id, and has not removed it since. */
   has(id: string | undefined): boolean {
     return id !== undefined && this.#ids.has(id);
+  }
+
+  /** Whether the provider has published the key with this thumbprint (RFC 7638), and has not removed or replaced it since. */
+  publishes(thumbprint: string): boolean {
+    return this.#thumbprints.has(thumbprint);
   }
 
   /**
@@ -62,7 +68,10 @@ export class ProviderKeys {
     }
   }
 
-  /** Reads the keys. Throws a Failure of kind `unavailable` if that is impossible. */
+  /**
+   * Reads the keys, at most every five seconds; callers wait for the same read. Throws a Failure of kind `unavailable` if that
+   * is impossible.
+   */
   async refresh(): Promise<void> {
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
     await this.#reading;
@@ -73,7 +82,9 @@ export class ProviderKeys {
     try {
       if (this.#waitMs() > 0) await clock.sleep(this.#waitMs(), this.#signal);
       const set = await read(this.#signal);
+      const thumbprints = await thumbprintsOf(set);
       this.#find = createLocalJWKSet(set);
+      this.#thumbprints = thumbprints;
       this.#ids = new Set(set.keys.flatMap(({ kid }) => kid ?? []));
       if (this.#failure !== undefined) log.info({ issuer }, "the identity provider answers again");
       this.#failure = undefined;
@@ -91,6 +102,12 @@ export class ProviderKeys {
   #waitMs(): number {
     return this.#lastReadMs + minIntervalMs - this.#options.clock.now();
   }
+}
+
+/** A key of an unknown type has no thumbprint. */
+async function thumbprintsOf({ keys }: JSONWebKeySet): Promise<ReadonlySet<string>> {
+  const known = keys.map((key) => calculateJwkThumbprint(key).catch(() => []));
+  return new Set((await Promise.all(known)).flat());
 }
 
 /** The cause is for the log only: it may name internal addresses. */
