@@ -147,6 +147,32 @@ describe("a call that ends while the store is away", () => {
     expect(delivery.settled).toEqual(["acknowledged"]);
   });
 
+  test("waits for the store to open its workspace", async () => {
+    let left = attempts;
+    const journal = journalAway(() => false);
+    const ports: CallPorts = {
+      ...portsWith(
+        toolOf(async ({ sandbox }) => {
+          const content = await sandbox().then(String, (error: Error) => error.message);
+          return { content, isError: false };
+        }),
+        {
+          ...journal,
+          read: async (...given) => {
+            if (left > 0 && left-- > 0) throw unavailable();
+            return await journal.read(...given);
+          },
+        },
+      ),
+      workspaces: {
+        open: () => Promise.reject(left > 0 ? unavailable() : new Error("no workspace here")),
+      },
+      clock: new HastyClock(),
+    };
+    await settleCall(deliveryOf(request()), ports, never);
+    expect(resultIn(await factsIn(ports)).content).toBe("no workspace here");
+  });
+
   test("keeps the part of its result that is too long for the model, too", async () => {
     let left = attempts;
     const journal = journalAway(() => false);

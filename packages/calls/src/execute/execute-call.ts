@@ -4,6 +4,7 @@ import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import type { Tail } from "@reeve/jetstream/log/port";
 import { ErrorReason } from "@reeve/contracts/error";
+import { outlastOutage } from "@reeve/platform/async/retry/outlast-outage";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
@@ -27,6 +28,12 @@ export interface ClaimedCall {
   /** The end of its journal, after the fact that claims it. */
   readonly tail: Tail;
 }
+
+/**
+ * How often a workspace may fail to open while the journal answers. The streams of a cluster have different leaders: one may answer
+ * while another is missing.
+ */
+const maxOpenFailures = 6;
 
 /** What a tool may do while its call runs. */
 type CallActions = Pick<CallContext, "sandbox" | "report" | "ask">;
@@ -58,16 +65,18 @@ export async function executeCall(
     onAnswer: (answer: Answer) => questions.receive(answer),
   };
   const watching = watchCall(key, tail, { ...ports, listener }, running);
+  const read = () => ports.journal.read(key, tail, running);
+  const outage = { answers: read, clock: ports.clock };
+  const open = () => workspace.sandbox(running);
   try {
     const actions: CallActions = {
-      sandbox: () => workspace.sandbox(running),
+      // Nothing has happened yet: the call waits for the store.
+      sandbox: () => outlastOutage(open, { ...outage, maxFailures: maxOpenFailures }, running),
       report,
       ask: (question) => questions.ask(question, running),
     };
     const whole = await inExecutionSpan(request, () => runTool(request, ports, actions, running));
     const { note, ...usage } = workspace.usage;
-    const read = () => ports.journal.read(key, tail, running);
-    const outage = { answers: read, clock: ports.clock };
     const result = await offloadResult(request, { ...whole, note }, { ...ports, outage }, running);
     const record = (returned: CallResult) =>
       writer.finish(resultFact(call, returned, { startedAt, ...usage }), running);
