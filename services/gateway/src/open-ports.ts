@@ -9,6 +9,7 @@ import { RunSchema } from "@reeve/contracts/run";
 import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
 import { ThreadSchema } from "@reeve/contracts/thread";
 import { ToolCatalogSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { confirmAbsence } from "@reeve/jetstream/log/confirm-absence";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import { openObjects } from "@reeve/jetstream/objects/nats";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
@@ -46,11 +47,13 @@ export async function openPorts(
   const threadLists = openThreadLists(threadIndex, home, signal);
   for (const lists of [runLists, threadLists]) lists.start();
   const runLog = await openRunLog(nats);
+  const confirmed = confirmAbsence(runLog);
   const journal = await openCallJournal(nats);
   return {
-    log: runLog,
-    logEnds: runLog,
-    logBatches: runLog,
+    log: confirmed,
+    logEnds: confirmed,
+    logBatches: confirmed,
+    unconfirmedLog: runLog,
     journal,
     remove: { runs: runLog, journals: journal },
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),

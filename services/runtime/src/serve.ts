@@ -11,7 +11,7 @@ import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
-import { logLiveness } from "@reeve/run/liveness/liveness";
+import { logLiveness, unlessMissing } from "@reeve/run/liveness/liveness";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
 
@@ -42,7 +42,7 @@ export async function startRuntime(
     { nats, holder, worker, standstill, providers, logger },
     background.signal,
   );
-  const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
+  const liveness = unlessMissing(logLiveness({ runs: ports.logEnds, threads: ports.threads }));
   starting.use(answerLiveness(nats, liveness, logger, background.signal));
   const reportActiveRuns = (count: number) => {
     ports.reportActiveRuns?.(count);

@@ -19,6 +19,7 @@ import type {
   PartReader,
   LogRemover,
   RawBatch,
+  SettledLog,
   Tail,
   TailReader,
 } from "./port.ts";
@@ -47,7 +48,8 @@ export class MemoryLog<Key, Event>
     TailReader<Key, Event>,
     PartReader<Key, Event>,
     BatchReader<Key>,
-    LogRemover<Key>
+    LogRemover<Key>,
+    SettledLog
 {
   /** All batches of all logs, in the order of their appends. */
   readonly batches: MemoryBatch<Key, Event>[] = [];
@@ -160,6 +162,11 @@ export class MemoryLog<Key, Event>
         yield missed;
       } else await changed.wait(signal);
     }
+  }
+
+  async settle(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await Promise.resolve();
   }
 
   async remove(key: Key, signal: AbortSignal): Promise<void> {

@@ -6,6 +6,8 @@ import { headers } from "@nats-io/transport-node";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
 import { batchDigest, digestBytes } from "@reeve/contracts/digest/batch-digest";
+import { abortable } from "@reeve/platform/async/abortable";
+import { SharedRuns } from "@reeve/platform/async/coordination/shared-runs";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { sleep } from "@reeve/platform/async/sleep";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
@@ -23,6 +25,7 @@ import type {
   LogPart,
   PartReader,
   LogRemover,
+  SettledLog,
   Tail,
   TailReader,
 } from "./port.ts";
@@ -59,7 +62,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     TailReader<Key, Event>,
     PartReader<Key, Event>,
     BatchReader<Key>,
-    LogRemover<Key>
+    LogRemover<Key>,
+    SettledLog
 {
   readonly #connection: NatsConnection;
   readonly #definition: LogDefinition<Key, Event, Schema>;
@@ -67,6 +71,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   readonly #reader: SubjectReader;
   readonly #publisher: StreamPublisher;
   readonly #tailCheckMs: number;
+  readonly #settling: SharedRuns;
   readonly #retryLimits: { readonly maxElapsedMs: number };
   /** Together with a number, identifies a write among those of all writers. */
   readonly #writer = randomBytes(12).toString("base64url");
@@ -83,6 +88,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     this.#channel = channelOf(definition.schema);
     this.#reader = reader;
     this.#publisher = new StreamPublisher(connection);
+    this.#settling = new SharedRuns(() => reader.settle());
     this.#tailCheckMs = tailCheckMs;
     this.#retryLimits = { maxElapsedMs: maxRetryMs };
   }
@@ -189,6 +195,11 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
         this.#rangeOf(subject, tail, batches),
     };
     return followSubject(source, afterSequence, signal);
+  }
+
+  async settle(signal: AbortSignal): Promise<void> {
+    const settle = () => abortable(this.#settling.run(), signal);
+    await retryUnavailable(settle, this.#retryLimits, signal);
   }
 
   async remove(key: Key, signal: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import type { CallJournal, CallKey } from "./call-journal.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
 import type { NatsLogOptions } from "./nats.ts";
 import { NatsLog } from "./nats.ts";
-import type { LogRemover } from "./port.ts";
+import type { LogRemover, SettledLog } from "./port.ts";
 import type { RunBatchReader, RunKey, RunLog, RunPartReader, RunTailReader } from "./run-log.ts";
 import type { ThreadLog } from "./thread-log.ts";
 
@@ -11,7 +11,9 @@ import type { ThreadLog } from "./thread-log.ts";
 export function openRunLog(
   { connection }: { readonly connection: NatsConnection },
   options: NatsLogOptions = {},
-): Promise<RunLog & RunTailReader & RunPartReader & RunBatchReader & LogRemover<RunKey>> {
+): Promise<
+  RunLog & RunTailReader & RunPartReader & RunBatchReader & LogRemover<RunKey> & SettledLog
+> {
   return NatsLog.open(connection, runLogDefinition, options);
 }
 

@@ -93,6 +93,16 @@ export interface PartReader<Key, Event> {
   readPart(key: Key, tail: Tail, maxBytes: number, signal: AbortSignal): Promise<LogPart<Event>>;
 }
 
+/** Tells a log that does not exist from one that the answering server does not know. */
+export interface SettledLog {
+  /**
+   * Waits until reads see every append that was acknowledged before the call. Without it, a server that was cut off from the
+   * others may answer for a moment that a log does not exist. Throws a Failure of kind `unavailable` when the store does not
+   * confirm it.
+   */
+  settle(signal: AbortSignal): Promise<void>;
+}
+
 /** Removes logs. */
 export interface LogRemover<Key> {
   /**

@@ -8,6 +8,8 @@ import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
+import { settleStream } from "../streams/settle-stream.ts";
 import { removeSubject } from "../streams/remove-subject.ts";
 import type { StreamPlace } from "../streams/stream-messages.ts";
 import { StreamMessages } from "../streams/stream-messages.ts";
@@ -70,6 +72,11 @@ export class SubjectReader {
   /** Whether several servers keep the stream. */
   get isReplicated(): boolean {
     return this.#messages.isReplicated;
+  }
+
+  /** Waits until reads see everything that was acknowledged before. */
+  async settle(): Promise<void> {
+    if (this.isReplicated) await settleStream(requestClientOf(this.#connection), this.#stream);
   }
 
   /** Returns the last batch of the subject; if it may lag, as any server knows it. */

@@ -3,7 +3,11 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunLivenessReply } from "@reeve/contracts/toolhost";
-import { RunLivenessQuestionSchema, RunLivenessReplySchema } from "@reeve/contracts/toolhost";
+import {
+  RunLiveness,
+  RunLivenessQuestionSchema,
+  RunLivenessReplySchema,
+} from "@reeve/contracts/toolhost";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -25,7 +29,11 @@ export function askedLiveness(nats: Pick<Nats, "connection">): Liveness {
     signal: AbortSignal,
   ): Promise<RunLivenessReply> => {
     const data = toBinary(RunLivenessQuestionSchema, create(RunLivenessQuestionSchema, question));
-    const attempt = () => askOnce(nats.connection, data, signal);
+    const attempt = async () => {
+      const reply = await askOnce(nats.connection, data, signal);
+      if (question.subject?.case === "runId") assertStated(reply, question.subject.value ?? "");
+      return reply;
+    };
     return retryUnavailable(attempt, { maxElapsedMs: maxRetryMs }, signal);
   };
   return {
@@ -48,7 +56,19 @@ async function askOnce(
   const subject = channelOf(RunLivenessQuestionSchema).subject({});
   const outcome = await sendRequest(connection, subject, { data, timeoutMs }, signal);
   if (outcome.kind === "reply") return fromBinary(RunLivenessReplySchema, outcome.data);
-  const message =
-    "no gateway and no runtime answers whether the run is open; check that one of them runs";
-  throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+  throw unavailable(
+    "no gateway and no runtime answers whether the run is open; check that one of them runs",
+  );
+}
+
+/** A runtime does not state that a run does not exist. The next answer may come from a gateway. */
+function assertStated({ run }: RunLivenessReply, runId: string): void {
+  if (run !== RunLiveness.UNSPECIFIED) return;
+  throw unavailable(
+    `no runtime finds run ${runId}, and no gateway answers whether it exists; check that a gateway runs`,
+  );
+}
+
+function unavailable(message: string): Failure {
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }

@@ -11,6 +11,20 @@ export interface Liveness {
   openTurns(tenant: string, thread: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
+/**
+ * Returns what a service says that may not confirm absence: of a run that it does not find, nothing. A toolhost would drop the
+ * calls and the files of a run that does not exist.
+ */
+export function unlessMissing({ ofRun, openTurns }: Liveness): Liveness {
+  return {
+    async ofRun(tenant, run, signal) {
+      const state = await ofRun(tenant, run, signal);
+      return state === RunLiveness.MISSING ? RunLiveness.UNSPECIFIED : state;
+    },
+    openTurns,
+  };
+}
+
 /** Returns what the logs say. Of a run, reads only the last batch, which has the end of a run that has ended. */
 export function logLiveness({
   runs,

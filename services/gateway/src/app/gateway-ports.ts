@@ -4,7 +4,7 @@ import type { Approval } from "@reeve/contracts/approval";
 import type { Dispatch, Run } from "@reeve/contracts/run";
 import type { Thread } from "@reeve/contracts/thread";
 import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
-import type { LogRemover } from "@reeve/jetstream/log/port";
+import type { LogRemover, SettledLog } from "@reeve/jetstream/log/port";
 import type { RunBatchReader, RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
@@ -18,9 +18,12 @@ import type { SharedShards } from "./sweep/shared-shards.ts";
 
 /** The stores and queues that the gateway's methods use. */
 export interface GatewayPorts {
+  /** The logs of runs. That a run does not exist, all three say only when the store has confirmed it. */
   readonly log: RunLog;
   readonly logEnds: RunTailReader;
   readonly logBatches: RunBatchReader;
+  /** The same logs as one server knows them: for a caller that has let them settle, or whose append finds out. */
+  readonly unconfirmedLog: Pick<RunLog, "read"> & RunBatchReader & SettledLog;
   /** The journals of tool calls, to withdraw the open calls of a cancelled run. */
   readonly journal: Pick<CallJournal, "read" | "append">;
   /** Removes the logs of runs, and the journals of their calls. */

@@ -28,7 +28,7 @@ import { reusedRequestId } from "@reeve/run/thread/refusals";
 import { settleThread } from "@reeve/run/thread/settle-thread";
 import { getAgent } from "./agents.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
-import { readRun } from "./read-run.ts";
+import { runNotFound } from "./read-run.ts";
 import { checkStartRequest } from "./check-start-request.ts";
 import { startTurn } from "./start-turn.ts";
 
@@ -108,11 +108,11 @@ async function append(
   });
   const outcome = await ports.log.append(key, emptyTail, [created], signal);
   if (outcome.kind === "conflict") {
-    // A concurrent request with the same id created the run first.
-    return (
-      (await knownRun(ports, key, value.requestHash, signal)) ??
-      (await readRun(ports.log, key, signal))
-    );
+    // A request with the same id created the run first, perhaps so recently that the first read lacked it.
+    await ports.unconfirmedLog.settle(signal);
+    const known = await knownRun(ports, key, value.requestHash, signal);
+    if (known === undefined) throw runNotFound(key.run);
+    return known;
   }
   await dispatch(ports, key, signal);
   return foldHead(emptyHead, [created]);
@@ -120,7 +120,7 @@ async function append(
 
 /**
  * Returns the run that an earlier request with this id started. Dispatches it again, in case the earlier gateway died before
- * it did. Returns undefined if there is no such run.
+ * it did. Returns undefined if there is none, or if it was not found: then it must be appended, which a run that exists refuses.
  */
 export async function knownRun(
   ports: GatewayPorts,
@@ -128,7 +128,7 @@ export async function knownRun(
   requestHash: Uint8Array,
   signal: AbortSignal,
 ): Promise<RunHead | undefined> {
-  const { events } = await ports.log.read(key, emptyTail, signal);
+  const { events } = await ports.unconfirmedLog.read(key, emptyTail, signal);
   if (events.length === 0) return undefined;
   const head = await foldRun(events, signal);
   assertSame(head, requestHash);

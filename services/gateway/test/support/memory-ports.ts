@@ -62,6 +62,7 @@ export function memoryPorts(): MemoryPorts {
     log,
     logEnds: log,
     logBatches: log,
+    unconfirmedLog: log,
     journal,
     remove: { runs: log, journals: journal },
     dispatch: new MemoryWorkQueue(),

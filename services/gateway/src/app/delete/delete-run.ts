@@ -19,7 +19,8 @@ import { completeDeletion, deletedRunOf } from "./complete-deletion.ts";
 import type { GatewayPorts } from "../gateway-ports.ts";
 import { runExists } from "../run-exists.ts";
 
-export interface DeletePorts extends CompletePorts, Pick<GatewayPorts, "remove" | "inbox"> {
+export interface DeletePorts
+  extends CompletePorts, Pick<GatewayPorts, "remove" | "inbox" | "unconfirmedLog"> {
   readonly runs: Pick<GatewayPorts["runs"], "get" | "put" | "deleteVersion">;
 }
 
@@ -40,10 +41,13 @@ const { key: approvalKey } = bucketOf(ApprovalSchema);
  * finds that this one is gone, and cancels itself.
  */
 export async function deleteRun(
-  ports: DeletePorts,
+  given: DeletePorts,
   key: RunKey,
   signal: AbortSignal,
 ): Promise<boolean> {
+  // Once for all that is read before the removal of the log, which is confirmed itself.
+  await given.unconfirmedLog.settle(signal);
+  const ports = { ...given, logBatches: given.unconfirmedLog };
   const stored = await storedPart(ports, key, signal);
   // Some servers remove the batches of a log one by one, oldest first, and can be interrupted.
   const rest = stored?.first === 1 ? undefined : stored;

@@ -67,7 +67,8 @@ export const RunLivenessQuestionSchema: GenMessage<RunLivenessQuestion> = /*@__P
  */
 export type RunLivenessReply = Message<"reeve.bus.v1.RunLivenessReply"> & {
   /**
-   * State of the run. Unspecified if the question was about a thread.
+   * State of the run. Unspecified if the question was about a thread, or if the service does not find the
+   * run and cannot confirm that it does not exist. Only a gateway can.
    *
    * @generated from field: reeve.bus.v1.RunLiveness run = 1;
    */

@@ -1,0 +1,62 @@
+import type { BatchReader, EventRange, Log, SettledLog, Tail, TailReader } from "./port.ts";
+import { tailAt } from "./port.ts";
+
+type Readable<Key, Event> = Log<Key, Event> & TailReader<Key, Event> & BatchReader<Key>;
+
+/**
+ * Returns a log whose readers may say that a log does not exist: they read again, once the store has confirmed what it knows,
+ * before they return nothing of a log. A log that exists costs no more than without.
+ */
+export function confirmAbsence<Key, Event>(
+  log: Readable<Key, Event> & SettledLog,
+): Readable<Key, Event> {
+  const confirmed = async (
+    read: () => Promise<EventRange<Event>>,
+    signal: AbortSignal,
+  ): Promise<EventRange<Event>> => {
+    const seen = await read();
+    // A caller that read a part of the log has its tail: only an empty log has none.
+    if (seen.tail.sequence > 0) return seen;
+    await log.settle(signal);
+    return await read();
+  };
+  return {
+    append: (...given) => log.append(...given),
+    read: (key, tail, signal) => confirmed(() => log.read(key, tail, signal), signal),
+    last: (key, signal) => confirmed(() => log.last(key, signal), signal),
+    readBatches: (key, signal) => confirmedBatches(log, key, signal),
+    follow: (key, after, signal) => confirmedEvents(log, key, after, signal),
+  };
+}
+
+async function* confirmedBatches<Key, Event>(
+  log: Readable<Key, Event> & SettledLog,
+  key: Key,
+  signal: AbortSignal,
+): ReturnType<BatchReader<Key>["readBatches"]> {
+  let isEmpty = true;
+  for await (const batch of log.readBatches(key, signal)) {
+    isEmpty = false;
+    yield batch;
+  }
+  if (!isEmpty) return;
+  await log.settle(signal);
+  yield* log.readBatches(key, signal);
+}
+
+/** Follows a log, also when a server says wrongly that the log was removed. */
+async function* confirmedEvents<Key, Event>(
+  log: Readable<Key, Event> & SettledLog,
+  key: Key,
+  after: Tail | number,
+  signal: AbortSignal,
+): ReturnType<Log<Key, Event>["follow"]> {
+  let cursor = typeof after === "number" ? tailAt(after) : after;
+  do {
+    for await (const range of log.follow(key, cursor === after ? after : cursor, signal)) {
+      cursor = range.tail;
+      yield range;
+    }
+    await log.settle(signal);
+  } while ((await log.last(key, signal)).tail.sequence >= Math.max(1, cursor.sequence));
+}
