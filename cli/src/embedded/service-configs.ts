@@ -3,6 +3,9 @@ import { approvalsConfig } from "@reeve/approvals/config";
 import { gatewayConfig } from "@reeve/gateway/config";
 import type { Environment } from "@reeve/platform/config";
 import { readConfig } from "@reeve/platform/config";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { runtimeConfig } from "@reeve/runtime/config";
 import { toolhostConfig } from "@reeve/toolhost/config";
 
@@ -17,8 +20,12 @@ export interface EmbeddedParts {
 /** Scripts of the examples, with which everything runs without an API key. */
 const exampleScripts = join(import.meta.dirname, "../../../examples/scripts");
 
+/** The settings for TLS, which an embedded deployment does not serve. */
+const tlsSettings = Object.keys(serverTlsSettings);
+
 /** Returns the configuration of each service. Throws a Failure that lists every invalid environment variable. */
 export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {
+  assertNoTls(settings);
   const environment: Environment = {
     ...settings,
     // An embedded deployment connects to its own server only.
@@ -39,4 +46,15 @@ export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {
     gateway: (approvalsUrl: string) =>
       readConfig(gatewayConfig, { ...environment, REEVE_APPROVALS_URL: approvalsUrl }),
   };
+}
+
+/** Throws a Failure if there are settings for TLS: who sets them must not be served without. */
+function assertNoTls(settings: Environment): void {
+  const given = tlsSettings.filter((name) => settings[name]);
+  if (given.length === 0) return;
+  throw new Failure(
+    "invalid",
+    ErrorReason.INVALID_REQUEST,
+    `${given.join(" and ")} cannot be used here: \`reeve up\` serves its API without TLS; unset them, or start the services as processes, as docs/deploy.md describes`,
+  );
 }

@@ -4,12 +4,14 @@ import {
   listenAddress,
   requiredBeyondLoopback,
 } from "@reeve/platform/process/settings";
+import { serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { z } from "zod";
 
 /** The settings of approvals, from environment variables. */
 export const approvalsConfig = z
   .object({
     ...commonSettings,
+    ...serverTlsSettings,
     /** Each gateway sends all requests of its clients over one connection. */
     REEVE_MAX_STREAMS: commonSettings.REEVE_MAX_STREAMS.unwrap().default(10_000),
     REEVE_APPROVALS_LISTEN: listenAddress.prefault("127.0.0.1:4681"),

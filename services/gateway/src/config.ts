@@ -4,6 +4,7 @@ import {
   listenAddress,
   requiredBeyondLoopback,
 } from "@reeve/platform/process/settings";
+import { serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { z } from "zod";
 import { tokenList } from "./auth/token-list.ts";
 
@@ -11,6 +12,7 @@ import { tokenList } from "./auth/token-list.ts";
 export const gatewayConfig = z
   .object({
     ...commonSettings,
+    ...serverTlsSettings,
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
     /** The bearer tokens with their principals and roles. Default: a generated development token in a file that the log names. */
     REEVE_TOKENS: tokenList.prefault(""),

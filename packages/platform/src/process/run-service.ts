@@ -1,10 +1,13 @@
 import process from "node:process";
 import type { z } from "zod";
 import type { Environment, ListenAddress } from "../config.ts";
+import { systemClock } from "../async/clock.ts";
 import { untilAborted } from "../async/sleep.ts";
 import { readConfig } from "../config.ts";
 import type { Listener } from "../rpc/listener.ts";
 import { Failure } from "../failure.ts";
+import { openServerTls } from "../tls/server-tls.ts";
+import type { ServerTlsSettings } from "../tls/tls-settings.ts";
 import { startService } from "./start-service.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -18,7 +21,9 @@ import { startTracing } from "../telemetry/start-tracing.ts";
 const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
 
 /** The settings that every service has. */
-type CommonConfig = TracingSettings & LimitSettings & { readonly REEVE_LOG_LEVEL: string };
+type CommonConfig = TracingSettings &
+  LimitSettings &
+  Partial<ServerTlsSettings> & { readonly REEVE_LOG_LEVEL: string };
 
 export interface ServiceContext {
   readonly log: Logger;
@@ -87,8 +92,9 @@ async function runUntilAborted<Config extends CommonConfig>(
     telemetry.use(await startTracing(`reeve-${name}`, config, log));
     await using resources = new AsyncDisposableStack();
     // Not part of what `startService` retries: probes are answered while the store is unavailable.
+    const tls = resources.use(openServerTls(config, { clock: systemClock, log }));
     const listener = resources.use(
-      await openProbes({ ...address(config), limits: limitsOf(config) }, log, signal),
+      await openProbes({ ...address(config), limits: limitsOf(config), tls }, log, signal),
     );
     const context = { log, environment: process.env, signal, resources, listener };
     await startWithStore(start, config, context);

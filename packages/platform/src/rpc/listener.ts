@@ -2,6 +2,7 @@ import type { ListenAddress } from "../config.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { HttpHandler } from "./http/http-handler.ts";
 import { openHttpPort } from "./http/http-port.ts";
+import type { ServerTls } from "../tls/server-tls.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import { defaultLimits } from "./server-limits.ts";
 
@@ -10,27 +11,33 @@ import { defaultLimits } from "./server-limits.ts";
  * the service drains.
  */
 export interface Listener extends AsyncDisposable {
-  /** `http://host:port` with the actual port. */
+  /** `http://host:port` with the actual port, or `https://` with TLS. */
   readonly url: string;
   readonly port: number;
   /** Passes all further requests to `handler`. */
   setHandler(handler: HttpHandler): void;
 }
 
+export interface ListenerOptions extends ListenAddress {
+  /** Default: `defaultLimits`. */
+  readonly limits?: ServerLimits;
+  /** The certificate of the port. Default: no TLS. */
+  readonly tls?: ServerTls | undefined;
+}
+
 /** Opens a port, which answers 503 until it has a handler. Throws a Failure if it cannot listen on the address. */
 export async function openListener(
-  { host, port }: ListenAddress,
+  { host, port, limits = defaultLimits, tls }: ListenerOptions,
   log: Logger,
-  limits: ServerLimits = defaultLimits,
 ): Promise<Listener> {
   let handler = starting;
   const open = await openHttpPort(
     { host, port },
     (request, response) => handler(request, response),
-    { limits, log },
+    { limits, log, tls },
   );
   const urlHost = host.includes(":") ? `[${host}]` : host;
-  const url = `http://${urlHost}:${open.port}`;
+  const url = `${tls === undefined ? "http" : "https"}://${urlHost}:${open.port}`;
   log.debug({ url }, "port is open");
   return {
     url,

@@ -1,11 +1,9 @@
 import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
-import type { ListenAddress } from "../config.ts";
 import { connectionStateOf } from "../nats/connection-state.ts";
-import type { Listener } from "./listener.ts";
+import type { Listener, ListenerOptions } from "./listener.ts";
 import { openListener } from "./listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Nats } from "../nats/connect-nats.ts";
-import type { ServerLimits } from "./server-limits.ts";
 import type { ServeOptions } from "./server.ts";
 import { serve } from "./server.ts";
 
@@ -14,11 +12,11 @@ import { serve } from "./server.ts";
  * `serveProbes` takes over the listener.
  */
 export async function openProbes(
-  { limits, ...address }: ListenAddress & { readonly limits: ServerLimits },
+  options: ListenerOptions,
   log: Logger,
   signal: AbortSignal,
 ): Promise<Listener> {
-  const listener = await openListener(address, log, limits);
+  const listener = await openListener(options, log);
   await answerProbes(listener, { ready: () => false, starting: true, log }, signal);
   log.info({ url: listener.url }, "probes are answered");
   return listener;

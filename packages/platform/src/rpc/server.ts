@@ -22,6 +22,7 @@ import { rpcHandler } from "./rpc-handler.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import { defaultLimits } from "./server-limits.ts";
 import { traceServerRequests } from "./rpc-spans.ts";
+import type { ServerTls } from "../tls/server-tls.ts";
 import { compileRules } from "../strict/assert-valid.ts";
 import { strictJson } from "../strict/strict-json.ts";
 import { validateRequests } from "./validate-interceptor.ts";
@@ -45,6 +46,8 @@ export interface ServeOptions extends ListenAddress {
   readonly authenticate?: Authenticate;
   /** Whether the server can do its work now. Default: always. */
   ready?(): boolean;
+  /** The certificate of a port that the server opens. Default: no TLS. */
+  readonly tls?: ServerTls | undefined;
   /** Those of connections apply to a port that the server opens. Default: `defaultLimits`. */
   readonly limits?: Partial<ServerLimits>;
 }
@@ -57,14 +60,14 @@ const graceMs = 1_000;
  * with UNAVAILABLE, and closes its connections.
  */
 export interface RunningServer extends AsyncDisposable {
-  /** `http://host:port` with the actual port. */
+  /** `http://host:port` with the actual port, or `https://` with TLS. */
   readonly url: string;
   readonly port: number;
 }
 
 /**
- * Serves `routes` as gRPC, gRPC-Web, and Connect on one port, over HTTP/2 without TLS and HTTP/1.1, with health,
- * reflection, `GET /livez`, `/readyz`, and `/metrics`. The server drains as soon as `signal` aborts. Throws a Failure if it
+ * Serves `routes` as gRPC, gRPC-Web, and Connect on one port, over HTTP/2 and HTTP/1.1, with health, reflection,
+ * `GET /livez`, `/readyz`, and `/metrics`. The server drains as soon as `signal` aborts. Throws a Failure if it
  * cannot listen on the address.
  */
 export async function serve(
@@ -115,7 +118,7 @@ export async function serve(
     log,
   );
   await compileRequestRules(services);
-  const listener = options.listener ?? (await openListener(options, log, limits));
+  const listener = options.listener ?? (await openListener({ ...options, limits }, log));
   const requests = new OpenRequests();
   listener.setHandler(requests.counted(handler));
   return {

@@ -1,6 +1,7 @@
 // The certificate generator requires this polyfill.
 import "reflect-metadata";
 import { webcrypto } from "node:crypto";
+import { isIP } from "node:net";
 import {
   BasicConstraintsExtension,
   SubjectAlternativeNameExtension,
@@ -16,6 +17,13 @@ const hourMs = 3_600_000;
 export interface CertifiedKey {
   readonly cert: Buffer;
   readonly key: Buffer;
+}
+
+interface CertifyOptions {
+  /** The time from now at which the certificate becomes valid. Default: two hours ago. */
+  readonly startsInMs?: number;
+  /** The names that are URIs. */
+  readonly uris?: readonly string[];
 }
 
 /** A certificate authority for tests. Its certificates are valid for an hour. */
@@ -45,19 +53,28 @@ export class Authority {
     return new Authority(certificate, keys);
   }
 
-  /** Issues a certificate for a DNS name, which expires in an hour, or `expiresInMs` from now. */
-  async certify(name: string, expiresInMs = hourMs): Promise<CertifiedKey> {
+  /** Issues a certificate for a DNS name or an IP address, which expires in an hour, or `expiresInMs` from now. */
+  async certify(
+    name: string,
+    expiresInMs = hourMs,
+    { startsInMs = -2 * hourMs, uris = [] }: CertifyOptions = {},
+  ): Promise<CertifiedKey> {
     const keys = await newKeys();
     this.#serial++;
     const certificate = await X509CertificateGenerator.create({
       serialNumber: this.#serial.toString(16).padStart(2, "0"),
       subject: `CN=${name}`,
       issuer: this.#certificate.subject,
-      ...validity(expiresInMs),
+      ...validity(expiresInMs, startsInMs),
       signingKey: this.#keys.privateKey,
       publicKey: keys.publicKey,
       signingAlgorithm: algorithm,
-      extensions: [new SubjectAlternativeNameExtension([{ type: "dns", value: name }])],
+      extensions: [
+        new SubjectAlternativeNameExtension([
+          { type: isIP(name) > 0 ? "ip" : "dns", value: name },
+          ...uris.map((value) => ({ type: "url" as const, value })),
+        ]),
+      ],
     });
     const key = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
     const text = Buffer.from(key).toString("base64");
@@ -68,9 +85,9 @@ export class Authority {
   }
 }
 
-function validity(expiresInMs = hourMs) {
+function validity(expiresInMs = hourMs, startsInMs = -2 * hourMs) {
   const now = Date.now();
-  return { notBefore: new Date(now - 2 * hourMs), notAfter: new Date(now + expiresInMs) };
+  return { notBefore: new Date(now + startsInMs), notAfter: new Date(now + expiresInMs) };
 }
 
 async function newKeys(): Promise<webcrypto.CryptoKeyPair> {

@@ -7,16 +7,16 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { ListenAddress } from "../../config.ts";
 import { Failure } from "../../failure.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { ServerTls } from "../../tls/server-tls.ts";
 import type { ServerLimits } from "../server-limits.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 import { finishBodies } from "./finish-body.ts";
+import { firstBytesMs, onFirstBytes } from "./first-bytes.ts";
 import type { HttpHandler } from "./http-handler.ts";
 import { pingSession } from "./ping-session.ts";
+import { http2Preface } from "./refuse-protocol.ts";
+import { tlsLayer } from "./tls-layer.ts";
 
-/** The first bytes of a client with prior knowledge of HTTP/2. */
-const http2Preface = "PRI";
-/** The timeout for the first bytes of a connection, and for the headers of its request. */
-const firstBytesMs = 10_000;
 /** The time that connections have to close before they are destroyed. */
 const closeMs = 2_000;
 
@@ -28,16 +28,18 @@ export interface OpenPort extends AsyncDisposable {
 export interface HttpPortOptions {
   readonly limits: ServerLimits;
   readonly log: Logger;
+  /** The certificate of the port, which then refuses connections without TLS. Default: no TLS. */
+  readonly tls?: ServerTls | undefined;
 }
 
 /**
- * Serves HTTP/2 without TLS and HTTP/1.1 on one port, distinguished by the first bytes of a connection. Throws a Failure if
- * it cannot listen on the address.
+ * Serves HTTP/2 and HTTP/1.1 on one port, distinguished by the first bytes of a connection. Throws a Failure if it cannot
+ * listen on the address.
  */
 export async function openHttpPort(
   address: ListenAddress,
   handler: HttpHandler,
-  { limits, log }: HttpPortOptions,
+  { limits, log, tls }: HttpPortOptions,
 ): Promise<OpenPort> {
   const handle = finishBodies(guarded(handler, log), limits.maxMessageBytes);
   const timeouts = {
@@ -61,23 +63,8 @@ export async function openHttpPort(
     session.once("close", () => sessions.delete(session));
     pingSession(session);
   });
-  const listener = createServer({ noDelay: true }, (socket) => {
-    if (!connections.accepts(socket)) return;
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-    socket.on("error", () => socket.destroy());
-    socket.setTimeout(firstBytesMs, () => socket.destroy());
-    let first = Buffer.alloc(0);
-    socket.on("data", function read(bytes: Buffer) {
-      first = Buffer.concat([first, bytes]);
-      const start = first.toString("latin1", 0, http2Preface.length);
-      // "P" may begin "PRI" or "POST".
-      if (start.length < http2Preface.length && http2Preface.startsWith(start)) return;
-      socket.off("data", read);
-      socket.setTimeout(0);
-      socket.removeAllListeners("timeout");
-      socket.pause();
-      socket.unshift(first);
+  const serveSocket = (socket: Socket) =>
+    onFirstBytes(socket, http2Preface, (start) => {
       if (start === http2Preface) http2.emit("connection", socket);
       else {
         http1.emit("connection", socket);
@@ -85,6 +72,13 @@ export async function openHttpPort(
         socket.resume();
       }
     });
+  const open = tls === undefined ? serveSocket : tlsLayer(tls, serveSocket, log);
+  const listener = createServer({ noDelay: true }, (socket) => {
+    if (!connections.accepts(socket)) return;
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    open(socket);
   });
   const connections = new ConnectionLimits(listener, limits, log);
   await listen(listener, address);

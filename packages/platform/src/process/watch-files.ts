@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { ErrorReason } from "@reeve/contracts/error";
+import { every } from "../async/every.ts";
+import { Failure } from "../failure.ts";
+import type { Logger } from "../telemetry/logger.ts";
+
+/** How often the files are read. A change takes effect after at most twice as long. */
+const readMs = 1_000;
+
+/** A file that a setting names. */
+export interface NamedFile {
+  readonly setting: string;
+  readonly path: string;
+}
+
+export interface WatchOptions<Value> {
+  readonly log: Logger;
+  /** Returns the value of the contents, in the order of the files. Throws a Failure if they cannot be used. */
+  readonly parse: (contents: readonly Buffer[]) => Value;
+  /** Called with each new value after the first. Throws an error if the value cannot be used. */
+  readonly onChange?: (value: Value) => void;
+}
+
+/** The value of files. Disposing it ends the reads. */
+export interface WatchedFiles<Value> extends Disposable {
+  readonly current: Value;
+}
+
+/**
+ * Returns the value of files, and reads them again every second, through symbolic links. Throws a Failure if they cannot be
+ * used. When that happens later, the value stays as it was, and the log says once what is wrong.
+ */
+export function watchFiles<Value>(
+  files: readonly NamedFile[],
+  { log, parse, onChange }: WatchOptions<Value>,
+): WatchedFiles<Value> {
+  const readAll = () => files.map(readNamed);
+  let used = readAll();
+  let current = parse(used);
+  let before = used;
+  let problem = "";
+  const read = () => {
+    try {
+      const next = readAll();
+      // A program may be writing the files: a change counts once it is read twice.
+      const isWhole = areEqual(next, before);
+      before = next;
+      if (!isWhole) return;
+      if (!areEqual(next, used)) {
+        const value = parse(next);
+        onChange?.(value);
+        current = value;
+        used = next;
+      }
+      problem = "";
+    } catch (error) {
+      const message = messageOf(error);
+      const paths = files.map(({ path }) => path);
+      if (message !== problem) {
+        log.error({ paths, problem: message }, "changed files are not used; those before stay");
+      }
+      problem = message;
+    }
+  };
+  const reading = every(readMs, read);
+  return {
+    get current() {
+      return current;
+    },
+    [Symbol.dispose]: () => reading[Symbol.dispose](),
+  };
+}
+
+/** Returns the Failure of a file that cannot be used. */
+export function unusableFile({ setting, path }: NamedFile, cause: unknown): Failure {
+  const message = `${setting} ${path}: ${messageOf(cause)}`;
+  return new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { cause });
+}
+
+function readNamed(file: NamedFile): Buffer {
+  try {
+    return readFileSync(file.path);
+  } catch (error) {
+    throw unusableFile(file, error);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function areEqual(some: readonly Buffer[], others: readonly Buffer[]): boolean {
+  return some.every((content, index) => others[index]?.equals(content) === true);
+}

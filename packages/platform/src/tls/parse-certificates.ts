@@ -1,0 +1,23 @@
+import { X509Certificate } from "node:crypto";
+import type { NamedFile } from "../process/watch-files.ts";
+import { unusableFile } from "../process/watch-files.ts";
+
+const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Parses all certificates of a PEM file, at least one. Throws a Failure that names the file. */
+export function parseCertificates(file: NamedFile, pem: Buffer): readonly X509Certificate[] {
+  const blocks = pem.toString("latin1").match(block) ?? [];
+  if (blocks.length === 0) {
+    throw unusableFile(
+      file,
+      "it has no certificate in PEM format; start it with -----BEGIN CERTIFICATE-----",
+    );
+  }
+  return blocks.map((text, index) => {
+    try {
+      return new X509Certificate(text);
+    } catch (error) {
+      throw unusableFile(file, `certificate ${index + 1} cannot be parsed: ${String(error)}`);
+    }
+  });
+}
