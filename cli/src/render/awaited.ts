@@ -4,12 +4,15 @@ import { ApprovalState } from "@reeve/contracts/approval";
 /** What a run waits for, by the id of the call or of the loop that waits, with the words for people. */
 export type Awaited = ReadonlyMap<string, string>;
 
+/** No id of a call begins with this. */
+const modelPrefix = "model of ";
+
 /**
  * Returns what a run waits for after one more event: answers of models, and tools that work. A pending approval is not listed:
  * the person who watches has been asked.
  */
 export function awaitedAfter(before: Awaited, { event, parentId }: RunEvent): Awaited {
-  const model = `model of ${parentId}`;
+  const model = `${modelPrefix}${parentId}`;
   switch (event.case) {
     case "modelCallStarted":
       return new Map(before).set(model, "the model");
@@ -27,8 +30,10 @@ export function awaitedAfter(before: Awaited, { event, parentId }: RunEvent): Aw
         ? without(before, call.callId)
         : new Map(before).set(call.callId, `the tool ${call.name}`);
     }
-    // A run without an owner waits for nobody who works.
+    // The new owner calls the models again. The tools of the former one work on.
     case "runClaimed":
+      return new Map([...before].filter(([id]) => !id.startsWith(modelPrefix)));
+    // A run without an owner waits for nobody who works.
     case "runParked":
       return new Map();
     case "runCreated":

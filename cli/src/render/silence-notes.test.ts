@@ -63,6 +63,13 @@ test("a person who was asked to decide is not told to wait", () => {
   expect(lines).toEqual(["waiting for the tool pay: nothing new for 10 s"]);
 });
 
+test("after a takeover the tools of the former owner are named, and its model is not", () => {
+  const claimed: Event = { case: "runClaimed", value: {} };
+  using _ = notesAfter(called("c1", "grep"), asked, claimed);
+  vi.advanceTimersByTime(10_000);
+  expect(lines).toEqual(["waiting for the tool grep: nothing new for 10 s"]);
+});
+
 test("nothing is printed after the watch has ended", () => {
   notesAfter(asked)[Symbol.dispose]();
   vi.advanceTimersByTime(100_000);

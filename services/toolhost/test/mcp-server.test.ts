@@ -3,7 +3,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { PermissionClass } from "@reeve/contracts/tool";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { mcpServerConfig } from "../src/tools/mcp/mcp-config.ts";
 import { McpServer } from "../src/tools/mcp/mcp-server.ts";
@@ -114,4 +114,21 @@ test("starts without a server that cannot be started", async () => {
   await absent.tried;
   expect(mcpTools(absent)).toEqual([]);
   await expect(absent.call("search", contextOf(args), never)).rejects.toThrow(/not connected/);
+});
+
+test("the log has the problem of a server once, however often it is tried", async () => {
+  const missing = mcpServerConfig({ command: "/nothing/here", sandbox: false });
+  const warnings: string[] = [];
+  const triedAgain = Promise.withResolvers<void>();
+  const recording = createLogger("test", "silent");
+  recording.child = vi.fn().mockReturnValue(recording);
+  recording.warn = (_: unknown, message?: string) => void warnings.push(message ?? "");
+  recording.debug = () => triedAgain.resolve();
+  await using _ = new McpServer("absent", missing, {
+    log: recording,
+    identity,
+    onTools: () => undefined,
+  });
+  await triedAgain.promise;
+  expect(warnings).toEqual([expect.stringMatching(/^MCP server not connected: .*ENOENT/)]);
 });

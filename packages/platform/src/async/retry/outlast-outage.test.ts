@@ -5,6 +5,7 @@ import { Failure } from "../../failure.ts";
 import { neverAborts } from "../never-aborts.ts";
 import { outlastOutage } from "./outlast-outage.ts";
 
+const fails = () => Promise.reject(unavailable());
 const unavailable = () => new Failure("unavailable", ErrorReason.UNAVAILABLE, "no answer");
 
 /** A store that does not answer `checks` times. */
@@ -40,6 +41,15 @@ test("gives up an operation that fails twice in a row while the store answers", 
   };
   await expect(outlastOutage(operation, storeAway(0), neverAborts)).rejects.toThrow("no answer");
   expect(attempts).toBe(2);
+});
+
+test("pauses longer after each failure while the store answers", async () => {
+  const clock = new HastyClock();
+  const outage = { ...storeAway(0), clock, maxFailures: 6 };
+  await expect(outlastOutage(fails, outage, neverAborts)).rejects.toThrow("no answer");
+  const { delaysMs } = clock;
+  expect(delaysMs).toHaveLength(5);
+  expect(delaysMs.at(-1)).toBeGreaterThan(4 * (delaysMs[0] ?? 0));
 });
 
 test("throws any other failure at once", async () => {

@@ -1,6 +1,7 @@
 import { Failure } from "../../failure.ts";
 import type { Clock } from "../clock.ts";
 import { steadyClock } from "../clock.ts";
+import { delayAfter } from "./backoff.ts";
 import { retryUnavailable } from "./retry-unavailable.ts";
 
 export interface Outage {
@@ -12,10 +13,13 @@ export interface Outage {
   readonly clock?: Clock;
 }
 
+/** The pauses after failures while the store answers. */
+const backoff = { firstDelayMs: 100, maxDelayMs: 5_000, jitter: 0.5 };
+
 /**
  * Runs `operation` until it succeeds, however long the store is unavailable: after a Failure of kind `unavailable`, waits until
  * the store answers and runs the operation again. Throws that Failure when the operation fails `maxFailures` times in a row
- * although the store answered at once, and any other error at once.
+ * although the store answered at once, with pauses that grow from 0.1 s, and any other error at once.
  */
 export async function outlastOutage<Result>(
   operation: () => Promise<Result>,
@@ -37,6 +41,7 @@ export async function outlastOutage<Result>(
       await retryUnavailable(check, { maxElapsedMs: Infinity, clock }, signal);
       if (checks > 1) failures = 0;
       else if (failures >= maxFailures) throw error;
+      else await clock.sleep(delayAfter(failures, backoff), signal);
     }
   }
 }

@@ -36,6 +36,8 @@ export class McpServer implements AsyncDisposable {
   readonly #connecting: Promise<void>;
   #connection: McpConnection | undefined;
   #problem = "it has not answered yet";
+  /** The problem that the log has since the last connection. */
+  #reported: string | undefined;
   #lastOutput: () => string = () => "";
   #tools: readonly McpTool[] = [];
 
@@ -103,7 +105,11 @@ export class McpServer implements AsyncDisposable {
         // The output of a program is for its operator. The model only reads that the server is unavailable.
         const hint = installerHint(this.config);
         const fields = { err: cause, output: this.#lastOutput(), delayMs, ...(hint && { hint }) };
-        this.#ports.log.warn(fields, "MCP server not connected; trying again");
+        // A server that stays away has one entry, however often it is tried.
+        const level = this.#problem === this.#reported ? "debug" : "warn";
+        this.#reported = this.#problem;
+        const message = `MCP server not connected: ${this.#problem}; trying again`;
+        this.#ports.log[level](fields, message);
       }
       await sleep(delayMs, signal).catch(() => undefined);
     }
@@ -123,6 +129,7 @@ export class McpServer implements AsyncDisposable {
     this.#lastOutput = transport.lastOutput.bind(transport);
     await using connection = await McpConnection.open(transport, options, signal);
     this.#connection = connection;
+    this.#reported = undefined;
     take(connection.tools);
     const { protocol } = connection;
     log.info({ tools: this.#tools.length, protocol }, "MCP server connected");
