@@ -36,6 +36,10 @@ export function createProgram(context: Context): Command {
       "--data-dir <path>",
       `data folder of \`reeve up\` (REEVE_DATA_DIR; default ${defaultDataDir})`,
     )
+    .option(
+      "--ca-file <path>",
+      "authorities to trust for https, as PEM (REEVE_CA_FILE; default: the public ones and those in NODE_EXTRA_CA_CERTS)",
+    )
     .addHelpText("after", exitCodeHelp);
   const commands = [
     upCommand(context),

@@ -8,13 +8,14 @@ import { defaultDataDir } from "./server-address.ts";
  * `npx` if npm runs this process. Contains no token.
  */
 export function reeveCommand(
-  { url, dataDir }: Pick<ServerOptions, "url" | "dataDir">,
+  { url, dataDir, caFile }: Pick<ServerOptions, "url" | "dataDir" | "caFile">,
   environment: NodeJS.ProcessEnv,
 ): string {
   const words = environment["npm_command"] === undefined ? ["reeve"] : ["npx", "@reeve/cli"];
   if (url !== undefined) words.push("--url", quoted(url));
   const folder = dataDir === undefined ? defaultDataDir : shortest(dataDir);
   if (folder !== defaultDataDir) words.push("--data-dir", quoted(folder));
+  if (caFile !== undefined) words.push("--ca-file", quoted(caFile));
   return words.join(" ");
 }
 

@@ -10,6 +10,7 @@ const folders = [
   "deploy/k8s/overlays/dev-sandbox",
   "test/k8s/overlays/all",
   "test/k8s/overlays/ingress",
+  "test/k8s/overlays/tls",
 ];
 
 test.skipIf(renderer === undefined && process.env["CI"] === undefined)(

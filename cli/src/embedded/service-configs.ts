@@ -21,7 +21,7 @@ export interface EmbeddedParts {
 const exampleScripts = join(import.meta.dirname, "../../../examples/scripts");
 
 /** The settings for TLS, which an embedded deployment does not serve. */
-const tlsSettings = Object.keys(serverTlsSettings);
+const tlsSettings = [...Object.keys(serverTlsSettings), "REEVE_APPROVALS_CA_FILE"];
 
 /** Returns the configuration of each service. Throws a Failure that lists every invalid environment variable. */
 export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {

@@ -1,5 +1,6 @@
 import { Code, ReeveError } from "@reeve/client";
 import { Failure } from "@reeve/platform/failure";
+import { explainTlsError } from "@reeve/platform/tls/explain-tls-error";
 import type { Style } from "../terminal.ts";
 import { plainText } from "./plain-text.ts";
 import { table } from "./table.ts";
@@ -11,14 +12,19 @@ export function renderError(error: unknown, url: string | undefined, style: Styl
     return `${style("red", "error:")} ${sentence}\n`;
   }
   const isUnreachable = url !== undefined && error instanceof ReeveError && isUnconnected(error);
-  const message = isUnreachable
-    ? `no Reeve server at ${url}; start one with \`reeve up\`, or set --url or REEVE_URL`
-    : sentence + tokenHint(error, url);
+  const disagreement = url === undefined ? undefined : explainTlsError(error, tlsAdvice);
+  const message = disagreement
+    ? `the server at ${url} ${plainText(disagreement)}`
+    : isUnreachable
+      ? `no Reeve server at ${url}; start one with \`reeve up\`, or set --url or REEVE_URL`
+      : sentence + tokenHint(error, url);
   const rows = error.violations.map(({ field, description, reason }) =>
     [field, description, reason].map(plainText),
   );
   return `${style("red", "error:")} ${message}\n${table(["FIELD", "PROBLEM", "RULE"], rows)}`;
 }
+
+const tlsAdvice = { caFile: "--ca-file or REEVE_CA_FILE" };
 
 /** How the user gives a token, after an error of the server that one is missing or not known. */
 function tokenHint(error: ReeveError | Failure, url: string | undefined): string {

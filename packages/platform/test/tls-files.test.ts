@@ -28,7 +28,7 @@ describe("a certificate that cannot be used is refused with its file and the fix
     using folder = new TlsFolder(await authority.certify("localhost"));
     rmSync(folder.keyFile);
     expect(() => openServerTls(folder.settings, quiet)).toThrow(
-      `REEVE_TLS_KEY_FILE ${folder.keyFile}: ENOENT`,
+      `REEVE_TLS_KEY_FILE ${folder.keyFile}: there is no such file`,
     );
   });
 
@@ -36,7 +36,7 @@ describe("a certificate that cannot be used is refused with its file and the fix
     using folder = new TlsFolder(await authority.certify("localhost"));
     const settings = { ...folder.settings, REEVE_TLS_CERT_FILE: folder.path };
     expect(() => openServerTls(settings, quiet)).toThrow(
-      `REEVE_TLS_CERT_FILE ${folder.path}: EISDIR`,
+      `REEVE_TLS_CERT_FILE ${folder.path}: it is a folder`,
     );
   });
 

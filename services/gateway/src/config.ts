@@ -20,7 +20,9 @@ export const gatewayConfig = z
     REEVE_TOKENS_FILE: z.string().min(1).optional(),
     /** A file that names an OpenID Connect provider, and says whom its tokens stand for. */
     REEVE_OIDC_CONFIG: z.string().min(1).optional(),
-    REEVE_APPROVALS_URL: z.url().default("http://127.0.0.1:4681"),
+    REEVE_APPROVALS_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4681"),
+    /** The authorities that sign the certificate of approvals, as PEM. Default: the public ones. */
+    REEVE_APPROVALS_CA_FILE: z.string().optional(),
     /** The secret that the gateway and approvals share; approvals refuses all other callers. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
     /**
@@ -50,6 +52,14 @@ export const gatewayConfig = z
     /** How many runs of each tenant are kept after their end. Default: all. */
     REEVE_RETAIN_RUNS: z.coerce.number().int().min(1).max(1_000_000_000).optional(),
   })
+  .refine(
+    ({ REEVE_APPROVALS_URL: url, REEVE_APPROVALS_CA_FILE: file }) =>
+      file === undefined || url.startsWith("https:"),
+    {
+      path: ["REEVE_APPROVALS_CA_FILE"],
+      message: "needs REEVE_APPROVALS_URL with https://, because nothing is verified otherwise",
+    },
+  )
   .refine(
     ({
       REEVE_LISTEN: { host },

@@ -24,6 +24,7 @@ import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
+import { openApprovalsClient } from "./approvals-client.ts";
 import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
@@ -64,7 +65,8 @@ export async function startGateway(
   const ending = AbortSignal.any([signal, end.signal]);
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
   starting.use(answerLiveness(nats, liveness, log, background.signal));
-  const services = await gatewayServices(config, { ports, nats, log }, ending);
+  const approvals = openApprovalsClient(config, log, starting);
+  const services = await gatewayServices(config, { ports, nats, approvals, log }, ending);
   const credentials = await openCredentials(config, log, starting);
   const server = starting.use(
     await serve(

@@ -1,7 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
-import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
+import type { Client, ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
@@ -14,7 +12,6 @@ import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
-import { traceClientRequests } from "@reeve/platform/rpc/rpc-spans";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import type { FilesPorts } from "./app/workspace-files.ts";
@@ -35,24 +32,25 @@ export interface RegisteredService {
   register(router: ConnectRouter): void;
 }
 
+/** What the services of the gateway work with. */
+interface GatewayParts {
+  readonly ports: GatewayPorts;
+  readonly nats: Nats;
+  readonly approvals: Client<typeof ApprovalService>;
+  readonly log: Logger;
+}
+
 /**
  * Returns all RPC services of the gateway. To add a service, add it to this list; to add a method, add its handler to the
  * service's file in `rpc/`. `ending` aborts when the gateway shuts down.
  */
 export async function gatewayServices(
   config: GatewayConfig,
-  { ports, nats, log }: { readonly ports: GatewayPorts; readonly nats: Nats; readonly log: Logger },
+  { ports, nats, approvals, log }: GatewayParts,
   ending: AbortSignal,
 ): Promise<readonly RegisteredService[]> {
   const watchContext = { sleep: systemClock.sleep, ending, log };
   const files = await filesPorts(ports, nats);
-  const approvals = createClient(
-    ApprovalService,
-    createGrpcTransport({
-      baseUrl: config.REEVE_APPROVALS_URL,
-      interceptors: [traceClientRequests()],
-    }),
-  );
   return [
     registered(RunService, runService(ports, watchContext)),
     registered(AgentService, agentService(ports)),

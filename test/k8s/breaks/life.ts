@@ -22,6 +22,25 @@ export const lifeBreaks: readonly Break[] = [
     "another name than liveness",
   ],
   [
+    "probes",
+    "probes without the TLS of the port",
+    (find) =>
+      container(find("Deployment", "gateway")).env.push({
+        name: "REEVE_TLS_CERT_FILE",
+        value: "/tls/tls.crt",
+      }),
+    "Deployment gateway probes its readiness without TLS",
+  ],
+  [
+    "probes",
+    "a readiness that is always given",
+    (find) =>
+      (container(find("Deployment", "gateway")).readinessProbe = {
+        httpGet: { path: "/livez", port: "api" },
+      }),
+    "another path than /readyz",
+  ],
+  [
     "grace",
     "a grace period shorter than the drain",
     (find) => (pod(find("Deployment", "toolhost")).terminationGracePeriodSeconds = 300),

@@ -2,7 +2,7 @@ import type { V1DeploymentSpec, V1PodDisruptionBudgetSpec, V1Probe } from "@kube
 import type { Container, KubernetesObject } from "../support/kubernetes-object.ts";
 import { nameOf } from "../support/kubernetes-object.ts";
 import type { Workload } from "../support/manifests.ts";
-import { hasPort, ofKind, selects, workloadsOf } from "../support/manifests.ts";
+import { hasPort, ofKind, selects, valueOf, workloadsOf } from "../support/manifests.ts";
 import { programOf } from "../support/services.ts";
 import { environmentOf } from "../support/environment.ts";
 
@@ -11,7 +11,7 @@ const marginSeconds = 30;
 /** How long a toolhost may take then to end clients' operations and save all workspaces, in seconds. */
 const savingSeconds = 60;
 
-/** Services have startup, liveness, and readiness probes, with existing ports and the correct service names. */
+/** Services have startup, liveness, and readiness probes, with existing ports, the correct names, and TLS if the port has it. */
 export function probes(objects: readonly KubernetesObject[]): readonly string[] {
   return workloadsOf(objects)
     .filter(({ isService }) => isService)
@@ -32,6 +32,14 @@ function probeProblems(workload: Workload, container: Container): readonly strin
     const problems: string[] = [];
     if (!hasPort(workload, portOf(probe)))
       problems.push(`${name} has no port for its ${what} probe`);
+    const isSecure = valueOf(workload, "REEVE_TLS_CERT_FILE") !== undefined;
+    if (isSecure !== (probe.httpGet?.scheme === "HTTPS")) {
+      problems.push(`${name} probes its ${what} ${isSecure ? "without" : "with"} TLS`);
+    }
+    const path = service === "liveness" ? "/livez" : "/readyz";
+    if (container.name === "reeve" && probe.httpGet && probe.httpGet.path !== path) {
+      problems.push(`${name} probes its ${what} at another path than ${path}`);
+    }
     if (probe.grpc !== undefined && probe.grpc.service !== service) {
       problems.push(`${name} probes its ${what} under another name than ${service}`);
     }

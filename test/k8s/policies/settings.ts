@@ -51,13 +51,14 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "reeve-nats-approvals": ["approvals", "nats"],
   "reeve-tokens": ["gateway"],
   "reeve-internal": ["gateway", "approvals"],
+  "reeve-tls": ["gateway", "approvals"],
   "reeve-models": ["runtime"],
 };
 
 const docs = readFileSync(join(import.meta.dirname, "../../../docs/deploy.md"), "utf8");
 /** The keys of secrets that the deployment page documents. */
 const documented = new Set(
-  [...docs.matchAll(/^\| `([a-z-]+)` +\| `(\w+)` +\|/gm)].map(
+  [...docs.matchAll(/^\| `([a-z-]+)` +\| `([\w.]+)` +\|/gm)].map(
     ([, secret, key]) => `${secret} ${key}`,
   ),
 );
@@ -68,12 +69,18 @@ export function secrets(objects: readonly KubernetesObject[]): readonly string[]
   return workloadsOf(objects).flatMap((workload) => {
     const { name, containers, pod } = workload;
     const reader = programNameOf(workload) ?? workload.object.metadata.name;
-    const refs = containers.flatMap(({ env = [] }) =>
-      env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
-    );
+    const mounted = (pod.volumes ?? []).flatMap(({ secret }) => secret ?? []);
+    const refs = [
+      ...containers.flatMap(({ env = [] }) =>
+        env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
+      ),
+      ...mounted.flatMap(({ secretName, items = [] }) =>
+        items.map(({ key }) => ({ name: secretName, key })),
+      ),
+    ];
     const whole = [
       ...containers.flatMap(({ envFrom = [] }) => envFrom.map(({ secretRef }) => secretRef?.name)),
-      ...(pod.volumes ?? []).map(({ secret }) => secret?.secretName),
+      ...mounted.filter(({ items }) => items === undefined).map(({ secretName }) => secretName),
     ].filter((secret) => secret !== undefined);
     return [
       ...whole.map((secret) => `${name} takes all keys of secret ${secret}`),

@@ -53,6 +53,8 @@ interface Probes {
 }
 
 interface DeploymentParts {
+  /** The authority of the certificates of gateway and approvals. Undefined: they have no TLS. */
+  readonly ca: Buffer | undefined;
   readonly ports: readonly number[];
   readonly credentials: ReturnType<typeof issueCredentials>;
   readonly settings: Settings;
@@ -79,21 +81,22 @@ export class Deployment implements AsyncDisposable {
     server: NatsServer,
     nats: Nats,
     folder: string,
-    { ports, credentials, settings }: DeploymentParts,
+    { ca, ports, credentials, settings }: DeploymentParts,
   ) {
+    const scheme = ca === undefined ? "http" : "https";
     const [gateway = 0, approvals = 0, gateway2 = 0, approvals2 = 0] = ports;
     this.#server = server;
     this.#credentials = credentials;
     this.#folder = folder;
     this.nats = nats;
-    this.url = `http://127.0.0.1:${gateway}`;
+    this.url = `${scheme}://127.0.0.1:${gateway}`;
     this.#environment = {
       ...inheritedEnv,
       REEVE_NATS_URL: server.url,
       REEVE_DATA_DIR: folder,
       REEVE_LISTEN: `127.0.0.1:${gateway}`,
       REEVE_APPROVALS_LISTEN: `127.0.0.1:${approvals}`,
-      REEVE_APPROVALS_URL: `http://127.0.0.1:${approvals}`,
+      REEVE_APPROVALS_URL: `${scheme}://127.0.0.1:${approvals}`,
       REEVE_INTERNAL_TOKEN: "internal-token-0123456789",
       REEVE_TOKENS: `${token}=acme/tester`,
       REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
@@ -105,16 +108,20 @@ export class Deployment implements AsyncDisposable {
       REEVE_LISTEN: `127.0.0.1:${gateway2}`,
       REEVE_APPROVALS_LISTEN: `127.0.0.1:${approvals2}`,
     };
-    this.reeve = openConnection({ address: this.url, token });
-    this.secondUrl = `http://127.0.0.1:${gateway2}`;
-    this.second = openConnection({ address: this.secondUrl, token });
+    this.reeve = openConnection({ address: this.url, token, ca });
+    this.secondUrl = `${scheme}://127.0.0.1:${gateway2}`;
+    this.second = openConnection({ address: this.secondUrl, token, ca });
   }
 
   /**
    * `settings` are further environment variables of the services. The contents of `files` are written to files, and the
-   * settings of the same names contain their paths.
+   * settings of the same names contain their paths. With `ca`, gateway and approvals have certificates of this authority.
    */
-  static async start(settings: Settings = {}, files: Settings = {}): Promise<Deployment> {
+  static async start(
+    settings: Settings = {},
+    files: Settings = {},
+    ca?: Buffer,
+  ): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
     const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
     const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
@@ -132,6 +139,7 @@ export class Deployment implements AsyncDisposable {
     await provisionStreams(nats, { pools: ["default"], ackWaitMs }, never);
     await provisionBuckets(nats, never);
     const deployment = new Deployment(server, nats, folder, {
+      ca,
       ports,
       credentials,
       settings: { ...settings, ...written(folder, files) },

@@ -81,9 +81,17 @@ function readNamed(file: NamedFile): Buffer {
   try {
     return readFileSync(file.path);
   } catch (error) {
-    throw unusableFile(file, error);
+    const problem = problems[(error as NodeJS.ErrnoException).code ?? ""];
+    throw unusableFile(file, problem ?? error);
   }
 }
+
+/** What is wrong with a file that cannot be read, by the code of the error. */
+const problems: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file; check the path, and that its folder is mounted",
+  EACCES: "the user of this process may not read it; change its owner or its permissions",
+  EISDIR: "it is a folder; name the file in it",
+};
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
