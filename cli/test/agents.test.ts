@@ -97,3 +97,23 @@ test("a missing token is reported with the options that give one", async () => {
   expect(code).toBe(1);
   expect(stderr).toContain("use --token or REEVE_TOKEN, or --data-dir");
 });
+
+// Requirement: PERM-2
+test("explain lists what an agent may use, and why not", async () => {
+  const explained = join(folder, "explained.yaml");
+  writeFileSync(explained, "id: explained\nname: E\nmodel: known\nexcluded_tools: [read_file]\n");
+  expect((await agents("apply", "-f", explained)).code).toBe(0);
+  const { code, stdout, stderr } = await agents("explain", "explained", "--role", "runner");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^KIND +NAME +ACCESS +RULE +REASON$/m);
+  expect(stdout).toMatch(/^tool +read_file +withheld +the agent's tool filter removes it$/m);
+  expect(stdout).toMatch(/^model +known +allowed$/m);
+  expect(stdout).toMatch(/^pool +default +allowed$/m);
+  expect(stderr).toBe("this deployment has no operator's policy\n");
+  const { stdout: json } = await agents("explain", "explained", "--json", "--context", "editor");
+  expect(JSON.parse(json)).toMatchObject({ limits: {} });
+  expect((await agents("explain", "explained", "--role", "king")).stderr).toContain(
+    "use one of: viewer",
+  );
+  expect((await agents("explain", "nobody")).stderr).toContain("agent nobody not found");
+});

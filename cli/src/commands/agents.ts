@@ -14,6 +14,7 @@ import { formatAgentFile, malformed, openAgentFile } from "../files/agent-file.t
 import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { table } from "../render/table.ts";
+import { explainCommand } from "./agents/explain.ts";
 import { printList } from "./print-list.ts";
 
 export function agentsCommand(context: Context): Command {
@@ -23,6 +24,7 @@ export function agentsCommand(context: Context): Command {
     .addCommand(validateCommand(context))
     .addCommand(listCommand(context))
     .addCommand(getCommand(context))
+    .addCommand(explainCommand(context))
     .addCommand(deleteCommand(context));
 }
 

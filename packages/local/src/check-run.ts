@@ -49,7 +49,11 @@ export function checkRun(given: GivenRun, offer: Offer): CheckedRun {
   assertBackendSupports({ ...request, spec }, "local", capabilitiesOf(given, offer));
   const contradictions = startViolations(request);
   if (contradictions.length > 0) throw invalidRequest(contradictions);
-  const resolved = resolveAgent(spec, offer, toolContextOf(request));
+  const resolved = resolveAgent(
+    spec,
+    offer,
+    toolContextOf(request, undefined, { tenant: "local", roles: undefined }),
+  );
   return { spec, request, warnings: [...new Set([...warnings, ...resolved.warnings])] };
 }
 

@@ -77,6 +77,8 @@ export class LocalRuntime {
       journal: memoryCallJournal(),
       toolCalls: async () => this.#calls,
       catalogs: () => catalogs,
+      // There is no operator besides the caller.
+      policy: () => undefined,
       provider: (name) => providers.get(name),
       artifacts: this.#artifacts,
       memory: new LongTermMemory(new MemoryTable(), systemClock.now),

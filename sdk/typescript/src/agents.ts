@@ -1,6 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import type { Agent, AgentSpecSchema, ValidateAgentResponse } from "#contracts/agent";
+import type {
+  Agent,
+  AgentSpecSchema,
+  ExplainAgentResponse,
+  ValidateAgentResponse,
+} from "#contracts/agent";
+import type { Role } from "#contracts/access/role";
 import { AgentSchema } from "#contracts/agent";
 import type { CallOptions, ListOptions } from "./call-options.ts";
 import { ReeveError } from "./reeve-error.ts";
@@ -12,6 +18,12 @@ export interface AppliedAgent {
   readonly action: "created" | "updated";
   /** Properties of the spec that are valid but probably not intended. */
   readonly warnings: readonly string[];
+}
+
+/** Whose runs `explain` is about. */
+export interface ExplainOptions extends CallOptions {
+  readonly roles?: readonly Role[];
+  readonly context?: "plain" | "thread" | "editor";
 }
 
 type SpecInit = MessageInitShape<typeof AgentSpecSchema>;
@@ -46,6 +58,18 @@ export class Agents {
   async validate(spec: SpecInit, options: CallOptions = {}): Promise<ValidateAgentResponse> {
     return await this.#requests.repeatable(
       ({ agents }, call) => agents.validateAgent({ spec }, call),
+      options,
+    );
+  }
+
+  /** Explains what an agent may use in runs of a caller. Default: a caller with the roles of the token, outside of threads. */
+  async explain(
+    agentId: string,
+    { roles, context, ...options }: ExplainOptions = {},
+  ): Promise<ExplainAgentResponse> {
+    const request = { agentId, roles: [...(roles ?? [])], context: context ?? "" };
+    return await this.#requests.repeatable(
+      ({ agents }, call) => agents.explainAgent(request, call),
       options,
     );
   }

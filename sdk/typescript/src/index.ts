@@ -10,7 +10,7 @@ export type { Run, RunEvent } from "#contracts/run";
 export { EventFamily, RunStatus } from "#contracts/run";
 export type { ExecutionTree, Thread, ThreadMessage } from "#contracts/thread";
 export type { FileEntry, ToolDescriptor } from "#contracts/tool";
-export type { Agents, AppliedAgent } from "./agents.ts";
+export type { Agents, AppliedAgent, ExplainOptions } from "./agents.ts";
 export type {
   CallOptions,
   ListApprovalsOptions,

@@ -20,6 +20,8 @@ export const gatewayConfig = z
     REEVE_TOKENS_FILE: z.string().min(1).optional(),
     /** A file that names an OpenID Connect provider, and says whom its tokens stand for. */
     REEVE_OIDC_CONFIG: z.string().min(1).optional(),
+    /** The file with the operator's policy, which is read again when it changes. Use the same file in all gateways and runtimes. */
+    REEVE_POLICY_FILE: z.string().min(1).optional(),
     REEVE_APPROVALS_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4681"),
     /** The authorities that sign the certificate of approvals, as PEM. Default: the public ones. */
     REEVE_APPROVALS_CA_FILE: z.string().optional(),

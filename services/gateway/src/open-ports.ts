@@ -31,10 +31,15 @@ import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
 import type { GatewayConfig } from "./config.ts";
 
+interface PortDependencies extends Pick<GatewayPorts, "policy"> {
+  readonly nats: Nats;
+  readonly log: Logger;
+}
+
 /** Opens the ports of a gateway on NATS. Their live views follow NATS until `signal` aborts. */
 export async function openPorts(
   config: GatewayConfig,
-  { nats, log }: { readonly nats: Nats; readonly log: Logger },
+  { nats, log, policy }: PortDependencies,
   signal: AbortSignal,
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
@@ -75,6 +80,7 @@ export async function openPorts(
     assertRoom: () => {
       if (reserveState(nats.connection).isSpent) throw reserveInUse();
     },
+    policy,
     offer: () => ({ tools: mergeCatalogs(tools()), models: mergeModels(models()) }),
   };
 }

@@ -15,6 +15,7 @@ import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
+import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { authenticate } from "@reeve/platform/rpc/principal";
 import { limitsOf } from "@reeve/platform/process/settings";
 import type { RunningServer } from "@reeve/platform/rpc/server";
@@ -60,7 +61,8 @@ export async function startGateway(
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
-  const ports = await openPorts(config, { nats, log }, background.signal);
+  const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting);
+  const ports = await openPorts(config, { nats, log, policy }, background.signal);
   const end = new AbortController();
   const ending = AbortSignal.any([signal, end.signal]);
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });

@@ -39,7 +39,12 @@ const permitted = {
     "WorkspaceService/WriteFile",
   ],
   approver: ["ApprovalService/DecideApproval"],
-  author: ["AgentService/CreateAgent", "AgentService/DeleteAgent", "AgentService/UpdateAgent"],
+  author: [
+    "AgentService/CreateAgent",
+    "AgentService/DeleteAgent",
+    "AgentService/ExplainAgent",
+    "AgentService/UpdateAgent",
+  ],
   operator: [
     "ArtifactService/DeleteArtifact",
     "RunService/DeleteRun",

@@ -15,6 +15,8 @@ export const runtimeConfig = z.object({
   REEVE_MODELS: z.string().optional(),
   /** The file with the limits that no agent may exceed. */
   REEVE_LIMITS: z.string().optional(),
+  /** The file with the operator's policy, which is read again when it changes. Use the same file in all gateways and runtimes. */
+  REEVE_POLICY_FILE: z.string().min(1).optional(),
   /** How often a failed model call is repeated, unless its agent says otherwise. Default: 100. */
   REEVE_MODEL_RETRY_MAX: z.coerce.number().int().min(0).max(10_000).optional(),
   /** The time from the first failure of a model call to its last attempt, in milliseconds. Default: an hour. */

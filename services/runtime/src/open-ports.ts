@@ -43,13 +43,14 @@ interface PortDependencies {
   readonly worker: string;
   readonly standstill: StandstillMeter;
   readonly providers: Providers;
+  readonly policy: RunPorts["policy"];
   readonly logger: Logger;
 }
 
 /** Opens the ports of a runtime on NATS. Their live view follows NATS until `signal` aborts. */
 export async function openPorts(
   { REEVE_ACK_WAIT_MS: ackWaitMs }: RuntimeConfig,
-  { nats, holder, worker, standstill, providers, logger }: PortDependencies,
+  { nats, holder, worker, standstill, providers, policy, logger }: PortDependencies,
   signal: AbortSignal,
 ): Promise<RuntimePorts> {
   const hosts = await openLiveView(await openTable(nats, ToolCatalogSchema), logger, signal);
@@ -68,6 +69,7 @@ export async function openPorts(
     journal: await openCallJournal(nats),
     toolCalls: toolCallQueues(nats, ackWaitMs),
     catalogs,
+    policy,
     provider: (name) => byName.get(name),
     reportActiveRuns,
     // A runtime only reads artifacts.

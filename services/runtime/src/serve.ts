@@ -12,6 +12,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness, unlessMissing } from "@reeve/run/liveness/liveness";
+import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
 
@@ -37,9 +38,10 @@ export async function startRuntime(
   const providers = await openProviders(config, signal);
   const models = await openTable(nats, ModelCatalogSchema);
   await models.put("default", providers.catalog, signal);
+  const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);
   const ports = await openPorts(
     config,
-    { nats, holder, worker, standstill, providers, logger },
+    { nats, holder, worker, standstill, providers, policy, logger },
     background.signal,
   );
   const liveness = unlessMissing(logLiveness({ runs: ports.logEnds, threads: ports.threads }));

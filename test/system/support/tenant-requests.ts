@@ -27,6 +27,10 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     request: () => ({ spec: { ...spec, instructions: "" } }),
     stranger: "AGENT_NOT_FOUND",
   },
+  "AgentService/ExplainAgent": {
+    request: () => ({ agentId: "theirs" }),
+    stranger: "AGENT_NOT_FOUND",
+  },
   "AgentService/ValidateAgent": { request: () => ({ spec: { ...spec, instructions: "" } }) },
   "AgentService/ListModels": { request: () => ({}) },
   "ApprovalService/GetApproval": {

@@ -74,6 +74,8 @@ const pureImports = [
   "packages/run/src/thread/history/",
   "packages/platform/src/failure.ts",
   "packages/platform/src/list-violations.ts",
+  // Names roles, and reads the role that a method declares.
+  "packages/platform/src/rpc/roles.ts",
   "packages/platform/src/strict/assert-valid.ts",
   "packages/platform/src/strict/merge-violations.ts",
   "packages/platform/src/strict/read-shape.ts",
@@ -81,6 +83,7 @@ const pureImports = [
   "ajv",
   "re2js",
   "yaml",
+  "zod",
   // Classifies IP addresses; opens nothing.
   "node:net",
 ];

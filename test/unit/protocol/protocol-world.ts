@@ -297,6 +297,7 @@ export class ProtocolWorld implements World {
       journal: this.journal.of(actor),
       toolCalls: async () => calls,
       catalogs: () => ({ tools, models }),
+      policy: () => undefined,
       provider: () => provider,
       memory: new LongTermMemory(new MemoryTable(), () => 0),
       threads: memoryThreadLog(),

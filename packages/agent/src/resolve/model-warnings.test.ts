@@ -1,6 +1,7 @@
 import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
+import { unrestricted } from "../policy/caller-policy.ts";
 import { expect, test } from "vitest";
 import type { SpecInit } from "../../test/check.ts";
 import { check } from "../../test/check.ts";
@@ -22,7 +23,7 @@ function warningsOf(init: SpecInit): readonly string[] {
   const { warnings, violations } = check(init, offered);
   expect(violations).toEqual([]);
   const spec = create(AgentSpecSchema, { name: "a", ...init });
-  const context = { isEditor: false, extraTools: [] };
+  const context = { isEditor: false, extraTools: [], policy: unrestricted };
   expect(resolveAgent(spec, offered, context).warnings).toEqual(warnings);
   return warnings;
 }
@@ -44,7 +45,7 @@ test("each fallback model is checked as the model is, and must call tools if it 
     "budgets.max_cost_usd UNKNOWN_COST",
   ]);
   const spec = create(AgentSpecSchema, { name: "a", model: "sized", fallbackModels: ["toolless"] });
-  const context = { isEditor: false, extraTools: [] };
+  const context = { isEditor: false, extraTools: [], policy: unrestricted };
   expect(() => resolveAgent(spec, { ...offer, models }, context)).toThrow(/does not call tools/);
 });
 

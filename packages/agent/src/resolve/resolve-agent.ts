@@ -5,12 +5,19 @@ import { ChatContextKind } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import { policyFor } from "../policy/caller-policy.ts";
+import type { Policy, PolicyCaller, RunContext, Withheld } from "../policy/policy.ts";
+import {
+  assertModelAllowed,
+  lowered,
+  permittedFallbacks,
+  permittedHosts,
+} from "../policy/apply-policy.ts";
 import type { Offer } from "../spec/check-spec.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
 import type { GatedTools } from "../tools/gated-tools.ts";
 import { gatedTools } from "../tools/gated-tools.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
-import { limitsFor } from "../spec/limits.ts";
 import { retryPolicyFor } from "../spec/retry-policy.ts";
 import { longTermMemoryTools, runtimeSource } from "../tools/runtime-tools.ts";
 import { priceProblem } from "../spec/price-problem.ts";
@@ -21,6 +28,11 @@ import { resolveModel } from "./resolve-model.ts";
 import { sandboxProblems } from "./sandbox-problems.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
+
+/** Something that the operator's policy withholds from a run; `tool` is the name of the tool if it is one. */
+export interface WithheldPart extends Withheld {
+  readonly tool?: string;
+}
 
 /** The limits, models, and tools of a run of an agent. */
 export interface ResolvedAgent {
@@ -33,6 +45,10 @@ export interface ResolvedAgent {
   /** The models that take over from a model that gives no answer, in order. */
   readonly fallbacks: readonly ResolvedModel[];
   readonly tools: readonly ToolDescriptor[];
+  /** The destinations that code and commands may reach, as far as the toolhosts permit them. */
+  readonly network: readonly string[];
+  /** What the agent would have without the operator's policy. */
+  readonly withheld: readonly WithheldPart[];
   /** The names of tools that require an approval although `hitl_tools` does not name them. */
   readonly gated: readonly string[];
   readonly warnings: readonly string[];
@@ -44,12 +60,17 @@ export interface ResolvedAgent {
  */
 export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext): ResolvedAgent {
   const { models } = offer;
-  const limits = limitsFor(spec, models.maxima);
+  const { policy } = context;
+  const { limits, warnings: limitWarnings } = lowered(spec, models.maxima, policy);
   const executor = resolveModel(spec, models);
+  assertModelAllowed(policy, "model", executor);
   const planner = spec.planningEnabled ? plannerOf(spec, offer) : undefined;
-  const fallbacks = spec.fallbackModels.map((model) => resolveModel({ model }, models));
-  for (const fallback of fallbacks) {
-    const problem = fallbackProblem(fallback, executor);
+  if (planner !== undefined) assertModelAllowed(policy, "planning_model", planner);
+  const allFallbacks = spec.fallbackModels.map((model) => resolveModel({ model }, models));
+  const fallback = permittedFallbacks(policy, allFallbacks);
+  const fallbacks = fallback.permitted;
+  for (const each of fallbacks) {
+    const problem = fallbackProblem(each, executor);
     if (problem !== undefined) throw refused(`fallback_models: ${problem}`);
   }
   const resolvedModels = [executor, ...(planner ? [planner] : []), ...fallbacks];
@@ -65,21 +86,63 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   const gated = gatedTools(spec, belt);
   assertGated(gated, tools);
   const ignored = resolvedModels.flatMap((resolved) => modelWarnings(spec, resolved));
-  const all = [...ignored, ...sandboxes.warnings, ...belt.warnings, ...gated.warnings];
+  const hosts = permittedHosts(policy, spec);
+  const withheld = [
+    ...fallback.withheld,
+    ...hosts.withheld,
+    ...[...belt.withheld].map(([name, each]) => ({ ...each, tool: name })),
+  ];
+  const byPolicy = [...fallback.warnings, ...hosts.warnings, ...limitWarnings];
+  const all = [...ignored, ...sandboxes.warnings, ...belt.warnings, ...gated.warnings, ...byPolicy];
   const warnings = [...new Set(all)];
   const retry = retryPolicyFor(spec, models.retry);
-  return { limits, retry, executor, planner, fallbacks, tools, gated: gated.further, warnings };
+  const network = hosts.permitted;
+  const { further } = gated;
+  return {
+    limits,
+    retry,
+    executor,
+    planner,
+    fallbacks,
+    tools,
+    network,
+    withheld,
+    gated: further,
+    warnings,
+  };
 }
 
-/** Returns what decides which tools a run can have, from the request that started it. */
-export function toolContextOf({
-  chatContext,
-  memoryEnabled,
-}: Pick<RunCreated, "chatContext" | "memoryEnabled">): ToolContext {
+/** What decides on the context of a run: the request that starts it, or the record of its start. */
+type RunRequest = Pick<RunCreated, "chatContext" | "memoryEnabled" | "threadId">;
+
+/** Returns what decides which tools a run can have, from the request that started it, and from who started it. */
+export function toolContextOf(
+  request: RunRequest,
+  policy: Policy | undefined,
+  caller: Omit<PolicyCaller, "context">,
+): ToolContext {
   return {
-    isEditor: chatContext?.kind === ChatContextKind.EDITOR,
-    extraTools: memoryEnabled ? longTermMemoryTools : [],
+    isEditor: request.chatContext?.kind === ChatContextKind.EDITOR,
+    extraTools: request.memoryEnabled ? longTermMemoryTools : [],
+    policy: policyFor(policy, { ...caller, context: runContextOf(request) }),
   };
+}
+
+/** Returns who started a run. Its roles are unknown if an earlier version recorded the start. */
+export function starterOf({
+  tenant,
+  startedByRoles,
+}: Pick<RunCreated, "tenant" | "startedByRoles">): Omit<PolicyCaller, "context"> {
+  return { tenant, roles: startedByRoles.length === 0 ? undefined : new Set(startedByRoles) };
+}
+
+/** Returns where a run takes place, as rules of a policy name it. */
+export function runContextOf({
+  chatContext,
+  threadId,
+}: Pick<RunCreated, "threadId"> & Partial<Pick<RunCreated, "chatContext">>): RunContext {
+  if (chatContext?.kind === ChatContextKind.EDITOR) return "editor";
+  return threadId === "" ? "plain" : "thread";
 }
 
 function plannerOf({ model, planningModel }: AgentSpec, { models }: Offer): ResolvedModel {

@@ -9,6 +9,7 @@ import type { SpecInit } from "../../test/check.ts";
 import { check } from "../../test/check.ts";
 import { offer } from "../../test/offer.ts";
 import { mergeCatalogs } from "../tools/merge-catalogs.ts";
+import { unrestricted } from "../policy/caller-policy.ts";
 import { resolveAgent } from "./resolve-agent.ts";
 
 type Features = MessageInitShape<typeof SandboxFeaturesSchema>;
@@ -90,7 +91,7 @@ describe("an agent", () => {
 // Requirement: DUR-6
 test("a run of an agent that requests what no toolhost offers any more is refused with the fields", () => {
   const spec = create(AgentSpecSchema, { name: "a", model: "default", ...networked });
-  const context = { isEditor: false, extraTools: [] };
+  const context = { isEditor: false, extraTools: [], policy: unrestricted };
   expect(() => resolveAgent(spec, offering(open), context)).toThrow(
     expect.objectContaining({
       kind: "unsupported",

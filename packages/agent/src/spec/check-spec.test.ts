@@ -11,6 +11,7 @@ import { check, violationsOf } from "../../test/check.ts";
 import { offer, tool } from "../../test/offer.ts";
 import { resolveAgent } from "../resolve/resolve-agent.ts";
 import { checkSpec, slugOf } from "./check-spec.ts";
+import { unrestricted } from "../policy/caller-policy.ts";
 import { parseSpecFile } from "./spec-file.ts";
 
 const example = readFileSync(
@@ -89,7 +90,11 @@ test("a temperature that a model does not accept causes a warning", () => {
     warning,
   ]);
   const spec = create(AgentSpecSchema, { model: "default", temperature: 1 });
-  const resolved = resolveAgent(spec, { ...offer, models }, { isEditor: false, extraTools: [] });
+  const resolved = resolveAgent(
+    spec,
+    { ...offer, models },
+    { isEditor: false, extraTools: [], policy: unrestricted },
+  );
   expect(resolved.warnings).toEqual([warning]);
 });
 

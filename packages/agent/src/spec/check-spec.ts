@@ -13,6 +13,10 @@ import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitViolations } from "./limits.ts";
 import { longTermMemoryTools } from "../tools/runtime-tools.ts";
 import { sandboxProblems } from "../resolve/sandbox-problems.ts";
+import type { CallerPolicy } from "../policy/caller-policy.ts";
+import { unrestricted } from "../policy/caller-policy.ts";
+import { loweredMaxima } from "../policy/policy-limits.ts";
+import { policyProblems } from "../policy/spec-policy.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
 import { sizeViolations } from "./spec-size.ts";
@@ -32,14 +36,23 @@ export interface CheckedSpec {
   readonly warnings: readonly string[];
 }
 
-/** Checks a spec against the rules of its contract and against what the deployment offers. */
-export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
+/**
+ * Checks a spec against the rules of its contract, against what the deployment offers, and against what the operator's policy
+ * decides for all callers of its tenant.
+ */
+export function checkSpec(
+  given: AgentSpec,
+  offer: Offer,
+  policy: CallerPolicy = unrestricted,
+): CheckedSpec {
   const tooLarge = sizeViolations(given);
   const spec = normalized(given);
   // The other checks compare lists with each other.
   if (tooLarge.length > 0) return { spec, violations: tooLarge, warnings: [] };
-  const models = checkModels(spec, offer.models);
-  const belt = beltOf(spec, offer.tools);
+  const maxima = loweredMaxima(offer.models.maxima, policy.limits);
+  const models = checkModels(spec, { ...offer.models, ...(maxima && { maxima }) });
+  const belt = beltOf(spec, offer.tools, policy);
+  const withheld = policyProblems(spec, offer.models, policy);
   const sandboxes = sandboxProblems(spec, belt.tools, offer.tools);
   const violations = [
     ...ruleViolations(AgentSpecSchema, given),
@@ -51,6 +64,7 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
     ...hitlViolations(spec, belt, offer.tools),
     ...injectedViolations(spec, belt),
     ...sandboxes.violations,
+    ...withheld.violations,
     ...unsupportedFields(spec),
   ];
   return {
@@ -60,6 +74,7 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
       ...models.warnings,
       ...sandboxes.warnings,
       ...belt.warnings,
+      ...withheld.warnings,
       ...unlistedWarnings(spec, offer.tools),
     ],
   };
@@ -92,28 +107,31 @@ function idViolations({ id, name }: AgentSpec): readonly Violation[] {
 function beltOf(
   spec: AgentSpec,
   tools: readonly ToolCatalog[],
+  policy: CallerPolicy,
 ): Toolbelt & { readonly violations: readonly Violation[] } {
   try {
     // Only the start of a run decides whether it has long-term memory, so an agent may always name the memory tools.
-    const context = { isEditor: false, extraTools: longTermMemoryTools };
+    const context = { isEditor: false, extraTools: longTermMemoryTools, policy };
     return { ...toolbelt(spec, tools, context), violations: [] };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const violation = { field: "tools", description: error.message, reason: "TOOL_ID_CONFLICT" };
-    return { tools: [], excluded: new Map(), warnings: [], violations: [violation] };
+    const none = { tools: [], excluded: new Map(), withheld: new Map(), warnings: [] };
+    return { ...none, violations: [violation] };
   }
 }
 
 function hitlViolations(
   spec: AgentSpec,
-  { tools, excluded }: Toolbelt,
+  { tools, excluded, withheld }: Toolbelt,
   catalogs: readonly ToolCatalog[],
 ): readonly Violation[] {
   const present = new Set(tools.map(({ name }) => name));
   const isInFilter = catalogFilter(spec);
   const names = listed([...present]);
   return spec.hitlTools.flatMap((name, index) => {
-    if (present.has(name)) return [];
+    // A tool that the policy withholds needs no approval, and has a warning.
+    if (present.has(name) || withheld.has(name)) return [];
     if (isUnlisted(name, spec, catalogs) && isInFilter(name)) return [];
     const reason = excluded.get(name) ?? `its tools are: ${names}${suggestion(name, present)}`;
     const description = `the agent does not have the tool "${name}"; ${reason}`;

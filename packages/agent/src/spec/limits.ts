@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
-import { durationMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import type { AgentSpec, Limits } from "@reeve/contracts/agent";
 import { BudgetsSchema, LimitsSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -21,6 +21,7 @@ const numericBudgets = [
   ["maxCostUsd", "max_cost_usd", undefined],
 ] as const;
 
+const wallClockField = "budgets.max_wall_clock";
 const defaultRounds = 20;
 const defaultWallClockMs = 180_000;
 
@@ -45,6 +46,30 @@ export function parseLimitsFile(text: string, file: string): Limits {
   return parseMessageFile(limitsFile, text, file);
 }
 
+/** Returns the limits that are set, by the field of the agent spec. Times are in milliseconds. */
+export function limitValues(limits: Limits | undefined): ReadonlyMap<string, number> {
+  const { budgets, maxRounds } = limits ?? {};
+  const all: readonly (readonly [string, number | undefined])[] = [
+    ["max_rounds", maxRounds],
+    [wallClockField, budgets?.maxWallClock && durationMs(budgets.maxWallClock)],
+    ...numericBudgets.map(([name, field]) => [`budgets.${field}`, budgets?.[name]] as const),
+  ];
+  return new Map(all.flatMap(([field, value]) => (value === undefined ? [] : [[field, value]])));
+}
+
+/** Returns the limits that have these values. `limitValues` returns them again. */
+export function limitsOfValues(values: ReadonlyMap<string, number>): Limits {
+  const budgets = create(BudgetsSchema);
+  for (const [name, field] of numericBudgets) {
+    const value = values.get(`budgets.${field}`);
+    if (value !== undefined) budgets[name] = value;
+  }
+  const wallClockMs = values.get(wallClockField);
+  if (wallClockMs !== undefined) budgets.maxWallClock = durationFromMs(wallClockMs);
+  const maxRounds = values.get("max_rounds");
+  return create(LimitsSchema, { budgets, ...(maxRounds !== undefined && { maxRounds }) });
+}
+
 /** Returns the limits for a run of the agent: its own, but at most the maxima of the deployment. */
 export function limitsFor(spec: AgentSpec, maxima: Limits | undefined): Limits {
   const max = maxima?.budgets;
@@ -65,7 +90,7 @@ export function limitViolations(spec: AgentSpec, maxima: Limits | undefined): re
   const max = maxima?.budgets;
   const pairs: readonly (readonly [string, number | undefined, number | undefined])[] = [
     ["max_rounds", spec.maxRounds, maxima?.maxRounds],
-    ["budgets.max_wall_clock", secondsOf(own?.maxWallClock), secondsOf(max?.maxWallClock)],
+    [wallClockField, secondsOf(own?.maxWallClock), secondsOf(max?.maxWallClock)],
     ...numericBudgets.map(
       ([name, field]) => [`budgets.${field}`, own?.[name], max?.[name]] as const,
     ),

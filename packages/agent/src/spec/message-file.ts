@@ -57,7 +57,8 @@ const maxBytes = 1_048_576;
 /** How many errors of its syntax one file reports. */
 const maxSyntaxErrors = 100;
 
-function readMapping(kind: Kind, text: string, file: string): JsonObject {
+/** Reads a YAML file whose root is a mapping. Throws a Failure that lists the errors of its syntax. */
+export function readMapping(kind: Kind, text: string, file: string): JsonObject {
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes) {
     const description = `the file has ${bytes} bytes; the limit is ${maxBytes}`;

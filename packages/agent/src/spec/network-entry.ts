@@ -54,6 +54,18 @@ export function includesEntry(outer: NetworkEntry, inner: NetworkEntry): boolean
   return outer.host.kind === "below" && `.${inner.host.host}`.endsWith(`.${outer.host.host}`);
 }
 
+/** Returns whether there is a host and a port that both entries permit. */
+export function overlapsEntry(a: NetworkEntry, b: NetworkEntry): boolean {
+  const isSamePort = a.port === undefined || b.port === undefined || a.port === b.port;
+  return isSamePort && (overlapsHost(a.host, b.host) || overlapsHost(b.host, a.host));
+}
+
+function overlapsHost(outer: HostPattern, inner: HostPattern): boolean {
+  if (outer.kind === "any" || inner.kind === "any") return true;
+  if (inner.kind !== "below") return matchesHost(outer, inner.host);
+  return outer.kind === "below" && `.${inner.host}`.endsWith(`.${outer.host}`);
+}
+
 function matchesHost(pattern: HostPattern, host: string): boolean {
   if (pattern.kind === "any") return true;
   if (pattern.kind === "below") return isIP(host) === 0 && host.endsWith(`.${pattern.host}`);

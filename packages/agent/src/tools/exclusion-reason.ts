@@ -2,6 +2,7 @@ import type { AgentSpec } from "@reeve/contracts/agent";
 import { isStorable } from "@reeve/contracts/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
+import type { CallerPolicy } from "../policy/caller-policy.ts";
 import { executesCode } from "./isolation.ts";
 import { runtimeSource } from "./runtime-tools.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
@@ -24,13 +25,14 @@ const disablingFields = new Map<ToolCategory, "filesystem" | "terminal" | "code"
 const maxSchemaLevels = 40;
 
 /**
- * Returns a function that gives the reason why policy excludes a tool from an agent, whatever the agent's filter says, or
- * undefined when the agent may have it.
+ * Returns a function that gives the reason why an agent cannot have a tool, whatever its filter and the operator's policy say, or
+ * undefined when it can. `grants` are the classes that the policy grants.
  */
 export function exclusionReason(
   spec: AgentSpec,
+  grants: CallerPolicy["grants"],
 ): ({ descriptor, isolation }: OfferedTool) => string | undefined {
-  const classes = grantedClasses(spec.permissionClasses);
+  const classes = grantedClasses(spec.permissionClasses, grants);
   return ({ descriptor, isolation }) => {
     const { source, permissionClass, inputSchema, category } = descriptor;
     if (!isStorable(inputSchema, maxSchemaLevels)) {

@@ -26,12 +26,15 @@ export function nameOfClass(permissionClass: PermissionClass): string {
 }
 
 /**
- * Returns the classes of an agent: the default ones, and those that its spec grants. A spec cannot grant `editor_mutate`: only an
- * editor with a node registry does, and no deployment of this version has one.
+ * Returns the classes of an agent: the default ones, those that its spec grants, and those that the operator's policy grants.
+ * Neither can grant `editor_mutate`: only an editor with a node registry does, and no deployment of this version has one.
  */
-export function grantedClasses(names: readonly string[]): ReadonlySet<PermissionClass> {
+export function grantedClasses(
+  names: readonly string[],
+  byPolicy: ReadonlySet<PermissionClass> = new Set(),
+): ReadonlySet<PermissionClass> {
   const granted = names.map(permissionClassOf).filter((found) => found !== undefined);
-  const classes = new Set([...defaults, ...granted]);
+  const classes = new Set([...defaults, ...granted, ...byPolicy]);
   classes.delete(PermissionClass.EDITOR_MUTATE);
   return classes;
 }

@@ -4,6 +4,7 @@ import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { PermissionClass, ToolCatalogSchema, ToolCategory } from "@reeve/contracts/tool";
+import { unrestricted } from "../policy/caller-policy.ts";
 import { expect, test } from "vitest";
 import { offer, tool } from "../../test/offer.ts";
 import { runtimeSource } from "./runtime-tools.ts";
@@ -174,7 +175,7 @@ test.each([
     const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
     const catalogs = [create(ToolCatalogSchema, { pool: "ui", tools: [draw] })];
     const spec = create(AgentSpecSchema, { permissionClasses: ["execute", "editor_mutate"] });
-    const belt = toolbelt(spec, catalogs, { isEditor, extraTools: [] });
+    const belt = toolbelt(spec, catalogs, { isEditor, extraTools: [], policy: unrestricted });
     expect(names(belt)).toEqual([]);
     expect(belt.excluded.get("draw")).toContain("no node registry");
     expect(belt.warnings).toEqual(

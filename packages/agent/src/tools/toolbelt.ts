@@ -15,6 +15,9 @@ import {
   retrieveArtifact,
 } from "./runtime-tools.ts";
 import { stringsOf } from "../spec/string-list.ts";
+import type { CallerPolicy } from "../policy/caller-policy.ts";
+import { unrestricted, withheldTool } from "../policy/caller-policy.ts";
+import type { Withheld } from "../policy/policy.ts";
 
 /** The tools of an agent, with warnings about how it selects them. */
 export interface Toolbelt {
@@ -22,6 +25,8 @@ export interface Toolbelt {
   readonly tools: readonly ToolDescriptor[];
   /** For each other tool that is offered, by name, why the agent does not have it. */
   readonly excluded: ReadonlyMap<string, string>;
+  /** The tools that the agent would have without the operator's policy, by name. */
+  readonly withheld: ReadonlyMap<string, Withheld>;
   readonly warnings: readonly string[];
 }
 
@@ -31,13 +36,15 @@ export interface ToolContext {
   readonly isEditor: boolean;
   /** Tools of the runtime that only some runs have, such as those of long-term memory. */
   readonly extraTools: readonly ToolDescriptor[];
+  /** What the operator's policy decides for the run. */
+  readonly policy: CallerPolicy;
 }
 
-const defaultContext: ToolContext = { isEditor: false, extraTools: [] };
+const defaultContext: ToolContext = { isEditor: false, extraTools: [], policy: unrestricted };
 
 /**
  * Returns the tools of an agent: those that are offered, permitted by class, of an MCP server that the agent names, of a category
- * that it does not switch off, and not removed by its filter. Throws a Failure with reason TOOL_ID_CONFLICT when two sources
+ * that it does not switch off, not removed by its filter, and not withheld by the operator's policy. Throws a Failure with reason TOOL_ID_CONFLICT when two sources
  * offer a tool with the same name.
  */
 export function toolbelt(
@@ -46,21 +53,25 @@ export function toolbelt(
   context: ToolContext = defaultContext,
 ): Toolbelt {
   const offered = offeredTools(catalogs, [...runtimeTools(spec), ...context.extraTools]);
-  const policyReasonOf = exclusionReason(spec);
+  const { policy } = context;
+  const ownReasonOf = exclusionReason(spec, policy.grants);
   const isInFilter = catalogFilter(spec);
   const named = new Set(stringsOf(spec.allowedTools).strings);
   const tools: ToolDescriptor[] = [];
   const excluded = new Map<string, string>();
+  const withheld = new Map<string, Withheld>();
   const missing: string[] = [];
   for (const [name, tool] of offered) {
-    const policyReason = policyReasonOf(tool);
+    const ownReason = ownReasonOf(tool);
+    const byPolicy = withheldTool(policy, tool.descriptor);
     const reason =
-      policyReason ?? (isInFilter(name) ? undefined : "the agent's tool filter removes it");
+      ownReason ?? (isInFilter(name) ? byPolicy?.reason : "the agent's tool filter removes it");
     if (reason === undefined) tools.push(tool.descriptor);
     else excluded.set(name, reason);
+    if (byPolicy !== undefined && reason === byPolicy.reason) withheld.set(name, byPolicy);
     // An agent that names a tool, and excludes it nowhere, expects to have it.
-    if (policyReason !== undefined && named.has(name) && isInFilter(name)) {
-      missing.push(`allowed_tools: the agent does not have "${name}": ${policyReason}`);
+    if (ownReason !== undefined && named.has(name) && isInFilter(name)) {
+      missing.push(`allowed_tools: the agent does not have "${name}": ${ownReason}`);
     }
   }
   // A result must not name a tool that the agent lacks, unless the agent excludes it expressly.
@@ -68,20 +79,36 @@ export function toolbelt(
   for (const name of companionsOf(tools)) {
     const tool = offered.get(name);
     if (tool === undefined || !excluded.has(name)) continue;
-    if (isExcluded(name) || policyReasonOf(tool) !== undefined) continue;
+    if (isExcluded(name) || ownReasonOf(tool) !== undefined) continue;
+    if (withheldTool(policy, tool.descriptor) !== undefined) continue;
     tools.push(tool.descriptor);
     excluded.delete(name);
   }
   return {
     tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     excluded,
+    withheld,
     warnings: [
       ...filterWarnings(spec, [...offered.keys()]),
       ...missing,
+      ...withheldWarnings(withheld),
       ...editorWarnings(spec, context),
     ],
   };
 }
+
+/** Returns a warning for each reason of the policy, with the tools that the agent lacks because of it. */
+function withheldWarnings(withheld: ReadonlyMap<string, Withheld>): readonly string[] {
+  const byReason = Map.groupBy(withheld, ([, { reason }]) => reason);
+  return [...byReason].map(([reason, entries]) => {
+    const names = entries.map(([name]) => name);
+    const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
+    return `policy: the agent does not have ${names.slice(0, maxNamed).join(", ")}${more}: ${reason}`;
+  });
+}
+
+/** How many tools a warning names. */
+const maxNamed = 10;
 
 /** Tools that change the contents of an editor need a node registry, which no deployment of this version has. */
 function editorWarnings(

@@ -1,5 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { withheldModel } from "@reeve/agent/policy/caller-policy";
+import type { ModelSpec } from "@reeve/contracts/agent";
 import type { ModelCallFailedSchema } from "@reeve/contracts/run";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { Fact, Scope } from "../domain/state/fact.ts";
@@ -16,6 +18,7 @@ import { frameOf } from "../domain/state/run-state.ts";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { policyNow } from "./policy-now.ts";
 import { modelRequest } from "./model-request.ts";
 import { WholeCharacters } from "./whole-characters.ts";
 
@@ -32,6 +35,7 @@ export async function* callModel(
   let answerBegan = false;
   try {
     const request = modelRequest(state, frame, call);
+    assertModelAllowed(state, request.model, ports);
     const called = providerOf(request.model.provider, ports);
     let answer = "";
     const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
@@ -111,6 +115,12 @@ function storable(scope: Scope, facts: readonly Fact[]): readonly Fact[] {
       value: { reason: "too_large", message, retryable: false },
     }),
   ];
+}
+
+/** Throws a ModelFailure if the operator's policy of now withholds the model. */
+function assertModelAllowed(state: RunState, model: ModelSpec, ports: RunPorts): void {
+  const withheld = withheldModel(policyNow(state, ports), model);
+  if (withheld !== undefined) throw new ModelFailure("withheld", withheld.reason);
 }
 
 function providerOf(name: string, ports: RunPorts): ModelProvider {

@@ -1,12 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
-import { ToolResultSchema } from "@reeve/contracts/tool";
+import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
+import { withheldTool } from "@reeve/agent/policy/caller-policy";
 import { callMemoryTool } from "@reeve/memory/memory-tools";
 import { approvedCall } from "../domain/calls/approved-call.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
-import { toolResultFact } from "../domain/calls/tool-result.ts";
+import { frameOf } from "../domain/state/run-state.ts";
+import { policyNow } from "./policy-now.ts";
+import { refuse, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
 import { inRuntimeToolSpan } from "../tracing/runtime-tool-span.ts";
@@ -14,13 +17,19 @@ import { inRuntimeToolSpan } from "../tracing/runtime-tool-span.ts";
 /** Executes a call of a tool of the runtime that needs more than the run's state. Idempotent. */
 export async function* callRuntimeTool(
   state: RunState,
-  { scope, call }: Extract<Effect, { kind: "call_runtime_tool" }>,
+  { scope, call, frame }: Extract<Effect, { kind: "call_runtime_tool" }>,
   ports: RunPorts,
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
   const approved = approvedCall(call);
   const { callId, name, arguments: args = {} } = approved;
   const { runId, created } = state.head;
+  const tool = frameOf(state, frame).tools.get(name);
+  const withheld = tool && withheldTool(policyNow(state, ports), tool);
+  if (withheld !== undefined) {
+    yield [refuse(call, scope, withheld.reason, ToolStatus.ERROR, ports.clock.now())];
+    return;
+  }
   const owner = { tenant: created?.tenant ?? "", user: created?.startedBy ?? "" };
   const outcome = await inRuntimeToolSpan(approved, () =>
     name === retrieveArtifactName

@@ -6,6 +6,8 @@ import { workspaceOf } from "@reeve/contracts/workspace-id";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { withheldTool } from "@reeve/agent/policy/caller-policy";
+import { cancelCall } from "@reeve/run/commands/cancel-call";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
@@ -19,13 +21,15 @@ import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { networkOf, policyNow } from "./policy-now.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
 
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
 
 /**
  * Has a toolhost execute the call, or attaches to a call in progress, and yields its progress and its result. A repetition
- * executes nothing twice: the journal of the call decides.
+ * executes nothing twice: the journal of the call decides. A call that the operator's policy of now withholds, and that no
+ * toolhost has begun, is cancelled.
  */
 export async function* callTool(
   state: RunState,
@@ -33,15 +37,24 @@ export async function* callTool(
   ports: RunPorts,
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
-  const request = requestFor(state, effect);
   const key = callKey(state, effect.call.call.callId);
-  const queue = await ports.toolCalls(effect.tool.pool);
-  const sequence = (await isNew(state, key, ports, signal))
-    ? await queue.publish(request, { dedupeId: key.call }, signal)
-    : undefined;
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
-  republishLostRequest({ key, request, queue, sequence }, ports, bounded).catch(() => undefined);
+  const policy = policyNow(state, ports);
+  const isCallNew = await isNew(state, key, ports, signal);
+  const withheld = isCallNew ? withheldTool(policy, effect.tool) : undefined;
+  if (withheld === undefined) {
+    const request = requestFor(state, effect, networkOf(state, policy));
+    const queue = await ports.toolCalls(effect.tool.pool);
+    const sequence = isCallNew
+      ? await queue.publish(request, { dedupeId: key.call }, signal)
+      : undefined;
+    republishLostRequest({ key, request, queue, sequence }, ports, bounded).catch(() => undefined);
+  } else {
+    // By the journal, because an earlier owner may have published the request already.
+    const cancellation = { reason: withheld.reason, time: timestampFromMs(ports.clock.now()) };
+    await cancelCall(ports.journal, key, cancellation, signal);
+  }
   // The journal is read from its start, and the log has what earlier owners reported.
   let known = effect.call.progressReports;
   const isKnown = ({ fact }: ToolCallFact) => fact.case === "progress" && known-- > 0;
@@ -74,7 +87,11 @@ export function callKey(state: RunState, callId: string): CallKey {
   return { tenant: state.head.created?.tenant ?? "", run: state.head.runId, call: callId };
 }
 
-function requestFor(state: RunState, { call, tool, frame }: CallTool): ToolCallRequest {
+function requestFor(
+  state: RunState,
+  { call, tool, frame }: CallTool,
+  network: readonly string[],
+): ToolCallRequest {
   const { created, runId } = state.head;
   const toolkit = created?.spec?.deepAgent;
   return create(ToolCallRequestSchema, {
@@ -86,7 +103,7 @@ function requestFor(state: RunState, { call, tool, frame }: CallTool): ToolCallR
       readOnly: toolkit?.readOnly ?? false,
       resultBytes: limitsOf(state).resultBytes,
       cannotRetrieve: !frameOf(state, frame).tools.has(retrieveArtifactName),
-      networkAllow: toolkit?.network?.allow ?? [],
+      networkAllow: [...network],
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
       ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),
       ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),

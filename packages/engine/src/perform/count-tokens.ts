@@ -1,3 +1,4 @@
+import { withheldModel } from "@reeve/agent/policy/caller-policy";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact } from "../domain/state/fact.ts";
 import { modelOf } from "../domain/model/model-of.ts";
@@ -5,6 +6,7 @@ import { answerRequest } from "../domain/model/render-request.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
+import { policyNow } from "./policy-now.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
@@ -15,13 +17,16 @@ const timeoutMs = 10_000;
 export async function* countTokens(
   state: RunState,
   { scope, frame: frameId }: Extract<Effect, { kind: "count_tokens" }>,
-  { provider }: RunPorts,
+  ports: RunPorts,
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
   const frame = frameOf(state, frameId);
   const model = modelOf(state, frame);
-  const counting = model && provider(model.provider)?.countTokens;
-  if (model === undefined || counting === undefined) {
+  const counting = model && ports.provider(model.provider)?.countTokens;
+  // The provider of a model that is withheld now must not get the request. The call of the model says why.
+  const isWithheld =
+    model !== undefined && withheldModel(policyNow(state, ports), model) !== undefined;
+  if (isWithheld || model === undefined || counting === undefined) {
     yield [fact(scope, { case: "tokensCounted", value: { error: "the provider does not count" } })];
     return;
   }

@@ -1,8 +1,12 @@
-import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
+import type { Policy } from "@reeve/agent/policy/policy";
+import type { ResolvedAgent } from "@reeve/agent/resolve/resolve-agent";
+import { starterOf, toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { ResolvedModel } from "@reeve/agent/resolve/resolve-model";
 import type { Limits, ProviderCapabilities } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { RunCreated } from "@reeve/contracts/run";
+import type { PolicyDecisionSchema, RunCreated } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
 import { maxRendered, renderMemories } from "@reeve/memory/render-memories";
@@ -42,7 +46,8 @@ async function prepared(
   if (spec === undefined) {
     throw new Failure("internal", ErrorReason.INTERNAL, "the run has no agent spec");
   }
-  const place = toolContextOf(created);
+  const policy = policyOf(runId, created, ports);
+  const place = toolContextOf(created, policy, starterOf(created));
   const resolved = resolveAgent(spec, ports.catalogs(), place);
   const { limits, retry, executor, planner, fallbacks, tools, gated, warnings } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
@@ -68,8 +73,33 @@ async function prepared(
       history: [...history],
       recalled: [...(await recalledFor(created, ports, signal))],
       warnings: [...warnings],
+      ...(policy && { policy: decisionOf(place.policy, resolved) }),
     },
   });
+}
+
+/** Returns the operator's policy. Throws a Failure if this worker has none although the gateway had one. */
+function policyOf(runId: string, { hasPolicy }: RunCreated, ports: RunPorts): Policy | undefined {
+  const policy = ports.policy();
+  if (policy !== undefined || !hasPolicy) return policy;
+  const problem = `run ${runId} was started under an operator's policy, and worker ${ports.worker} has none; set REEVE_POLICY_FILE of all runtimes to the file of the gateways`;
+  throw new Failure("precondition", ErrorReason.POLICY_DENIED, problem);
+}
+
+/** The maximum number of things of a decision that the log lists. */
+const maxWithheld = 200;
+
+function decisionOf(
+  { rules }: CallerPolicy,
+  { withheld, network }: ResolvedAgent,
+): MessageInitShape<typeof PolicyDecisionSchema> {
+  return {
+    rules: [...rules],
+    withheld: withheld
+      .slice(0, maxWithheld)
+      .map(({ kind, name, rule, tool = "" }) => ({ kind, name, rule, tool })),
+    networkAllow: [...network],
+  };
 }
 
 /** Returns the conversation of the thread before this run. */

@@ -36,6 +36,8 @@ export type ModelFailureReason =
   /** The worker leaves the provider alone, and has not called it. */
   | "paused"
   | "not_configured"
+  /** The operator's policy withholds the model now. */
+  | "withheld"
   | "context_overflow"
   | "refused"
   | "unauthenticated"

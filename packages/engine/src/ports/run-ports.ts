@@ -1,3 +1,4 @@
+import type { Policy } from "@reeve/agent/policy/policy";
 import type { Dispatch } from "@reeve/contracts/run";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
@@ -24,6 +25,8 @@ export interface RunPorts {
   /** Opens the request queue of a pool of toolhosts. */
   toolCalls(pool: string): Promise<Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">>;
   catalogs(): Catalogs;
+  /** The operator's policy of now. Undefined: none. */
+  policy(): Policy | undefined;
   provider(name: string): ModelProvider | undefined;
   readonly artifacts: Pick<ArtifactStore, "get" | "read">;
   readonly memory: LongTermMemory;

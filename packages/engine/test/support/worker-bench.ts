@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Policy } from "@reeve/agent/policy/policy";
 import type { AgentSpecSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { ApprovalState } from "@reeve/contracts/approval";
@@ -50,6 +51,8 @@ export class WorkerBench {
   standstillMs = 0;
   /** What became of the previous owner, as a worker sees it. */
   ownerFate: OwnerFate = "crashed";
+  /** The operator's policy of now. */
+  policy: Policy | undefined;
   /** Called for each published request. A held call never gets a result. */
   onRequest: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
@@ -111,6 +114,7 @@ export class WorkerBench {
         holds: async () => true,
       }),
       catalogs: () => ({ tools, models }),
+      policy: () => this.policy,
       provider: () => this.#provider,
       memory: this.memory,
       threads: this.threads,

@@ -30,6 +30,8 @@ const refusals = counter({
   labels: ["why"],
 });
 
+const rolesKey = createContextKey<ReadonlySet<Role>>(new Set(), { description: "roles" });
+
 const recheckKey = createContextKey<(() => void) | undefined>(undefined, {
   description: "recheck",
 });
@@ -103,7 +105,7 @@ export function authenticate(credentials: Credentials): Authenticate {
     if (isOpenService(service)) return;
     const [, token] = /^bearer\s+(\S+)$/i.exec(requestHeader.get("authorization") ?? "") ?? [];
     const grant = await grantOf(credentials, token);
-    const admit = () => {
+    const admit = (): Credential => {
       const credential = grant();
       if (credential === undefined) throw refused("unknown", unknownToken());
       const { tenant, subject, roles } = credential;
@@ -112,10 +114,11 @@ export function authenticate(credentials: Credentials): Authenticate {
       } catch (error) {
         throw refused("role", error);
       }
-      return { tenant, subject };
+      return { tenant, subject, roles };
     };
     const admitted = admit();
-    setPrincipal(values, admitted);
+    setPrincipal(values, { tenant: admitted.tenant, subject: admitted.subject });
+    values.set(rolesKey, admitted.roles);
     values.set(recheckKey, () => {
       const { tenant, subject } = admit();
       if (tenant !== admitted.tenant || subject !== admitted.subject) throw unknownToken();
@@ -175,6 +178,11 @@ export function principalOf(context: Pick<HandlerContext, "values">): Principal 
   const principal = context.values.get(principalKey);
   if (principal === undefined) throw new Error("the server does not authenticate");
   return principal;
+}
+
+/** Returns the principal of a request with the roles of its credential. Throws if the server does not authenticate. */
+export function credentialOf(context: Pick<HandlerContext, "values">): Credential {
+  return { ...principalOf(context), roles: context.values.get(rolesKey) };
 }
 
 /** Returns the tenant that a request counts for, or "" if it needs no credential. */

@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { policyForTenant } from "@reeve/agent/policy/caller-policy";
 import { checkSpec } from "@reeve/agent/spec/check-spec";
 import { closestName } from "@reeve/agent/text/closest-name";
 import type { CheckedRequest } from "@reeve/agent/spec/valid-spec";
@@ -15,7 +16,7 @@ import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
-type AgentPorts = Pick<GatewayPorts, "agents" | "offer" | "assertRoom">;
+type AgentPorts = Pick<GatewayPorts, "agents" | "offer" | "policy" | "assertRoom">;
 
 const { key: agentKey } = bucketOf(AgentSchema);
 
@@ -34,13 +35,13 @@ export interface SentSpec {
 
 /** Stores a new agent. Throws a Failure if its spec is invalid or its id is taken. */
 export async function createAgent(
-  { agents, offer, assertRoom }: AgentPorts,
+  { agents, offer, policy, assertRoom }: AgentPorts,
   tenant: string,
   sent: SentSpec,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
   assertRoom();
-  const { spec, warnings } = validSpec(checkAgent(sent, { offer }));
+  const { spec, warnings } = validSpec(checkAgent(sent, tenant, { offer, policy }));
   const now = timestampNow();
   const agent = create(AgentSchema, { spec, revision: 1, createdAt: now, updatedAt: now });
   const row = await agents.create(agentKey({ tenant, agent: spec.id }), agent, signal);
@@ -60,14 +61,14 @@ const maxAttempts = 20;
 
 /** Replaces an agent. Throws a Failure if its spec is invalid, or it is not at `revision` (0 matches any revision). */
 export async function updateAgent(
-  { agents, offer, assertRoom }: AgentPorts,
+  { agents, offer, policy, assertRoom }: AgentPorts,
   tenant: string,
   sent: SentSpec,
   revision: number,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
   assertRoom();
-  const { spec, warnings } = validSpec(checkAgent(sent, { offer }));
+  const { spec, warnings } = validSpec(checkAgent(sent, tenant, { offer, policy }));
   const key = agentKey({ tenant, agent: spec.id });
   for (let attempt = 1; ; attempt++) {
     const row = await agents.get(key, signal);
@@ -125,18 +126,24 @@ export async function listAgents(
 }
 
 /**
- * Checks a spec against the shape of its contract, and against what the deployment offers. Paths of violations are relative to
+ * Checks a spec against the shape of its contract, against what the deployment offers, and against what the operator's policy
+ * allows the tenant. Paths of violations are relative to
  * the request. The spec is undefined if the request has none.
  */
 export function checkAgent(
   { spec: given, shape }: SentSpec,
-  { offer }: Pick<GatewayPorts, "offer">,
+  tenant: string,
+  { offer, policy }: Pick<GatewayPorts, "offer" | "policy">,
 ): CheckedRequest {
   if (given === undefined) {
     const missing = { field: "spec", description: "is required", reason: "REQUIRED" };
     return { violations: mergeViolations(shape, [missing]), warnings: [] };
   }
-  const { spec, violations, warnings } = checkSpec(given, offer());
+  const { spec, violations, warnings } = checkSpec(
+    given,
+    offer(),
+    policyForTenant(policy(), tenant),
+  );
   const others = violations.map((violation) => ({
     ...violation,
     field: `spec.${violation.field}`,

@@ -1,4 +1,5 @@
 import type { Offer } from "@reeve/agent/spec/check-spec";
+import type { Policy } from "@reeve/agent/policy/policy";
 import type { Agent } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
 import type { Dispatch, Run } from "@reeve/contracts/run";
@@ -52,4 +53,6 @@ export interface GatewayPorts {
   assertRoom(): void;
   /** Returns the tools and models that the deployment currently offers. */
   offer(): Offer;
+  /** Returns the operator's policy of now. Undefined: none. */
+  policy(): Policy | undefined;
 }

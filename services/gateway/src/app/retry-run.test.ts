@@ -98,7 +98,7 @@ test("a run whose model does not exist any more, and one of another tenant, are 
   const gone = create(RunCreatedSchema, { ...created, spec });
   const ports = await ended(RunStatus.ERROR, gone);
   await expect(retryRun(ports, ann, retry, never)).rejects.toMatchObject({ kind: "precondition" });
-  const gus = { tenant: "globex", subject: "gus" };
+  const gus = { ...ann, tenant: "globex", subject: "gus" };
   await expect(retryRun(ports, gus, retry, never)).rejects.toMatchObject({ kind: "not_found" });
 });
 

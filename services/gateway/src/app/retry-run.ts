@@ -6,7 +6,7 @@ import { OnBusy, RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { Failure } from "@reeve/platform/failure";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
-import type { Principal } from "@reeve/platform/rpc/principal";
+import type { Credential, Principal } from "@reeve/platform/rpc/principal";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { retryOf } from "@reeve/engine/domain/retry/retry-of";
 import { applyAll } from "@reeve/engine/domain/state/apply";
@@ -38,11 +38,11 @@ const maxCallOffset = 1_000_000_000;
  */
 export async function retryRun(
   ports: GatewayPorts,
-  principal: Principal,
+  principal: Credential,
   { runId }: RetryRunRequest,
   signal: AbortSignal,
 ): Promise<RunHead> {
-  const { tenant, subject } = principal;
+  const { tenant, subject, roles } = principal;
   const origin = runKeyOf(tenant, runId);
   const requestId = `retry:${runId}`;
   const requestHash = createHash("sha256").update(requestId).digest();
@@ -64,9 +64,11 @@ export async function retryRun(
     requestHash,
     callOffset: randomInt(minCallOffset, maxCallOffset),
     startedBy: subject,
+    startedByRoles: [...roles],
+    hasPolicy: ports.policy() !== undefined,
     traceparent: traceparentOf(),
   });
-  resolvable(ports, created.spec, created, 0);
+  resolvable(ports, created.spec, created, principal, 0);
   // The new run waits for them in its workspace, and the worker that would withdraw them may be gone.
   await cancelOutstandingCalls(
     ports,

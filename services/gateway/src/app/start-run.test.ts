@@ -7,7 +7,7 @@ import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { Role } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { Failure } from "@reeve/platform/failure";
-import type { Principal } from "@reeve/platform/rpc/principal";
+import type { Credential } from "@reeve/platform/rpc/principal";
 import { describe, expect, test } from "vitest";
 import type { MemoryPorts } from "../../test/support/memory-ports.ts";
 import {
@@ -31,7 +31,7 @@ async function withAgent(): Promise<MemoryPorts> {
 async function start(
   ports: GatewayPorts,
   init: MessageInitShape<typeof StartRunRequestSchema> = {},
-  principal: Principal = ann,
+  principal: Credential = ann,
 ) {
   const request = create(StartRunRequestSchema, { agentId: "writer", input: "hello", ...init });
   const { run } = await startRun(ports, principal, request, never);
@@ -168,7 +168,7 @@ describe("a started run", () => {
   test("does not share its request id with other tenants", async () => {
     const ports = await withAgent();
     const { runId } = await start(ports, { requestId: "r" });
-    const gus = { tenant: "globex", subject: "gus" };
+    const gus = { ...ann, tenant: "globex", subject: "gus" };
     await expect(start(ports, { requestId: "r" }, gus)).rejects.toMatchObject({
       kind: "not_found",
       reason: ErrorReason.AGENT_NOT_FOUND,

@@ -22,7 +22,7 @@ import { runIdOf } from "@reeve/run/commands/run-id";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
-import type { Principal } from "@reeve/platform/rpc/principal";
+import type { Credential } from "@reeve/platform/rpc/principal";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { reusedRequestId } from "@reeve/run/thread/refusals";
 import { settleThread } from "@reeve/run/thread/settle-thread";
@@ -45,7 +45,7 @@ export interface StartedRun {
  */
 export async function startRun(
   ports: GatewayPorts,
-  { tenant, subject }: Principal,
+  { tenant, subject, roles }: Credential,
   request: StartRunRequest,
   signal: AbortSignal,
 ): Promise<StartedRun> {
@@ -59,7 +59,7 @@ export async function startRun(
   if (known !== undefined) return { run: known, warnings: [] };
   ports.assertRoom();
   const agent = await getAgent(ports, tenant, request.agentId, signal);
-  const warnings = resolvable(ports, agent.spec, request, fileBytes);
+  const warnings = resolvable(ports, agent.spec, request, { tenant, roles }, fileBytes);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,
@@ -69,6 +69,8 @@ export async function startRun(
     messages: request.messages,
     files: request.files,
     startedBy: subject,
+    startedByRoles: [...roles],
+    hasPolicy: ports.policy() !== undefined,
     requestId,
     requestHash,
     labels: request.labels,
@@ -154,9 +156,10 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
  * warnings.
  */
 export function resolvable(
-  { offer }: Pick<GatewayPorts, "offer">,
+  { offer, policy }: Pick<GatewayPorts, "offer" | "policy">,
   spec: AgentSpec | undefined,
   request: StartRunRequest | RunCreated,
+  caller: Pick<Credential, "tenant" | "roles">,
   fileBytes: number,
 ): readonly string[] {
   if (spec === undefined) return [];
@@ -168,7 +171,7 @@ export function resolvable(
       : [];
   assertBackendSupports({ spec, files: request.files }, "nats", new Set(surroundings));
   assertFilesFit(fileBytes, offered.tools);
-  return resolveAgent(spec, offered, toolContextOf(request)).warnings;
+  return resolveAgent(spec, offered, toolContextOf(request, policy(), caller)).warnings;
 }
 
 /** Returns a digest of the request without its id. Labels are sorted, so that their order does not matter. */

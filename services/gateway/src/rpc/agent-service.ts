@@ -1,7 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { AgentService, AgentSpec } from "@reeve/contracts/agent";
 import { reportedViolations } from "@reeve/platform/list-violations";
-import { principalOf } from "@reeve/platform/rpc/principal";
+import { credentialOf, principalOf } from "@reeve/platform/rpc/principal";
 import { shapeOfUnvalidated } from "@reeve/platform/rpc/validate-interceptor";
 import type { SentSpec } from "../app/agents.ts";
 import {
@@ -12,6 +12,7 @@ import {
   listAgents,
   updateAgent,
 } from "../app/agents.ts";
+import { explainAgentAccess } from "../app/explain-agent.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 
 /** How many warnings a response lists. */
@@ -19,7 +20,7 @@ export const maxWarnings = 50;
 
 /** Returns the handlers of AgentService. */
 export function agentService(
-  ports: Pick<GatewayPorts, "agents" | "offer" | "assertRoom">,
+  ports: Pick<GatewayPorts, "agents" | "offer" | "policy" | "assertRoom">,
 ): ServiceImpl<typeof AgentService> {
   return {
     createAgent: async ({ spec }, context) => {
@@ -50,6 +51,8 @@ export function agentService(
       await deleteAgent(ports, principalOf(context).tenant, agentId, context.signal);
       return {};
     },
+    explainAgent: (request, context) =>
+      explainAgentAccess(ports, credentialOf(context), request, context.signal),
     listModels: () => {
       const { models, providers } = ports.offer().models;
       return {
@@ -58,7 +61,8 @@ export function agentService(
       };
     },
     validateAgent: ({ spec }, context) => {
-      const checked = checkAgent(sent(spec, context), ports);
+      const { tenant } = principalOf(context);
+      const checked = checkAgent(sent(spec, context), tenant, ports);
       const reported = reportedViolations(checked.violations);
       const more = checked.violations.length - reported.length;
       return {

@@ -6,7 +6,7 @@ import { runOf } from "@reeve/run/head/run-head";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { serverDraining } from "@reeve/platform/rpc/server-draining";
-import { mayCall, principalOf } from "@reeve/platform/rpc/principal";
+import { credentialOf, mayCall, principalOf } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { cancelRun } from "../app/cancel-run.ts";
 import { deleteRun } from "../app/delete/delete-run.ts";
@@ -46,7 +46,7 @@ export function runService(
   const watchers = new Watchers();
   return {
     startRun: async (request, context) => {
-      const started = await startRun(ports, principalOf(context), request, context.signal);
+      const started = await startRun(ports, credentialOf(context), request, context.signal);
       return { run: runOf(started.run), warnings: started.warnings.slice(0, maxWarnings) };
     },
     async *watchRun(request, context) {
@@ -111,7 +111,7 @@ export function runService(
       run: runOf(await cancelRun(ports, principalOf(context), request, context.signal)),
     }),
     retryRun: async (request, context) => ({
-      run: runOf(await retryRun(ports, principalOf(context), request, context.signal)),
+      run: runOf(await retryRun(ports, credentialOf(context), request, context.signal)),
     }),
     deleteRun: async ({ runId }, context) => {
       const key = runKeyOf(principalOf(context).tenant, runId);

@@ -21,6 +21,7 @@ import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-st
 import { MemoryObjects } from "@reeve/jetstream/objects/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
+import { allRoles } from "@reeve/platform/rpc/roles";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
 import { openRunLists } from "../../src/app/list-runs.ts";
@@ -31,7 +32,7 @@ const never = new AbortController().signal;
 const home = { folder: undefined, log: createLogger("test", "silent"), clock: bootClock };
 
 /** The principal in the tests of the gateway. */
-export const ann = { tenant: "acme", subject: "ann" } as const;
+export const ann = { tenant: "acme", subject: "ann", roles: allRoles } as const;
 
 export interface MemoryPorts extends GatewayPorts {
   readonly log: MemoryLog<RunKey, RunEvent>;
@@ -79,6 +80,7 @@ export function memoryPorts(): MemoryPorts {
     workspaces: { records: new MemoryTable(), snapshots: new MemoryObjects({ maxBytes: 1_000 }) },
     assertRoom: () => undefined,
     offer: () => ({ tools, models }),
+    policy: () => undefined,
   };
 }
 

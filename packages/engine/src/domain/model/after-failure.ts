@@ -4,6 +4,9 @@ import { delayAfterFailure } from "./retry-delay.ts";
 import type { Frame, ModelCall } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 
+/** Reasons that say nothing about other models, although a retry with the same one fails. */
+const ofOtherModels: ReadonlySet<string> = new Set(["unauthenticated", "withheld"]);
+
 /** What follows a failed attempt. Neither: the frame fails. */
 export interface AfterFailure {
   /** The delay before the next attempt with the same model. */
@@ -28,6 +31,6 @@ export function afterFailure(
   if (next !== undefined && isMissing) return { fallbackModel: next.id };
   const delayMs = delayAfterFailure(state, call, failure, nowMs);
   if (delayMs !== undefined) return { delayMs };
-  const isOfProvider = failure.retryable || failure.reason === "unauthenticated";
+  const isOfProvider = failure.retryable || ofOtherModels.has(failure.reason);
   return next !== undefined && isOfProvider ? { fallbackModel: next.id } : {};
 }

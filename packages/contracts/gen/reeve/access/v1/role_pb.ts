@@ -52,7 +52,7 @@ export const Role = {
   APPROVER: 3,
 
   /**
-   * Creates, changes, and deletes agents.
+   * Creates, changes, deletes, and explains agents.
    *
    * @generated from enum value: ROLE_AUTHOR = 4;
    */

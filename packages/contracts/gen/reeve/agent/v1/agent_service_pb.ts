@@ -7,8 +7,10 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Role } from "../../access/v1/role_pb.ts";
+import { file_reeve_access_v1_role } from "../../access/v1/role_pb.ts";
 import { file_reeve_access_v1_role_option } from "../../access/v1/role_option_pb.ts";
-import type { AgentSpec } from "./agent_spec_pb.ts";
+import type { AgentSpec, Limits } from "./agent_spec_pb.ts";
 import { file_reeve_agent_v1_agent_spec } from "./agent_spec_pb.ts";
 import type { ModelSpec, ProviderDescriptor } from "./model_spec_pb.ts";
 import { file_reeve_agent_v1_model_spec } from "./model_spec_pb.ts";
@@ -19,7 +21,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/agent_service.proto.
  */
 export const file_reeve_agent_v1_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS9hZ2VudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5yZWV2ZS5hZ2VudC52MSITChFMaXN0TW9kZWxzUmVxdWVzdCJ2ChJMaXN0TW9kZWxzUmVzcG9uc2USKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvciLMAQoFQWdlbnQSJwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxIQCghyZXZpc2lvbhgCIAEoDRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDooyt8YJAoGYWdlbnRzEhB7dGVuYW50fS57YWdlbnR9GEAqBgoBARIBASJDCg1TcGVjVmlvbGF0aW9uEg0KBWZpZWxkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnJlYXNvbhgDIAEoCSJFChJDcmVhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDIk0KE0NyZWF0ZUFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIQCgh3YXJuaW5ncxgCIAMoCSJFCg9HZXRBZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIjgKEEdldEFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudCJNChFMaXN0QWdlbnRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQiVAoSTGlzdEFnZW50c1Jlc3BvbnNlEiUKBmFnZW50cxgBIAMoCzIVLnJlZXZlLmFnZW50LnYxLkFnZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJXChJVcGRhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDEhAKCHJldmlzaW9uGAIgASgNIk0KE1VwZGF0ZUFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIQCgh3YXJuaW5ncxgCIAMoCSJIChJEZWxldGVBZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIhUKE0RlbGV0ZUFnZW50UmVzcG9uc2UiRwoUVmFsaWRhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDIosBChVWYWxpZGF0ZUFnZW50UmVzcG9uc2USMQoKdmlvbGF0aW9ucxgBIAMoCzIdLnJlZXZlLmFnZW50LnYxLlNwZWNWaW9sYXRpb24SEAoId2FybmluZ3MYAiADKAkSLQoKbm9ybWFsaXplZBgDIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYzKjBQoMQWdlbnRTZXJ2aWNlElwKC0NyZWF0ZUFnZW50EiIucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXF1ZXN0GiMucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXNwb25zZSIE4OAYBBJWCghHZXRBZ2VudBIfLnJlZXZlLmFnZW50LnYxLkdldEFnZW50UmVxdWVzdBogLnJlZXZlLmFnZW50LnYxLkdldEFnZW50UmVzcG9uc2UiB5ACAeDgGAESXAoKTGlzdEFnZW50cxIhLnJlZXZlLmFnZW50LnYxLkxpc3RBZ2VudHNSZXF1ZXN0GiIucmVldmUuYWdlbnQudjEuTGlzdEFnZW50c1Jlc3BvbnNlIgeQAgHg4BgBElwKC1VwZGF0ZUFnZW50EiIucmVldmUuYWdlbnQudjEuVXBkYXRlQWdlbnRSZXF1ZXN0GiMucmVldmUuYWdlbnQudjEuVXBkYXRlQWdlbnRSZXNwb25zZSIE4OAYBBJcCgtEZWxldGVBZ2VudBIiLnJlZXZlLmFnZW50LnYxLkRlbGV0ZUFnZW50UmVxdWVzdBojLnJlZXZlLmFnZW50LnYxLkRlbGV0ZUFnZW50UmVzcG9uc2UiBODgGAQSZQoNVmFsaWRhdGVBZ2VudBIkLnJlZXZlLmFnZW50LnYxLlZhbGlkYXRlQWdlbnRSZXF1ZXN0GiUucmVldmUuYWdlbnQudjEuVmFsaWRhdGVBZ2VudFJlc3BvbnNlIgeQAgHg4BgBElwKCkxpc3RNb2RlbHMSIS5yZWV2ZS5hZ2VudC52MS5MaXN0TW9kZWxzUmVxdWVzdBoiLnJlZXZlLmFnZW50LnYxLkxpc3RNb2RlbHNSZXNwb25zZSIHkAIB4OAYAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_bus_v1_bus]);
+  fileDesc("CiJyZWV2ZS9hZ2VudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5yZWV2ZS5hZ2VudC52MSITChFMaXN0TW9kZWxzUmVxdWVzdCJ2ChJMaXN0TW9kZWxzUmVzcG9uc2USKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvciLMAQoFQWdlbnQSJwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxIQCghyZXZpc2lvbhgCIAEoDRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDooyt8YJAoGYWdlbnRzEhB7dGVuYW50fS57YWdlbnR9GEAqBgoBARIBASJDCg1TcGVjVmlvbGF0aW9uEg0KBWZpZWxkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnJlYXNvbhgDIAEoCSJFChJDcmVhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDIk0KE0NyZWF0ZUFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIQCgh3YXJuaW5ncxgCIAMoCSJFCg9HZXRBZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIjgKEEdldEFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudCJNChFMaXN0QWdlbnRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQiVAoSTGlzdEFnZW50c1Jlc3BvbnNlEiUKBmFnZW50cxgBIAMoCzIVLnJlZXZlLmFnZW50LnYxLkFnZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJXChJVcGRhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDEhAKCHJldmlzaW9uGAIgASgNIk0KE1VwZGF0ZUFnZW50UmVzcG9uc2USJAoFYWdlbnQYASABKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIQCgh3YXJuaW5ncxgCIAMoCSJIChJEZWxldGVBZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIhUKE0RlbGV0ZUFnZW50UmVzcG9uc2UiRwoUVmFsaWRhdGVBZ2VudFJlcXVlc3QSLwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlY0IGukgD2AEDIosBChVWYWxpZGF0ZUFnZW50UmVzcG9uc2USMQoKdmlvbGF0aW9ucxgBIAMoCzIdLnJlZXZlLmFnZW50LnYxLlNwZWNWaW9sYXRpb24SEAoId2FybmluZ3MYAiADKAkSLQoKbm9ybWFsaXplZBgDIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYyK1AQoTRXhwbGFpbkFnZW50UmVxdWVzdBIyCghhZ2VudF9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSOQoFcm9sZXMYAiADKA4yFS5yZWV2ZS5hY2Nlc3MudjEuUm9sZUITukgQkgENEAUYASIHggEEEAEgABIvCgdjb250ZXh0GAMgASgJQh66SBtyGVIAUgVwbGFpblIGdGhyZWFkUgZlZGl0b3IiyQEKFEV4cGxhaW5BZ2VudFJlc3BvbnNlEjIKB2VudHJpZXMYASADKAsyIS5yZWV2ZS5hZ2VudC52MS5BY2Nlc3NFeHBsYW5hdGlvbhImCgZsaW1pdHMYAiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSMgoNcG9saWN5X2xpbWl0cxgDIAMoCzIbLnJlZXZlLmFnZW50LnYxLlBvbGljeUxpbWl0Eg0KBXJ1bGVzGAQgAygJEhIKCmhhc19wb2xpY3kYBSABKAgiXgoRQWNjZXNzRXhwbGFuYXRpb24SDAoEa2luZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB2FsbG93ZWQYAyABKAgSDAoEcnVsZRgEIAEoCRIOCgZyZWFzb24YBSABKAkiNwoLUG9saWN5TGltaXQSDQoFZmllbGQYASABKAkSCwoDbWF4GAIgASgBEgwKBHJ1bGUYAyABKAkyhwYKDEFnZW50U2VydmljZRJcCgtDcmVhdGVBZ2VudBIiLnJlZXZlLmFnZW50LnYxLkNyZWF0ZUFnZW50UmVxdWVzdBojLnJlZXZlLmFnZW50LnYxLkNyZWF0ZUFnZW50UmVzcG9uc2UiBODgGAQSVgoIR2V0QWdlbnQSHy5yZWV2ZS5hZ2VudC52MS5HZXRBZ2VudFJlcXVlc3QaIC5yZWV2ZS5hZ2VudC52MS5HZXRBZ2VudFJlc3BvbnNlIgeQAgHg4BgBElwKCkxpc3RBZ2VudHMSIS5yZWV2ZS5hZ2VudC52MS5MaXN0QWdlbnRzUmVxdWVzdBoiLnJlZXZlLmFnZW50LnYxLkxpc3RBZ2VudHNSZXNwb25zZSIHkAIB4OAYARJcCgtVcGRhdGVBZ2VudBIiLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVxdWVzdBojLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVzcG9uc2UiBODgGAQSXAoLRGVsZXRlQWdlbnQSIi5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlcXVlc3QaIy5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlc3BvbnNlIgTg4BgEEmUKDVZhbGlkYXRlQWdlbnQSJC5yZWV2ZS5hZ2VudC52MS5WYWxpZGF0ZUFnZW50UmVxdWVzdBolLnJlZXZlLmFnZW50LnYxLlZhbGlkYXRlQWdlbnRSZXNwb25zZSIHkAIB4OAYARJiCgxFeHBsYWluQWdlbnQSIy5yZWV2ZS5hZ2VudC52MS5FeHBsYWluQWdlbnRSZXF1ZXN0GiQucmVldmUuYWdlbnQudjEuRXhwbGFpbkFnZW50UmVzcG9uc2UiB5ACAeDgGAQSXAoKTGlzdE1vZGVscxIhLnJlZXZlLmFnZW50LnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiIucmVldmUuYWdlbnQudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIgeQAgHg4BgBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_access_v1_role_option, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_bus_v1_bus]);
 
 /**
  * Request of `ListModels`.
@@ -439,6 +441,175 @@ export const ValidateAgentResponseSchema: GenMessage<ValidateAgentResponse> = /*
   messageDesc(file_reeve_agent_v1_agent_service, 15);
 
 /**
+ * Request of `ExplainAgent`.
+ *
+ * @generated from message reeve.agent.v1.ExplainAgentRequest
+ */
+export type ExplainAgentRequest = Message<"reeve.agent.v1.ExplainAgentRequest"> & {
+  /**
+   * Id of the agent.
+   *
+   * @generated from field: string agent_id = 1;
+   */
+  agentId: string;
+
+  /**
+   * Roles of the caller whose runs are explained. Empty: the roles of the credential.
+   *
+   * @generated from field: repeated reeve.access.v1.Role roles = 2;
+   */
+  roles: Role[];
+
+  /**
+   * Where the runs take place: `plain` without a thread, `thread`, or `editor`. Empty: `plain`.
+   *
+   * @generated from field: string context = 3;
+   */
+  context: string;
+};
+
+/**
+ * Describes the message reeve.agent.v1.ExplainAgentRequest.
+ * Use `create(ExplainAgentRequestSchema)` to create a new message.
+ */
+export const ExplainAgentRequestSchema: GenMessage<ExplainAgentRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_service, 16);
+
+/**
+ * Response of `ExplainAgent`.
+ *
+ * @generated from message reeve.agent.v1.ExplainAgentResponse
+ */
+export type ExplainAgentResponse = Message<"reeve.agent.v1.ExplainAgentResponse"> & {
+  /**
+   * What the deployment offers and what the agent names, ordered by kind and name.
+   *
+   * @generated from field: repeated reeve.agent.v1.AccessExplanation entries = 1;
+   */
+  entries: AccessExplanation[];
+
+  /**
+   * The limits of a run, bounded by those of the deployment and of the policy.
+   *
+   * @generated from field: reeve.agent.v1.Limits limits = 2;
+   */
+  limits?: Limits | undefined;
+
+  /**
+   * The limits that the policy lowers or sets.
+   *
+   * @generated from field: repeated reeve.agent.v1.PolicyLimit policy_limits = 3;
+   */
+  policyLimits: PolicyLimit[];
+
+  /**
+   * Names of the rules of the operator's policy that apply, in the order of the policy.
+   *
+   * @generated from field: repeated string rules = 4;
+   */
+  rules: string[];
+
+  /**
+   * Whether the deployment has an operator's policy.
+   *
+   * @generated from field: bool has_policy = 5;
+   */
+  hasPolicy: boolean;
+};
+
+/**
+ * Describes the message reeve.agent.v1.ExplainAgentResponse.
+ * Use `create(ExplainAgentResponseSchema)` to create a new message.
+ */
+export const ExplainAgentResponseSchema: GenMessage<ExplainAgentResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_service, 17);
+
+/**
+ * Whether an agent may use something, and why not.
+ *
+ * @generated from message reeve.agent.v1.AccessExplanation
+ */
+export type AccessExplanation = Message<"reeve.agent.v1.AccessExplanation"> & {
+  /**
+   * Kind: `tool`, `model`, `network_host`, or `pool`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * Name of the tool, id of the model, destination, or name of the pool.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Whether the agent may use it.
+   *
+   * @generated from field: bool allowed = 3;
+   */
+  allowed: boolean;
+
+  /**
+   * Name of the rule of the operator's policy that withholds it, or of the rules whose lists do not
+   * have it. Empty if no rule withholds it.
+   *
+   * @generated from field: string rule = 4;
+   */
+  rule: string;
+
+  /**
+   * Why the agent may not use it. Empty if it may.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message reeve.agent.v1.AccessExplanation.
+ * Use `create(AccessExplanationSchema)` to create a new message.
+ */
+export const AccessExplanationSchema: GenMessage<AccessExplanation> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_service, 18);
+
+/**
+ * A limit that the operator's policy sets.
+ *
+ * @generated from message reeve.agent.v1.PolicyLimit
+ */
+export type PolicyLimit = Message<"reeve.agent.v1.PolicyLimit"> & {
+  /**
+   * Field of the agent spec, for example `budgets.max_cost_usd`.
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * The maximum. Seconds for times.
+   *
+   * @generated from field: double max = 2;
+   */
+  max: number;
+
+  /**
+   * Name of the rule.
+   *
+   * @generated from field: string rule = 3;
+   */
+  rule: string;
+};
+
+/**
+ * Describes the message reeve.agent.v1.PolicyLimit.
+ * Use `create(PolicyLimitSchema)` to create a new message.
+ */
+export const PolicyLimitSchema: GenMessage<PolicyLimit> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_service, 19);
+
+/**
  * Manages the agents of a tenant.
  *
  * A spec is stored only if it is valid. An invalid spec is refused with INVALID_ARGUMENT and reason
@@ -509,6 +680,18 @@ export const AgentService: GenService<{
     methodKind: "unary";
     input: typeof ValidateAgentRequestSchema;
     output: typeof ValidateAgentResponseSchema;
+  },
+  /**
+   * Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
+   * host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+   * only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
+   *
+   * @generated from rpc reeve.agent.v1.AgentService.ExplainAgent
+   */
+  explainAgent: {
+    methodKind: "unary";
+    input: typeof ExplainAgentRequestSchema;
+    output: typeof ExplainAgentResponseSchema;
   },
   /**
    * Lists the models that agents may name, and the providers, as the runtimes announced them. The

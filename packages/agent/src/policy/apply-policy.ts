@@ -1,0 +1,92 @@
+import type { AgentSpec, Limits } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { ResolvedModel } from "../resolve/resolve-model.ts";
+import { limitsFor, limitValues } from "../spec/limits.ts";
+import { parseNetworkEntry } from "../spec/network-entry.ts";
+import type { CallerPolicy } from "./caller-policy.ts";
+import { withheldHost, withheldModel } from "./caller-policy.ts";
+import type { Withheld } from "./policy.ts";
+import { loweredMaxima } from "./policy-limits.ts";
+
+/** What the policy leaves of a list, what it withholds, and warnings that say so. */
+export interface Permitted<Item> {
+  readonly permitted: readonly Item[];
+  readonly withheld: readonly Withheld[];
+  readonly warnings: readonly string[];
+}
+
+/** Throws a Failure with reason POLICY_DENIED if the policy withholds a model that a run cannot do without. */
+export function assertModelAllowed(
+  policy: CallerPolicy,
+  field: string,
+  { model }: ResolvedModel,
+): void {
+  const withheld = withheldModel(policy, model);
+  if (withheld === undefined) return;
+  const description = `${withheld.reason}; choose another model, or ask the operator`;
+  throw new Failure("denied", ErrorReason.POLICY_DENIED, `${field}: ${description}`, {
+    violations: [{ field, description, reason: "POLICY_DENIED" }],
+    metadata: { rule: withheld.rule, kind: withheld.kind, name: withheld.name },
+  });
+}
+
+/** Returns the fallback models that the policy does not withhold. */
+export function permittedFallbacks(
+  policy: CallerPolicy,
+  fallbacks: readonly ResolvedModel[],
+): Permitted<ResolvedModel> {
+  return permitted(fallbacks, "fallback_models", ({ model }) => withheldModel(policy, model));
+}
+
+/** Returns the destinations of an agent that the policy does not withhold. */
+export function permittedHosts(policy: CallerPolicy, spec: AgentSpec): Permitted<string> {
+  const hosts = spec.deepAgent?.network?.allow ?? [];
+  return permitted(hosts, "deep_agent.network.allow", (text) => withheldDestination(policy, text));
+}
+
+/** Returns why the policy withholds a destination, as a spec writes it. */
+export function withheldDestination(policy: CallerPolicy, text: string): Withheld | undefined {
+  const entry = parseNetworkEntry(text, "agent");
+  // The check of the spec refuses what is not a destination, and so does the toolhost.
+  return entry && withheldHost(policy, entry);
+}
+
+/** Returns the limits for a run of the agent, bounded by those of the deployment and of the policy. */
+export function lowered(
+  spec: AgentSpec,
+  maxima: Limits | undefined,
+  policy: CallerPolicy,
+): { readonly limits: Limits; readonly warnings: readonly string[] } {
+  const warnings = [...limitValues(limitsFor(spec, undefined))].flatMap(([field, value]) => {
+    const bound = policy.limits.get(field);
+    if (bound === undefined || value <= bound.max) return [];
+    return [
+      `policy: ${field} is lowered from ${shown(field, value)} to ${shown(field, bound.max)} by the rule "${bound.rule}" of the operator's policy`,
+    ];
+  });
+  return { limits: limitsFor(spec, loweredMaxima(maxima, policy.limits)), warnings };
+}
+
+function shown(field: string, value: number): string {
+  return field === "budgets.max_wall_clock" ? `${value / 1000}s` : String(value);
+}
+
+function permitted<Item>(
+  items: readonly Item[],
+  field: string,
+  withheldBy: (item: Item) => Withheld | undefined,
+): Permitted<Item> {
+  const kept: Item[] = [];
+  const withheld: Withheld[] = [];
+  for (const item of items) {
+    const found = withheldBy(item);
+    if (found === undefined) kept.push(item);
+    else withheld.push(found);
+  }
+  return {
+    permitted: kept,
+    withheld,
+    warnings: withheld.map(({ reason }) => `${field}: ${reason}`),
+  };
+}

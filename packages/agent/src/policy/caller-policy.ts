@@ -1,0 +1,141 @@
+import { Role } from "@reeve/contracts/access/role";
+import type { ModelSpec } from "@reeve/contracts/agent";
+import type { PermissionClass, ToolDescriptor } from "@reeve/contracts/tool";
+import type { NetworkEntry } from "../spec/network-entry.ts";
+import { decide, matchesCaller } from "./decide.ts";
+import type { Policy, PolicyCaller, PolicyItem, PolicyRule, Withheld } from "./policy.ts";
+import { runContexts } from "./policy.ts";
+import { hostItem, modelItems, toolItems } from "./policy-items.ts";
+import type { PolicyLimits } from "./policy-limits.ts";
+import { lowestLimits, mildest, strictest } from "./policy-limits.ts";
+
+/** What a policy decides for the runs of one caller. It depends on no agent spec. */
+export interface CallerPolicy {
+  /** The names of the rules that match, in the order of the policy. */
+  readonly rules: readonly string[];
+  /** Classes that agents have although their specs do not name them. */
+  readonly grants: ReadonlySet<PermissionClass>;
+  readonly limits: PolicyLimits;
+  /** Returns why a thing is withheld, or undefined if it is allowed. */
+  withheld(item: PolicyItem): Withheld | undefined;
+}
+
+/** Allows everything that an agent spec may name, and grants nothing. */
+export const unrestricted: CallerPolicy = {
+  rules: [],
+  grants: new Set(),
+  limits: new Map(),
+  withheld: () => undefined,
+};
+
+/** Returns why the policy withholds a tool: because of its class, its name, its MCP server, or its pool. */
+export function withheldTool(policy: CallerPolicy, tool: ToolDescriptor): Withheld | undefined {
+  return firstWithheld(policy, toolItems(tool));
+}
+
+/** Returns why the policy withholds a model: because of its provider or its name. */
+export function withheldModel(policy: CallerPolicy, model: ModelSpec): Withheld | undefined {
+  return firstWithheld(policy, modelItems(model));
+}
+
+/** Returns why the policy withholds a destination of the network. */
+export function withheldHost(policy: CallerPolicy, entry: NetworkEntry): Withheld | undefined {
+  return policy.withheld(hostItem(entry));
+}
+
+function firstWithheld(policy: CallerPolicy, items: readonly PolicyItem[]): Withheld | undefined {
+  for (const item of items) {
+    const found = policy.withheld(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Returns what a policy decides for a caller. Without known roles: what it decides for callers with any roles, together. */
+export function policyFor(policy: Policy | undefined, caller: PolicyCaller): CallerPolicy {
+  if (policy === undefined) return unrestricted;
+  const { roles } = caller;
+  if (roles !== undefined) return ofRules(matching(policy, { ...caller, roles }));
+  const candidates = roleSets.map((set) => matching(policy, { ...caller, roles: set }));
+  return forAll(distinct(candidates).map(ofRules));
+}
+
+/** Returns what a policy decides for a tenant: it withholds what it withholds from every caller who may start runs. */
+export function policyForTenant(policy: Policy | undefined, tenant: string): CallerPolicy {
+  if (policy === undefined) return unrestricted;
+  const candidates = roleSets.flatMap((roles) =>
+    runContexts.map((context) => matching(policy, { tenant, roles, context })),
+  );
+  return forAny(distinct(candidates).map(ofRules));
+}
+
+/** All sets of roles that a caller who starts runs may have. */
+const roleSets: readonly ReadonlySet<Role>[] = [Role.APPROVER, Role.AUTHOR, Role.OPERATOR].reduce<
+  readonly ReadonlySet<Role>[]
+>(
+  (sets, role) => [...sets, ...sets.map((set) => new Set([...set, role]))],
+  [new Set([Role.RUNNER])],
+);
+
+function matching(
+  { rules }: Policy,
+  caller: PolicyCaller & { readonly roles: ReadonlySet<Role> },
+): readonly PolicyRule[] {
+  return rules.filter((rule) => matchesCaller(rule, caller));
+}
+
+/** Removes repetitions: most policies distinguish few callers. */
+function distinct(sets: readonly (readonly PolicyRule[])[]): readonly (readonly PolicyRule[])[] {
+  return [
+    ...new Map(sets.map((rules) => [rules.map(({ name }) => name).join("\n"), rules])).values(),
+  ];
+}
+
+function ofRules(rules: readonly PolicyRule[]): CallerPolicy {
+  return {
+    rules: rules.map(({ name }) => name),
+    grants: new Set(rules.flatMap(({ grant }) => [...grant])),
+    limits: lowestLimits(rules),
+    withheld: (item) => decide(rules, item),
+  };
+}
+
+/** Allows what all of the policies allow. */
+function forAll(all: readonly CallerPolicy[]): CallerPolicy {
+  return {
+    rules: ruleNames(all),
+    grants: new Set(
+      [...(all[0]?.grants ?? [])].filter((each) => all.every(({ grants }) => grants.has(each))),
+    ),
+    limits: strictest(all.map(({ limits }) => limits)),
+    withheld: (item) => firstOf(all, (policy) => policy.withheld(item)),
+  };
+}
+
+/** Allows what any of the policies allows. */
+function forAny(all: readonly CallerPolicy[]): CallerPolicy {
+  return {
+    rules: ruleNames(all),
+    grants: new Set(all.flatMap(({ grants }) => [...grants])),
+    limits: mildest(all.map(({ limits }) => limits)),
+    withheld: (item) => {
+      const decisions = all.map((policy) => policy.withheld(item));
+      return decisions.includes(undefined) ? undefined : decisions[0];
+    },
+  };
+}
+
+function ruleNames(all: readonly CallerPolicy[]): readonly string[] {
+  return [...new Set(all.flatMap(({ rules }) => rules))];
+}
+
+function firstOf<Item, Found>(
+  items: readonly Item[],
+  find: (item: Item) => Found | undefined,
+): Found | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

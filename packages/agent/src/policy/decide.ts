@@ -1,0 +1,80 @@
+import { Role } from "@reeve/contracts/access/role";
+import { includesEntry, overlapsEntry } from "../spec/network-entry.ts";
+import type { PolicyCaller, PolicyItem, PolicyLists, PolicyRule, Withheld } from "./policy.ts";
+
+/** Returns whether all conditions of a rule match a caller whose roles are known. */
+export function matchesCaller(
+  { tenants, roles, contexts }: PolicyRule,
+  caller: PolicyCaller & { readonly roles: ReadonlySet<Role> },
+): boolean {
+  if (tenants !== undefined && !tenants.some((pattern) => pattern.matches(caller.tenant)))
+    return false;
+  if (contexts !== undefined && !contexts.has(caller.context)) return false;
+  return roles === undefined || [...roles].some((role) => hasRole(caller.roles, role));
+}
+
+/** Every role includes VIEWER. */
+function hasRole(roles: ReadonlySet<Role>, role: Role): boolean {
+  return role === Role.VIEWER ? roles.size > 0 : roles.has(role);
+}
+
+/**
+ * Decides on one thing by the rules that match a caller: a rule that denies it wins; if any rule has a list of what it allows of
+ * this kind, one of these lists must have it. Returns undefined if it is allowed.
+ */
+export function decide(rules: readonly PolicyRule[], item: PolicyItem): Withheld | undefined {
+  const denying = rules.find(({ deny }) => isDenied(deny, item));
+  if (denying !== undefined) {
+    return withheld(item, denying.name, `the rule "${denying.name}" of the operator's policy`);
+  }
+  const allowing = rules.filter(({ allow }) => allow[item.kind] !== undefined);
+  if (allowing.length === 0 || allowing.some(({ allow }) => isAllowed(allow, item)))
+    return undefined;
+  const names = listed(allowing.map(({ name }) => name));
+  return withheld(item, names, `the operator's policy, which allows only what ${names} lists,`);
+}
+
+function withheld(item: PolicyItem, rule: string, by: string): Withheld {
+  const name = item.kind === "network_hosts" ? item.entry.text : (item.names[0] ?? "");
+  return { kind: item.kind, name, rule, reason: `${by} withholds the ${nouns[item.kind]} ${name}` };
+}
+
+const nouns: Readonly<Record<PolicyItem["kind"], string>> = {
+  tool_classes: "class",
+  tools: "tool",
+  mcp_servers: "MCP server",
+  providers: "provider",
+  models: "model",
+  pools: "pool",
+  network_hosts: "host",
+};
+
+function isDenied(deny: PolicyLists, item: PolicyItem): boolean {
+  if (item.kind === "network_hosts") {
+    // A part of a request cannot be taken out of it.
+    return (deny.network_hosts ?? []).some((entry) => overlapsEntry(entry, item.entry));
+  }
+  return matchesName(deny, item);
+}
+
+function isAllowed(allow: PolicyLists, item: PolicyItem): boolean {
+  if (item.kind === "network_hosts") {
+    return (allow.network_hosts ?? []).some((entry) => includesEntry(entry, item.entry));
+  }
+  return matchesName(allow, item);
+}
+
+function matchesName(
+  lists: PolicyLists,
+  { kind, names }: Exclude<PolicyItem, { kind: "network_hosts" }>,
+): boolean {
+  return (lists[kind] ?? []).some((pattern) => names.some((name) => pattern.matches(name)));
+}
+
+/** How many rules a message names. */
+const maxListed = 5;
+
+function listed(names: readonly string[]): string {
+  const more = names.length > maxListed ? ` and ${names.length - maxListed} more` : "";
+  return `${names.slice(0, maxListed).join(", ")}${more}`;
+}

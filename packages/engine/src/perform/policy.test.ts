@@ -1,0 +1,218 @@
+import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
+import { Role } from "@reeve/contracts/access/role";
+import type { RunPrepared } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import { PermissionClass, ToolCallRequestSchema } from "@reeve/contracts/tool";
+import { create } from "@bufbuild/protobuf";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { describe, expect, test } from "vitest";
+import { countingModel } from "../../test/support/models.ts";
+import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
+import type { ModelProvider } from "../ports/model-provider.ts";
+
+const policyOf = (text: string) => parsePolicyFile(text, "policy.yaml");
+const startedBy = { startedByRoles: [Role.RUNNER], hasPolicy: true };
+
+/** Returns a model that calls `during` while it answers, before its turn has any effect. */
+function meanwhile(model: ModelProvider, during: () => void): ModelProvider {
+  return {
+    ...model,
+    async *stream(request, signal) {
+      during();
+      yield* model.stream(request, signal);
+    },
+  };
+}
+
+/** Returns a model that makes these calls, one in each turn without results, and calls `during` while it answers. */
+function calling(
+  calls: readonly (readonly [name: string, args: string])[],
+  during: () => void,
+): ModelProvider {
+  const left = [...calls];
+  const stream: ModelProvider["stream"] = async function* ({ messages }) {
+    const isDone = messages.some(({ role }) => role === "tool");
+    const call = isDone ? undefined : left.shift();
+    yield { kind: "text", text: "done" };
+    const [name = "", argumentsText = ""] = call ?? [];
+    const made = call === undefined ? [] : [{ providerCallId: "p", name, argumentsText }];
+    const finishReason = made.length > 0 ? "tool_calls" : "stop";
+    const turn = { messageJson: "{}", finishReason, calls: made, usage: undefined, model: "test" };
+    yield { kind: "turn", turn };
+  };
+  return meanwhile({ ...countingModel(0), stream }, during);
+}
+
+async function preparedBy(bench: WorkerBench): Promise<RunPrepared | undefined> {
+  return foldHead(emptyHead, await bench.events()).prepared;
+}
+
+async function resultsOf(bench: WorkerBench): Promise<readonly string[]> {
+  return (await bench.events()).flatMap(({ event }) =>
+    event.case === "toolResult" ? [event.value.result?.content ?? ""] : [],
+  );
+}
+
+describe("the start of a run", () => {
+  // Requirement: PERM-2
+  test("records what the policy decided, and the run has only what it allows", async () => {
+    const bench = new WorkerBench(countingModel(0));
+    bench.policy = policyOf(`
+rules:
+  - { name: base, deny: { tools: [other] }, limits: { max_rounds: 3, budgets: { max_tool_calls: 9 } } }
+  - { name: hosts, allow: { network_hosts: ["*.example.org:443"] } }`);
+    const network = { allow: ["api.example.org:443", "evil.org:443"] };
+    await bench.create({ maxRounds: 5, deepAgent: { network } }, startedBy);
+    bench.offers({ name: "allowed", permissionClass: PermissionClass.SAFE, source: "builtin" });
+    await bench.drive("w");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    const prepared = await preparedBy(bench);
+    const names = prepared?.tools.map(({ name }) => name);
+    expect(names).toContain("allowed");
+    expect(names).not.toContain("other");
+    expect(prepared?.limits).toMatchObject({ maxRounds: 3, budgets: { maxToolCalls: 9 } });
+    expect(prepared?.policy).toMatchObject({
+      rules: ["base", "hosts"],
+      withheld: [
+        { kind: "network_hosts", name: "evil.org:443", rule: "hosts", tool: "" },
+        { kind: "tools", name: "other", rule: "base", tool: "other" },
+      ],
+      networkAllow: ["api.example.org:443"],
+    });
+    expect(prepared?.warnings.join("\n")).toContain(
+      'max_rounds is lowered from 5 to 3 by the rule "base"',
+    );
+  });
+
+  test("depends on the roles and the place of the run", async () => {
+    const policy = policyOf(`
+rules:
+  - { name: runners, when: { roles: [runner] }, deny: { tools: [other] } }
+  - { name: threads, when: { contexts: [thread] }, deny: { tools: [count] } }`);
+    const toolsOf = async (roles: Role[]) => {
+      const bench = new WorkerBench(countingModel(0));
+      bench.policy = policy;
+      await (await bench.create({}, { startedByRoles: roles })).drive("w");
+      return (await preparedBy(bench))?.tools.map(({ name }) => name) ?? [];
+    };
+    expect(await toolsOf([Role.RUNNER])).not.toContain("other");
+    expect(await toolsOf([Role.OPERATOR])).toContain("other");
+    expect(await toolsOf([Role.OPERATOR])).toContain("count");
+    // The log of an earlier version has no roles.
+    expect(await toolsOf([])).not.toContain("other");
+  });
+
+  test("ends a run whose model is withheld, with the rule", async () => {
+    const bench = new WorkerBench(countingModel(0));
+    bench.policy = policyOf("rules: [{ name: no-test, deny: { providers: [test] } }]");
+    await (await bench.create({}, startedBy)).drive("w");
+    expectWhole(await bench.events(), RunStatus.ERROR);
+    const { error } = foldHead(emptyHead, await bench.events());
+    expect(error?.message).toContain('the rule "no-test" of the operator\'s policy');
+  });
+
+  test("fails at a worker without the policy of the gateway", async () => {
+    const bench = await new WorkerBench(countingModel(0)).create({}, startedBy);
+    await bench.drive("w");
+    expectWhole(await bench.events(), RunStatus.ERROR);
+    const { error } = foldHead(emptyHead, await bench.events());
+    expect(error?.message).toContain("set REEVE_POLICY_FILE of all runtimes");
+  });
+});
+
+describe("a call", () => {
+  const denyCount = policyOf("rules: [{ name: no-count, deny: { tools: [count] } }]");
+
+  // Requirement: PERM-2
+  test("that the policy of now withholds is a tool error with the rule, and is never executed", async () => {
+    const bench: WorkerBench = new WorkerBench(
+      meanwhile(countingModel(1), () => (bench.policy = denyCount)),
+    );
+    bench.policy = policyOf("rules: []");
+    await (await bench.create({}, startedBy)).drive("w");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    expect(bench.executed).toEqual([]);
+    expect(await resultsOf(bench)).toEqual([
+      'the call was cancelled: the rule "no-count" of the operator\'s policy withholds the tool count',
+    ]);
+  });
+
+  test("of a subtask is under the policy of the run", async () => {
+    const instructions = '{"title":"t","instructions":"count it"}';
+    const bench: WorkerBench = new WorkerBench(
+      calling(
+        [
+          ["run_subtask", instructions],
+          ["count", "{}"],
+        ],
+        () => (bench.policy = denyCount),
+      ),
+    );
+    bench.policy = policyOf("rules: []");
+    await (await bench.create({}, startedBy)).drive("w");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    expect(bench.executed).toEqual([]);
+    expect((await resultsOf(bench))[0]).toContain('the rule "no-count"');
+  });
+
+  test("of a tool of the runtime is refused too", async () => {
+    const denied = policyOf("rules: [{ name: no-artifacts, deny: { tools: [retrieve_*] } }]");
+    const call = ["retrieve_artifact", '{"artifact_id":"art_0123456789abcdef"}'] as const;
+    const bench: WorkerBench = new WorkerBench(calling([call], () => (bench.policy = denied)));
+    bench.policy = policyOf("rules: []");
+    await (await bench.create({}, startedBy)).drive("w");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    expect(await resultsOf(bench)).toEqual([
+      'the rule "no-artifacts" of the operator\'s policy withholds the tool retrieve_artifact',
+    ]);
+  });
+
+  test("reaches only hosts that the policy allows at the start and now", async () => {
+    const sent: string[] = [];
+    const bench: WorkerBench = new WorkerBench(
+      meanwhile(countingModel(1), () => {
+        bench.policy = policyOf(
+          'rules: [{ name: now, deny: { network_hosts: ["b.example.org:443"] } }]',
+        );
+      }),
+    );
+    bench.policy = policyOf(
+      'rules: [{ name: start, allow: { network_hosts: ["*.example.org:443"] } }]',
+    );
+    const allow = ["a.example.org:443", "b.example.org:443", "c.org:443"];
+    await bench.create({ deepAgent: { network: { allow } } }, startedBy);
+    const ports = bench.ports("w");
+    await bench.drive("w", 1, undefined, 1, {
+      ...ports,
+      toolCalls: async (pool) => {
+        const queue = await ports.toolCalls(pool);
+        return {
+          ...queue,
+          publish: (request, ...rest) => {
+            const { settings } = create(ToolCallRequestSchema, request);
+            sent.push(...(settings?.networkAllow ?? []));
+            return queue.publish(request, ...rest);
+          },
+        };
+      },
+    });
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    expect(sent).toEqual(["a.example.org:443"]);
+  });
+
+  test("of a model that the policy of now withholds fails, and its provider is not called", async () => {
+    let calls = 0;
+    const bench: WorkerBench = new WorkerBench(
+      meanwhile(countingModel(1), () => {
+        calls += 1;
+        bench.policy = policyOf("rules: [{ name: no-test, deny: { models: [test:x] } }]");
+      }),
+    );
+    bench.policy = policyOf("rules: []");
+    await (await bench.create({}, startedBy)).drive("w");
+    expectWhole(await bench.events(), RunStatus.ERROR);
+    expect(calls).toBe(1);
+    const { error } = foldHead(emptyHead, await bench.events());
+    expect(error?.message).toContain('the rule "no-test" of the operator\'s policy withholds');
+  });
+});

@@ -1,0 +1,25 @@
+import type { Policy } from "@reeve/agent/policy/policy";
+import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
+import { watchFile } from "@reeve/platform/process/watch-file";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+
+/**
+ * Returns a function that gives the operator's policy of now, which is read again when its file changes. Undefined: the setting
+ * names no file. Throws a Failure if the file cannot be read or has a mistake. When that happens later, the policy stays as it
+ * was, and the log says what is wrong.
+ */
+export function watchPolicy(
+  path: string | undefined,
+  log: Logger,
+  resources: AsyncDisposableStack,
+): () => Policy | undefined {
+  if (path === undefined) return () => undefined;
+  const file = watchFile(path, {
+    setting: "REEVE_POLICY_FILE",
+    noun: "policy",
+    parse: (text) => parsePolicyFile(text, "the file"),
+    log,
+  });
+  resources.use(file);
+  return () => file.current;
+}
