@@ -5,11 +5,12 @@ import * as approval from "./approval.ts";
 import * as artifact from "./artifact.ts";
 import { bucket, channel } from "./bus.ts";
 import * as memory from "./memory.ts";
-import * as projection from "./projection.ts";
-import * as queue from "./queue.ts";
-import * as reserve from "./reserve.ts";
+import * as projection from "./coordination/projection.ts";
+import * as queue from "./coordination/queue.ts";
+import * as quota from "./coordination/quota.ts";
+import * as reserve from "./coordination/reserve.ts";
 import * as run from "./run.ts";
-import * as sweeper from "./sweeper.ts";
+import * as sweeper from "./coordination/sweeper.ts";
 import * as thread from "./thread.ts";
 import * as tool from "./tool.ts";
 import * as toolhost from "./toolhost.ts";
@@ -21,6 +22,7 @@ const messages = [
   memory,
   projection,
   queue,
+  quota,
   reserve,
   run,
   sweeper,

@@ -5,6 +5,7 @@ import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { MemorySchema } from "@reeve/contracts/memory";
+import { QuotaUsageSchema } from "@reeve/contracts/quota";
 import { RunSchema } from "@reeve/contracts/run";
 import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
 import { ThreadSchema } from "@reeve/contracts/thread";
@@ -26,20 +27,24 @@ import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
-import { openRunLists } from "./app/list-runs.ts";
+import { countOpenRuns, openRunLists } from "./app/list-runs.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
 import type { GatewayConfig } from "./config.ts";
+import type { Quota } from "./quotas/quota.ts";
+import { RunQuotas } from "./quotas/run-quotas.ts";
 
 interface PortDependencies extends Pick<GatewayPorts, "policy"> {
   readonly nats: Nats;
   readonly log: Logger;
+  /** Returns the quotas that are in force. */
+  readonly quotas: () => readonly Quota[];
 }
 
 /** Opens the ports of a gateway on NATS. Their live views follow NATS until `signal` aborts. */
 export async function openPorts(
   config: GatewayConfig,
-  { nats, log, policy }: PortDependencies,
+  { nats, log, policy, quotas }: PortDependencies,
   signal: AbortSignal,
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
@@ -77,6 +82,12 @@ export async function openPorts(
       // The gateway only deletes snapshots, and writes none.
       snapshots: await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 }),
     },
+    runQuotas: new RunQuotas({
+      quotas,
+      usage: await openTable(nats, QuotaUsageSchema),
+      clock: systemClock,
+      countOpen: (...given) => countOpenRuns(runLists, ...given),
+    }),
     assertRoom: () => {
       if (reserveState(nats.connection).isSpent) throw reserveInUse();
     },

@@ -29,6 +29,8 @@ import { openApprovalsClient } from "./approvals-client.ts";
 import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
+import { limitRequests } from "./quotas/limit-requests.ts";
+import { openQuotas } from "./quotas/open-quotas.ts";
 import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { compareRun } from "./projections/compare-run.ts";
 import { compareThread } from "./projections/compare-thread.ts";
@@ -62,7 +64,8 @@ export async function startGateway(
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
   const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting);
-  const ports = await openPorts(config, { nats, log, policy }, background.signal);
+  const quotas = openQuotas(config, log, starting);
+  const ports = await openPorts(config, { nats, log, policy, quotas }, background.signal);
   const end = new AbortController();
   const ending = AbortSignal.any([signal, end.signal]);
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
@@ -80,6 +83,7 @@ export async function startGateway(
         plainRoutes,
         documents: plainDocuments,
         authenticate: authenticate(credentials),
+        interceptors: [limitRequests(quotas, steadyClock)],
         listener,
         limits: limitsOf(config),
         ready: () => connectionStateOf(nats.connection).isUp,

@@ -47,6 +47,7 @@ export class IndexedRows<Item, Field extends string> {
   readonly #database: IndexDatabase;
   readonly #upsert: StatementSync;
   readonly #delete: StatementSync;
+  readonly #has: StatementSync;
 
   constructor(definition: IndexDefinition<Item, Field>, database: IndexDatabase) {
     this.#definition = definition;
@@ -58,6 +59,7 @@ export class IndexedRows<Item, Field extends string> {
        ON CONFLICT (key) DO UPDATE SET ${changes.join()}`,
     );
     this.#delete = database.sql.prepare("DELETE FROM records WHERE key = ?");
+    this.#has = database.sql.prepare("SELECT 1 FROM records WHERE key = ?");
   }
 
   /** Returns the statements that create the tables of an index. */
@@ -103,6 +105,23 @@ export class IndexedRows<Item, Field extends string> {
       if (!(bytes instanceof Uint8Array)) throw new Error("a record of the index has no bytes");
       yield { order: String(position), bytes };
     }
+  }
+
+  /** Returns how many records are selected; of more than `limit` of a kind, that there are as many. */
+  count(selection: Selection<Field>, limit: number): number {
+    const { sql, values } = this.query(selection, undefined);
+    const counting = this.#database.sql.prepare(
+      `SELECT count(*) AS count FROM (${sql} LIMIT :limit)`,
+    );
+    const counts = (selection.kinds ?? this.#definition.kinds).map((kind) =>
+      Number(counting.get({ kind, limit, ...values })?.["count"] ?? 0),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Whether there is a record with this key. */
+  has(key: string): boolean {
+    return this.#has.get(key) !== undefined;
   }
 
   /** Returns the query of the records of one kind, and the values of its parameters but the kind. */

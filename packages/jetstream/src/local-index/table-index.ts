@@ -94,20 +94,30 @@ export class TableIndex<
     request: PageRequest,
     signal: AbortSignal,
   ): Promise<Page<MessageShape<Schema>>> {
-    const wanted = await this.#table.position(signal);
-    const rows = await this.#reach(wanted, signal);
-    const { items, nextPageToken } = await this.#reading(wanted, () =>
-      takePage(
-        (previous) => rows.select(selection, previous),
-        request,
-        ({ order }) => order,
-        ({ bytes }) => bytes.length,
-      ),
+    const { items, nextPageToken } = await this.read(
+      (rows) =>
+        takePage(
+          (previous) => rows.select(selection, previous),
+          request,
+          ({ order }) => order,
+          ({ bytes }) => bytes.length,
+        ),
+      signal,
     );
     const records = items.map(({ bytes }) =>
       fromBinary(this.#options.schema, bytes, storedReadOptions),
     );
     return { items: records, nextPageToken };
+  }
+
+  /** Reads the records of the index, which has everything that the table had before the call. */
+  async read<Result>(
+    read: (rows: IndexedRows<MessageShape<Schema>, Field>) => Result,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const wanted = await this.#table.position(signal);
+    const rows = await this.#reach(wanted, signal);
+    return await this.#reading(wanted, () => read(rows));
   }
 
   /** Reads from the index. Has it built again when it is damaged. */

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { abortLater } from "../async/abort-later.ts";
 import { sleep } from "../async/sleep.ts";
 import type { ListenAddress } from "../config.ts";
@@ -44,6 +44,11 @@ export interface ServeOptions extends ListenAddress {
   readonly documents?: ReadonlyMap<string, PlainDocument>;
   /** Default: every caller is accepted, and requests have no principal. */
   readonly authenticate?: Authenticate;
+  /**
+   * Interceptors of authenticated requests. They see the errors that handlers throw, and requests that validation refuses.
+   * Default: none.
+   */
+  readonly interceptors?: readonly Interceptor[];
   /** Whether the server can do its work now. Default: always. */
   ready?(): boolean;
   /** The certificate of a port that the server opens. Default: no TLS. */
@@ -102,6 +107,7 @@ export async function serve(
       interceptors: [
         traceServerRequests(),
         mapErrors(log, draining),
+        ...(options.interceptors ?? []),
         recheckStreams,
         validateRequests(),
       ],

@@ -267,7 +267,7 @@ export function pendingApprovals(head: RunHead): readonly Approval[] {
 /** Returns the run as clients see it. Throws for the head of a run that does not exist. */
 export function runOf(head: RunHead): Run {
   if (!head.isCreated) throw new Error("cannot show a run that does not exist");
-  const { runId, agentId, status, inputPreview, labels, threadId, scripted } = head;
+  const { runId, agentId, status, inputPreview, labels, threadId, scripted, startedBy } = head;
   const { createdAt, endedAt, error, cost, unknownEventSequence } = head;
   const modelWait = isTerminal(status) ? undefined : firstWait(head.modelWaits);
   return create(RunSchema, {
@@ -281,6 +281,7 @@ export function runOf(head: RunHead): Run {
     labels,
     threadId,
     scripted,
+    startedBy,
     unknownEventSequence,
     incompleteReason: head.incompleteReason,
     plan: [...head.plan],

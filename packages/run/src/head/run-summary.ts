@@ -29,6 +29,7 @@ export type RunSummary = Readonly<
     | "unknownEventSequence"
     | "origin"
     | "incompleteReason"
+    | "startedBy"
   >
 >;
 
@@ -43,6 +44,7 @@ export const emptySummary: RunSummary = {
   scripted: false,
   unknownEventSequence: 0,
   incompleteReason: IncompleteReason.UNSPECIFIED,
+  startedBy: "",
 };
 
 /**
@@ -74,6 +76,7 @@ function applied<Summarized extends RunSummary>(
         inputPreview: previewOf(event.value.input, previewCharacters),
         labels: event.value.labels,
         threadId: event.value.threadId,
+        startedBy: event.value.startedBy,
         status: RunStatus.QUEUED,
         ...(time && { createdAt: time }),
       };

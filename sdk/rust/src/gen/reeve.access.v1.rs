@@ -14,7 +14,7 @@ pub enum Role {
     Runner = 2,
     /// Decides approvals.
     Approver = 3,
-    /// Creates, changes, and deletes agents.
+    /// Creates, changes, deletes, and explains agents.
     Author = 4,
     /// Deletes runs, threads, and artifacts.
     Operator = 5,

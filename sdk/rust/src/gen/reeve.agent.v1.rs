@@ -549,6 +549,76 @@ pub struct ValidateAgentResponse {
     #[prost(message, optional, tag = "3")]
     pub normalized: ::core::option::Option<AgentSpec>,
 }
+/// Request of `ExplainAgent`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExplainAgentRequest {
+    /// Id of the agent.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Roles of the caller whose runs are explained. Empty: the roles of the credential.
+    #[prost(
+        enumeration = "super::super::access::v1::Role",
+        repeated,
+        packed = "false",
+        tag = "2"
+    )]
+    pub roles: ::prost::alloc::vec::Vec<i32>,
+    /// Where the runs take place: `plain` without a thread, `thread`, or `editor`. Empty: `plain`.
+    #[prost(string, tag = "3")]
+    pub context: ::prost::alloc::string::String,
+}
+/// Response of `ExplainAgent`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainAgentResponse {
+    /// What the deployment offers and what the agent names, ordered by kind and name.
+    #[prost(message, repeated, tag = "1")]
+    pub entries: ::prost::alloc::vec::Vec<AccessExplanation>,
+    /// The limits of a run, bounded by those of the deployment and of the policy.
+    #[prost(message, optional, tag = "2")]
+    pub limits: ::core::option::Option<Limits>,
+    /// The limits that the policy lowers or sets.
+    #[prost(message, repeated, tag = "3")]
+    pub policy_limits: ::prost::alloc::vec::Vec<PolicyLimit>,
+    /// Names of the rules of the operator's policy that apply, in the order of the policy.
+    #[prost(string, repeated, tag = "4")]
+    pub rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether the deployment has an operator's policy.
+    #[prost(bool, tag = "5")]
+    pub has_policy: bool,
+}
+/// Whether an agent may use something, and why not.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AccessExplanation {
+    /// Kind: `tool`, `model`, `network_host`, or `pool`.
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    /// Name of the tool, id of the model, destination, or name of the pool.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Whether the agent may use it.
+    #[prost(bool, tag = "3")]
+    pub allowed: bool,
+    /// Name of the rule of the operator's policy that withholds it, or of the rules whose lists do not
+    /// have it. Empty if no rule withholds it.
+    #[prost(string, tag = "4")]
+    pub rule: ::prost::alloc::string::String,
+    /// Why the agent may not use it. Empty if it may.
+    #[prost(string, tag = "5")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// A limit that the operator's policy sets.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PolicyLimit {
+    /// Field of the agent spec, for example `budgets.max_cost_usd`.
+    #[prost(string, tag = "1")]
+    pub field: ::prost::alloc::string::String,
+    /// The maximum. Seconds for times.
+    #[prost(double, tag = "2")]
+    pub max: f64,
+    /// Name of the rule.
+    #[prost(string, tag = "3")]
+    pub rule: ::prost::alloc::string::String,
+}
 /// Generated client implementations.
 pub mod agent_service_client {
     #![allow(
@@ -795,6 +865,33 @@ pub mod agent_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("reeve.agent.v1.AgentService", "ValidateAgent"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
+        /// host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+        /// only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
+        pub async fn explain_agent(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExplainAgentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainAgentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.agent.v1.AgentService/ExplainAgent",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.agent.v1.AgentService", "ExplainAgent"));
             self.inner.unary(req, path, codec).await
         }
         /// Lists the models that agents may name, and the providers, as the runtimes announced them. The

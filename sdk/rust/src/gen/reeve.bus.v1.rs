@@ -50,6 +50,30 @@ pub struct Rebuild {
     #[prost(uint64, tag = "7")]
     pub failed: u64,
 }
+/// What a tenant, or one subject of it, has used of a quota of the operator. A gateway replaces the
+/// version that it has read, so that gateways never admit more runs together than the quota allows.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct QuotaUsage {
+    /// Days since the epoch, in UTC, to which `runs_of_day` belongs.
+    #[prost(uint32, tag = "1")]
+    pub day: u32,
+    /// Number of runs that were admitted on that day.
+    #[prost(uint32, tag = "2")]
+    pub runs_of_day: u32,
+    /// Runs that were admitted and that the index of runs may not show yet.
+    #[prost(message, repeated, tag = "3")]
+    pub admitted: ::prost::alloc::vec::Vec<AdmittedRun>,
+}
+/// A run that was admitted.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AdmittedRun {
+    /// Id of the run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Time of the admission.
+    #[prost(message, optional, tag = "2")]
+    pub time: ::core::option::Option<::prost_types::Timestamp>,
+}
 /// Says that the reserve of the store has been freed, because a write found the store full. The sender
 /// publishes it directly after it has freed the reserve. Every gateway then looks at the reserve, at
 /// most every half second, and refuses new work until it has filled the reserve again. The message is
@@ -83,7 +107,8 @@ pub mod run_liveness_question {
 /// Reply to RunLivenessQuestion.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunLivenessReply {
-    /// State of the run. Unspecified if the question was about a thread.
+    /// State of the run. Unspecified if the question was about a thread, or if the service does not find the
+    /// run and cannot confirm that it does not exist. Only a gateway can.
     #[prost(enumeration = "RunLiveness", tag = "1")]
     pub run: i32,
     /// Ids of the runs that are the open turns of the thread. A turn may be open for a moment after its

@@ -85,6 +85,12 @@ pub enum ErrorReason {
     RunNotFailed = 43,
     /// FAILED_PRECONDITION: another run continues the run and has its files. Delete that run first.
     RunContinued = 44,
+    /// PERMISSION_DENIED: the operator's policy withholds a model that the agent needs. The metadata has
+    /// the name of the rule (`rule`) and what it withholds (`kind`, `name`).
+    PolicyDenied = 45,
+    /// RESOURCE_EXHAUSTED: a quota of the operator is used up. The metadata has the name of the quota
+    /// (`quota`), what it limits (`limit`), and how much of it (`max`).
+    QuotaExceeded = 46,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -130,6 +136,8 @@ impl ErrorReason {
             Self::RunNotEnded => "ERROR_REASON_RUN_NOT_ENDED",
             Self::RunNotFailed => "ERROR_REASON_RUN_NOT_FAILED",
             Self::RunContinued => "ERROR_REASON_RUN_CONTINUED",
+            Self::PolicyDenied => "ERROR_REASON_POLICY_DENIED",
+            Self::QuotaExceeded => "ERROR_REASON_QUOTA_EXCEEDED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -172,6 +180,8 @@ impl ErrorReason {
             "ERROR_REASON_RUN_NOT_ENDED" => Some(Self::RunNotEnded),
             "ERROR_REASON_RUN_NOT_FAILED" => Some(Self::RunNotFailed),
             "ERROR_REASON_RUN_CONTINUED" => Some(Self::RunContinued),
+            "ERROR_REASON_POLICY_DENIED" => Some(Self::PolicyDenied),
+            "ERROR_REASON_QUOTA_EXCEEDED" => Some(Self::QuotaExceeded),
             _ => None,
         }
     }

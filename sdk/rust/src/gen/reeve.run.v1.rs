@@ -427,6 +427,14 @@ pub struct RunCreated {
     /// run with the same id. 0 in a run that was started on its own.
     #[prost(uint32, tag = "20")]
     pub call_offset: u32,
+    /// Roles of the credential that started the run. The operator's policy applies to them as long as the
+    /// run lasts. Empty in logs of versions that did not record them.
+    #[prost(enumeration = "super::super::access::v1::Role", repeated, tag = "21")]
+    pub started_by_roles: ::prost::alloc::vec::Vec<i32>,
+    /// Whether the gateway that started the run had an operator's policy. A worker without one does not
+    /// prepare the run.
+    #[prost(bool, tag = "22")]
+    pub has_policy: bool,
 }
 /// The state of a failed run from which another run continues.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -570,6 +578,42 @@ pub struct RunPrepared {
     /// Models that take over from a model that gives no answer, in order.
     #[prost(message, repeated, tag = "13")]
     pub fallbacks: ::prost::alloc::vec::Vec<FallbackModel>,
+    /// What the operator's policy decided for the run. `tools`, `limits`, and `fallbacks` contain it
+    /// already. Unset if there was no policy.
+    #[prost(message, optional, tag = "14")]
+    pub policy: ::core::option::Option<PolicyDecision>,
+}
+/// What the operator's policy decided for a run when it was prepared. Later versions of the policy may
+/// only withhold more.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PolicyDecision {
+    /// Names of the rules that matched the run, in the order of the policy.
+    #[prost(string, repeated, tag = "1")]
+    pub rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the agent would have had without the policy. At most 200 entries.
+    #[prost(message, repeated, tag = "2")]
+    pub withheld: ::prost::alloc::vec::Vec<PolicyWithheld>,
+    /// Destinations that code and commands of the agent may reach, out of those that its spec names.
+    #[prost(string, repeated, tag = "3")]
+    pub network_allow: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Something that the operator's policy withholds.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PolicyWithheld {
+    /// Kind, as a rule names it: `tool_classes`, `tools`, `mcp_servers`, `providers`, `models`, `pools`,
+    /// or `network_hosts`.
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    /// Name of what is withheld. For a tool that is withheld because of its class, server, or pool,
+    /// `tool` has the name of the tool.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Name of the rule, or of the rules whose lists do not have it.
+    #[prost(string, tag = "3")]
+    pub rule: ::prost::alloc::string::String,
+    /// Name of the tool. Empty if no tool is withheld.
+    #[prost(string, tag = "4")]
+    pub tool: ::prost::alloc::string::String,
 }
 /// A model that takes over from one that gives no answer.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -711,8 +755,9 @@ pub struct ModelTurn {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ModelCallFailed {
     /// Constant that identifies the failure: `rate_limited`, `unavailable`, `paused`, `not_configured`,
-    /// `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`. `paused`: the
-    /// provider answered no call of the worker lately, and was not called.
+    /// `withheld`, `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`. `paused`:
+    /// the provider answered no call of the worker lately, and was not called. `withheld`: the operator's
+    /// policy withholds the model now, and the provider was not called.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
     /// Message of the provider.
@@ -1259,6 +1304,9 @@ pub struct Run {
     /// Whether the deletion of the run has begun. Only the index of runs has it: no method returns such a run.
     #[prost(bool, tag = "21")]
     pub deleting: bool,
+    /// Name of the person or program that started the run, unique in the tenant.
+    #[prost(string, tag = "22")]
+    pub started_by: ::prost::alloc::string::String,
 }
 /// A wait for the next attempt of a model call that its provider failed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -1,4 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { bucketOf } from "@reeve/contracts/channel";
 import type { ListRunsRequest, Run } from "@reeve/contracts/run";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import type { AgendaDefinition } from "@reeve/jetstream/local-index/agenda";
@@ -10,7 +11,7 @@ import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import { isTerminal } from "@reeve/run/head/run-status";
 
-type RunField = "agent_id" | "thread_id";
+type RunField = "agent_id" | "thread_id" | "started_by";
 
 /** Filtered lists of the indexed runs, newest first. */
 export type RunLists = TableIndex<typeof RunSchema, RunField>;
@@ -19,7 +20,7 @@ const statuses = Object.values(RunStatus).filter((status) => typeof status === "
 
 const definition: IndexDefinition<Run, RunField> = {
   name: "runs",
-  version: 2,
+  version: 3,
   // Within one millisecond, runs are ordered by id.
   orderOf: ({ createdAt, runId }) => {
     const ms = createdAt === undefined ? 0 : timestampMs(createdAt);
@@ -30,7 +31,11 @@ const definition: IndexDefinition<Run, RunField> = {
   kinds: statuses,
   isListed: ({ deleting }) => !deleting,
   // A thread has fewer runs than an agent, so lists that are filtered by both are read by the thread.
-  fields: { thread_id: ({ threadId }) => threadId, agent_id: ({ agentId }) => agentId },
+  fields: {
+    thread_id: ({ threadId }) => threadId,
+    agent_id: ({ agentId }) => agentId,
+    started_by: ({ startedBy }) => startedBy,
+  },
 };
 
 /** Time after a change of a run during which its writer may finish; then the run is swept. */
@@ -54,6 +59,33 @@ export function openRunLists(
     now: () => clock.now(),
   };
   return new TableIndex(runs, { ...home, schema: RunSchema, definition, agenda }, signal);
+}
+
+const openStatuses = statuses.filter((status) => !isTerminal(status));
+
+/** Which runs of a tenant are open. */
+export interface OpenRuns {
+  readonly count: number;
+  /** Those of the given runs that are not in the index: they do not exist yet. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Counts the runs of a tenant, or of one subject of it, that have not ended, up to `limit`. Has every run that the index of runs
+ * had before the call.
+ */
+export async function countOpenRuns(
+  lists: RunLists,
+  { tenant, subject }: { readonly tenant: string; readonly subject: string | undefined },
+  { runIds, limit }: { readonly runIds: readonly string[]; readonly limit: number },
+  signal: AbortSignal,
+): Promise<OpenRuns> {
+  const fields = subject === undefined ? {} : { started_by: subject };
+  const keyOf = (run: string) => bucketOf(RunSchema).key({ tenant, run });
+  return await lists.read((rows) => {
+    const count = rows.count({ tenant, fields, kinds: openStatuses }, limit);
+    return { count, missing: runIds.filter((run) => !rows.has(keyOf(run))) };
+  }, signal);
 }
 
 /** Returns a page of a tenant's runs, newest first. */

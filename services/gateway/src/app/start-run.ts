@@ -22,6 +22,7 @@ import { runIdOf } from "@reeve/run/commands/run-id";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { Failure } from "@reeve/platform/failure";
 import type { Credential } from "@reeve/platform/rpc/principal";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { reusedRequestId } from "@reeve/run/thread/refusals";
@@ -83,7 +84,10 @@ export async function startRun(
   return { run: await createRun(ports, key, created, request.onBusy, signal), warnings };
 }
 
-/** Stores and dispatches a run, in its thread if it has one. Returns the run if a concurrent request created it first. */
+/**
+ * Stores and dispatches a run, in its thread if it has one. Returns the run if a concurrent request created it first. Throws a
+ * Failure with reason QUOTA_EXCEEDED if a quota of the principal has no room for it.
+ */
 export async function createRun(
   ports: GatewayPorts,
   key: RunKey,
@@ -91,9 +95,18 @@ export async function createRun(
   onBusy: OnBusy,
   signal: AbortSignal,
 ): Promise<RunHead> {
-  return created.threadId === ""
-    ? await append(ports, key, created, signal)
-    : await startTurn(ports, key, created, onBusy, signal);
+  const principal = { tenant: key.tenant, subject: created.startedBy };
+  await ports.runQuotas.admit(principal, key.run, signal);
+  try {
+    return created.threadId === ""
+      ? await append(ports, key, created, signal)
+      : await startTurn(ports, key, created, onBusy, signal);
+  } catch (error) {
+    // After a failure of the store, the run may exist.
+    const isRefused = error instanceof Failure && error.kind !== "unavailable";
+    if (isRefused) await ports.runQuotas.withdraw(principal, key.run, signal);
+    throw error;
+  }
 }
 
 async function append(

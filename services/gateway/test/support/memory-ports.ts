@@ -78,6 +78,7 @@ export function memoryPorts(): MemoryPorts {
     shards: new SharedShards(new MemoryTable(), bootClock),
     threadLists: openThreadLists(threadIndex, home, never),
     workspaces: { records: new MemoryTable(), snapshots: new MemoryObjects({ maxBytes: 1_000 }) },
+    runQuotas: { admit: () => Promise.resolve(), withdraw: () => Promise.resolve() },
     assertRoom: () => undefined,
     offer: () => ({ tools, models }),
     policy: () => undefined,

@@ -38,7 +38,7 @@ const (
 	Role_ROLE_RUNNER Role = 2
 	// Decides approvals.
 	Role_ROLE_APPROVER Role = 3
-	// Creates, changes, and deletes agents.
+	// Creates, changes, deletes, and explains agents.
 	Role_ROLE_AUTHOR Role = 4
 	// Deletes runs, threads, and artifacts.
 	Role_ROLE_OPERATOR Role = 5

@@ -10,6 +10,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+	v1 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -859,11 +860,304 @@ func (x *ValidateAgentResponse) GetNormalized() *AgentSpec {
 	return nil
 }
 
+// Request of `ExplainAgent`.
+type ExplainAgentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the agent.
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Roles of the caller whose runs are explained. Empty: the roles of the credential.
+	Roles []v1.Role `protobuf:"varint,2,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`
+	// Where the runs take place: `plain` without a thread, `thread`, or `editor`. Empty: `plain`.
+	Context       string `protobuf:"bytes,3,opt,name=context,proto3" json:"context,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainAgentRequest) Reset() {
+	*x = ExplainAgentRequest{}
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainAgentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainAgentRequest) ProtoMessage() {}
+
+func (x *ExplainAgentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainAgentRequest.ProtoReflect.Descriptor instead.
+func (*ExplainAgentRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ExplainAgentRequest) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *ExplainAgentRequest) GetRoles() []v1.Role {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+func (x *ExplainAgentRequest) GetContext() string {
+	if x != nil {
+		return x.Context
+	}
+	return ""
+}
+
+// Response of `ExplainAgent`.
+type ExplainAgentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the deployment offers and what the agent names, ordered by kind and name.
+	Entries []*AccessExplanation `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	// The limits of a run, bounded by those of the deployment and of the policy.
+	Limits *Limits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
+	// The limits that the policy lowers or sets.
+	PolicyLimits []*PolicyLimit `protobuf:"bytes,3,rep,name=policy_limits,json=policyLimits,proto3" json:"policy_limits,omitempty"`
+	// Names of the rules of the operator's policy that apply, in the order of the policy.
+	Rules []string `protobuf:"bytes,4,rep,name=rules,proto3" json:"rules,omitempty"`
+	// Whether the deployment has an operator's policy.
+	HasPolicy     bool `protobuf:"varint,5,opt,name=has_policy,json=hasPolicy,proto3" json:"has_policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainAgentResponse) Reset() {
+	*x = ExplainAgentResponse{}
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainAgentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainAgentResponse) ProtoMessage() {}
+
+func (x *ExplainAgentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainAgentResponse.ProtoReflect.Descriptor instead.
+func (*ExplainAgentResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ExplainAgentResponse) GetEntries() []*AccessExplanation {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+func (x *ExplainAgentResponse) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+func (x *ExplainAgentResponse) GetPolicyLimits() []*PolicyLimit {
+	if x != nil {
+		return x.PolicyLimits
+	}
+	return nil
+}
+
+func (x *ExplainAgentResponse) GetRules() []string {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *ExplainAgentResponse) GetHasPolicy() bool {
+	if x != nil {
+		return x.HasPolicy
+	}
+	return false
+}
+
+// Whether an agent may use something, and why not.
+type AccessExplanation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Kind: `tool`, `model`, `network_host`, or `pool`.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Name of the tool, id of the model, destination, or name of the pool.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Whether the agent may use it.
+	Allowed bool `protobuf:"varint,3,opt,name=allowed,proto3" json:"allowed,omitempty"`
+	// Name of the rule of the operator's policy that withholds it, or of the rules whose lists do not
+	// have it. Empty if no rule withholds it.
+	Rule string `protobuf:"bytes,4,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Why the agent may not use it. Empty if it may.
+	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AccessExplanation) Reset() {
+	*x = AccessExplanation{}
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AccessExplanation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AccessExplanation) ProtoMessage() {}
+
+func (x *AccessExplanation) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AccessExplanation.ProtoReflect.Descriptor instead.
+func (*AccessExplanation) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *AccessExplanation) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *AccessExplanation) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AccessExplanation) GetAllowed() bool {
+	if x != nil {
+		return x.Allowed
+	}
+	return false
+}
+
+func (x *AccessExplanation) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *AccessExplanation) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// A limit that the operator's policy sets.
+type PolicyLimit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Field of the agent spec, for example `budgets.max_cost_usd`.
+	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
+	// The maximum. Seconds for times.
+	Max float64 `protobuf:"fixed64,2,opt,name=max,proto3" json:"max,omitempty"`
+	// Name of the rule.
+	Rule          string `protobuf:"bytes,3,opt,name=rule,proto3" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyLimit) Reset() {
+	*x = PolicyLimit{}
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyLimit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyLimit) ProtoMessage() {}
+
+func (x *PolicyLimit) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyLimit.ProtoReflect.Descriptor instead.
+func (*PolicyLimit) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *PolicyLimit) GetField() string {
+	if x != nil {
+		return x.Field
+	}
+	return ""
+}
+
+func (x *PolicyLimit) GetMax() float64 {
+	if x != nil {
+		return x.Max
+	}
+	return 0
+}
+
+func (x *PolicyLimit) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
 var File_reeve_agent_v1_agent_service_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
-	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\"\x13\n" +
+	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\"\x13\n" +
 	"\x11ListModelsRequest\"\x89\x01\n" +
 	"\x12ListModelsResponse\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
@@ -913,7 +1207,28 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x129\n" +
 	"\n" +
 	"normalized\x18\x03 \x01(\v2\x19.reeve.agent.v1.AgentSpecR\n" +
-	"normalized2\x81\x05\n" +
+	"normalized\"}\n" +
+	"\x13ExplainAgentRequest\x12\x1b\n" +
+	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12-\n" +
+	"\x05roles\x18\x02 \x03(\x0e2\x15.reeve.access.v1.RoleB\x00R\x05roles\x12\x1a\n" +
+	"\acontext\x18\x03 \x01(\tB\x00R\acontext\"\xfa\x01\n" +
+	"\x14ExplainAgentResponse\x12;\n" +
+	"\aentries\x18\x01 \x03(\v2!.reeve.agent.v1.AccessExplanationR\aentries\x12.\n" +
+	"\x06limits\x18\x02 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06limits\x12@\n" +
+	"\rpolicy_limits\x18\x03 \x03(\v2\x1b.reeve.agent.v1.PolicyLimitR\fpolicyLimits\x12\x14\n" +
+	"\x05rules\x18\x04 \x03(\tR\x05rules\x12\x1d\n" +
+	"\n" +
+	"has_policy\x18\x05 \x01(\bR\thasPolicy\"\x81\x01\n" +
+	"\x11AccessExplanation\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
+	"\aallowed\x18\x03 \x01(\bR\aallowed\x12\x12\n" +
+	"\x04rule\x18\x04 \x01(\tR\x04rule\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"I\n" +
+	"\vPolicyLimit\x12\x14\n" +
+	"\x05field\x18\x01 \x01(\tR\x05field\x12\x10\n" +
+	"\x03max\x18\x02 \x01(\x01R\x03max\x12\x12\n" +
+	"\x04rule\x18\x03 \x01(\tR\x04rule2\xe1\x05\n" +
 	"\fAgentService\x12V\n" +
 	"\vCreateAgent\x12\".reeve.agent.v1.CreateAgentRequest\x1a#.reeve.agent.v1.CreateAgentResponse\x12R\n" +
 	"\bGetAgent\x12\x1f.reeve.agent.v1.GetAgentRequest\x1a .reeve.agent.v1.GetAgentResponse\"\x03\x90\x02\x01\x12X\n" +
@@ -921,7 +1236,8 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"ListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12V\n" +
 	"\vUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n" +
 	"\vDeleteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12a\n" +
-	"\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x12X\n" +
+	"\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x12^\n" +
+	"\fExplainAgent\x12#.reeve.agent.v1.ExplainAgentRequest\x1a$.reeve.agent.v1.ExplainAgentResponse\"\x03\x90\x02\x01\x12X\n" +
 	"\n" +
 	"ListModels\x12!.reeve.agent.v1.ListModelsRequest\x1a\".reeve.agent.v1.ListModelsResponse\"\x03\x90\x02\x01BV\n" +
 	"\x12dev.reeve.agent.v1B\x11AgentServiceProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
@@ -938,7 +1254,7 @@ func file_reeve_agent_v1_agent_service_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_service_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_reeve_agent_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_reeve_agent_v1_agent_service_proto_goTypes = []any{
 	(*ListModelsRequest)(nil),     // 0: reeve.agent.v1.ListModelsRequest
 	(*ListModelsResponse)(nil),    // 1: reeve.agent.v1.ListModelsResponse
@@ -956,45 +1272,57 @@ var file_reeve_agent_v1_agent_service_proto_goTypes = []any{
 	(*DeleteAgentResponse)(nil),   // 13: reeve.agent.v1.DeleteAgentResponse
 	(*ValidateAgentRequest)(nil),  // 14: reeve.agent.v1.ValidateAgentRequest
 	(*ValidateAgentResponse)(nil), // 15: reeve.agent.v1.ValidateAgentResponse
-	(*ModelSpec)(nil),             // 16: reeve.agent.v1.ModelSpec
-	(*ProviderDescriptor)(nil),    // 17: reeve.agent.v1.ProviderDescriptor
-	(*AgentSpec)(nil),             // 18: reeve.agent.v1.AgentSpec
-	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(*ExplainAgentRequest)(nil),   // 16: reeve.agent.v1.ExplainAgentRequest
+	(*ExplainAgentResponse)(nil),  // 17: reeve.agent.v1.ExplainAgentResponse
+	(*AccessExplanation)(nil),     // 18: reeve.agent.v1.AccessExplanation
+	(*PolicyLimit)(nil),           // 19: reeve.agent.v1.PolicyLimit
+	(*ModelSpec)(nil),             // 20: reeve.agent.v1.ModelSpec
+	(*ProviderDescriptor)(nil),    // 21: reeve.agent.v1.ProviderDescriptor
+	(*AgentSpec)(nil),             // 22: reeve.agent.v1.AgentSpec
+	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(v1.Role)(0),                  // 24: reeve.access.v1.Role
+	(*Limits)(nil),                // 25: reeve.agent.v1.Limits
 }
 var file_reeve_agent_v1_agent_service_proto_depIdxs = []int32{
-	16, // 0: reeve.agent.v1.ListModelsResponse.models:type_name -> reeve.agent.v1.ModelSpec
-	17, // 1: reeve.agent.v1.ListModelsResponse.providers:type_name -> reeve.agent.v1.ProviderDescriptor
-	18, // 2: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
-	19, // 3: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
-	19, // 4: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
-	18, // 5: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	20, // 0: reeve.agent.v1.ListModelsResponse.models:type_name -> reeve.agent.v1.ModelSpec
+	21, // 1: reeve.agent.v1.ListModelsResponse.providers:type_name -> reeve.agent.v1.ProviderDescriptor
+	22, // 2: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
+	23, // 3: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
+	23, // 4: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
+	22, // 5: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
 	2,  // 6: reeve.agent.v1.CreateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
 	2,  // 7: reeve.agent.v1.GetAgentResponse.agent:type_name -> reeve.agent.v1.Agent
 	2,  // 8: reeve.agent.v1.ListAgentsResponse.agents:type_name -> reeve.agent.v1.Agent
-	18, // 9: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	22, // 9: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
 	2,  // 10: reeve.agent.v1.UpdateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
-	18, // 11: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	22, // 11: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
 	3,  // 12: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
-	18, // 13: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
-	4,  // 14: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
-	6,  // 15: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
-	8,  // 16: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
-	10, // 17: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
-	12, // 18: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
-	14, // 19: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
-	0,  // 20: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
-	5,  // 21: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
-	7,  // 22: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
-	9,  // 23: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
-	11, // 24: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
-	13, // 25: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
-	15, // 26: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
-	1,  // 27: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
-	21, // [21:28] is the sub-list for method output_type
-	14, // [14:21] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	22, // 13: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
+	24, // 14: reeve.agent.v1.ExplainAgentRequest.roles:type_name -> reeve.access.v1.Role
+	18, // 15: reeve.agent.v1.ExplainAgentResponse.entries:type_name -> reeve.agent.v1.AccessExplanation
+	25, // 16: reeve.agent.v1.ExplainAgentResponse.limits:type_name -> reeve.agent.v1.Limits
+	19, // 17: reeve.agent.v1.ExplainAgentResponse.policy_limits:type_name -> reeve.agent.v1.PolicyLimit
+	4,  // 18: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
+	6,  // 19: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
+	8,  // 20: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
+	10, // 21: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
+	12, // 22: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
+	14, // 23: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
+	16, // 24: reeve.agent.v1.AgentService.ExplainAgent:input_type -> reeve.agent.v1.ExplainAgentRequest
+	0,  // 25: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
+	5,  // 26: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
+	7,  // 27: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
+	9,  // 28: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
+	11, // 29: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
+	13, // 30: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
+	15, // 31: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
+	17, // 32: reeve.agent.v1.AgentService.ExplainAgent:output_type -> reeve.agent.v1.ExplainAgentResponse
+	1,  // 33: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
+	26, // [26:34] is the sub-list for method output_type
+	18, // [18:26] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_service_proto_init() }
@@ -1010,7 +1338,7 @@ func file_reeve_agent_v1_agent_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_service_proto_rawDesc), len(file_reeve_agent_v1_agent_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	AgentService_UpdateAgent_FullMethodName   = "/reeve.agent.v1.AgentService/UpdateAgent"
 	AgentService_DeleteAgent_FullMethodName   = "/reeve.agent.v1.AgentService/DeleteAgent"
 	AgentService_ValidateAgent_FullMethodName = "/reeve.agent.v1.AgentService/ValidateAgent"
+	AgentService_ExplainAgent_FullMethodName  = "/reeve.agent.v1.AgentService/ExplainAgent"
 	AgentService_ListModels_FullMethodName    = "/reeve.agent.v1.AgentService/ListModels"
 )
 
@@ -52,6 +53,10 @@ type AgentServiceClient interface {
 	DeleteAgent(ctx context.Context, in *DeleteAgentRequest, opts ...grpc.CallOption) (*DeleteAgentResponse, error)
 	// Validates a spec without storing it.
 	ValidateAgent(ctx context.Context, in *ValidateAgentRequest, opts ...grpc.CallOption) (*ValidateAgentResponse, error)
+	// Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
+	// host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+	// only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
+	ExplainAgent(ctx context.Context, in *ExplainAgentRequest, opts ...grpc.CallOption) (*ExplainAgentResponse, error)
 	// Lists the models that agents may name, and the providers, as the runtimes announced them. The
 	// same for all tenants. Contains no credentials.
 	ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error)
@@ -125,6 +130,16 @@ func (c *agentServiceClient) ValidateAgent(ctx context.Context, in *ValidateAgen
 	return out, nil
 }
 
+func (c *agentServiceClient) ExplainAgent(ctx context.Context, in *ExplainAgentRequest, opts ...grpc.CallOption) (*ExplainAgentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExplainAgentResponse)
+	err := c.cc.Invoke(ctx, AgentService_ExplainAgent_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *agentServiceClient) ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListModelsResponse)
@@ -159,6 +174,10 @@ type AgentServiceServer interface {
 	DeleteAgent(context.Context, *DeleteAgentRequest) (*DeleteAgentResponse, error)
 	// Validates a spec without storing it.
 	ValidateAgent(context.Context, *ValidateAgentRequest) (*ValidateAgentResponse, error)
+	// Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
+	// host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+	// only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
+	ExplainAgent(context.Context, *ExplainAgentRequest) (*ExplainAgentResponse, error)
 	// Lists the models that agents may name, and the providers, as the runtimes announced them. The
 	// same for all tenants. Contains no credentials.
 	ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error)
@@ -189,6 +208,9 @@ func (UnimplementedAgentServiceServer) DeleteAgent(context.Context, *DeleteAgent
 }
 func (UnimplementedAgentServiceServer) ValidateAgent(context.Context, *ValidateAgentRequest) (*ValidateAgentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ValidateAgent not implemented")
+}
+func (UnimplementedAgentServiceServer) ExplainAgent(context.Context, *ExplainAgentRequest) (*ExplainAgentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExplainAgent not implemented")
 }
 func (UnimplementedAgentServiceServer) ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListModels not implemented")
@@ -322,6 +344,24 @@ func _AgentService_ValidateAgent_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_ExplainAgent_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExplainAgentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ExplainAgent(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ExplainAgent_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ExplainAgent(ctx, req.(*ExplainAgentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AgentService_ListModels_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListModelsRequest)
 	if err := dec(in); err != nil {
@@ -370,6 +410,10 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ValidateAgent",
 			Handler:    _AgentService_ValidateAgent_Handler,
+		},
+		{
+			MethodName: "ExplainAgent",
+			Handler:    _AgentService_ExplainAgent_Handler,
 		},
 		{
 			MethodName: "ListModels",

@@ -180,7 +180,8 @@ func (*RunLivenessQuestion_ThreadId) isRunLivenessQuestion_Subject() {}
 // Reply to RunLivenessQuestion.
 type RunLivenessReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// State of the run. Unspecified if the question was about a thread.
+	// State of the run. Unspecified if the question was about a thread, or if the service does not find the
+	// run and cannot confirm that it does not exist. Only a gateway can.
 	Run RunLiveness `protobuf:"varint,1,opt,name=run,proto3,enum=reeve.bus.v1.RunLiveness" json:"run,omitempty"`
 	// Ids of the runs that are the open turns of the thread. A turn may be open for a moment after its
 	// run has ended.

@@ -109,6 +109,12 @@ const (
 	ErrorReason_ERROR_REASON_RUN_NOT_FAILED ErrorReason = 43
 	// FAILED_PRECONDITION: another run continues the run and has its files. Delete that run first.
 	ErrorReason_ERROR_REASON_RUN_CONTINUED ErrorReason = 44
+	// PERMISSION_DENIED: the operator's policy withholds a model that the agent needs. The metadata has
+	// the name of the rule (`rule`) and what it withholds (`kind`, `name`).
+	ErrorReason_ERROR_REASON_POLICY_DENIED ErrorReason = 45
+	// RESOURCE_EXHAUSTED: a quota of the operator is used up. The metadata has the name of the quota
+	// (`quota`), what it limits (`limit`), and how much of it (`max`).
+	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 46
 )
 
 // Enum value maps for ErrorReason.
@@ -151,6 +157,8 @@ var (
 		42: "ERROR_REASON_RUN_NOT_ENDED",
 		43: "ERROR_REASON_RUN_NOT_FAILED",
 		44: "ERROR_REASON_RUN_CONTINUED",
+		45: "ERROR_REASON_POLICY_DENIED",
+		46: "ERROR_REASON_QUOTA_EXCEEDED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -190,6 +198,8 @@ var (
 		"ERROR_REASON_RUN_NOT_ENDED":          42,
 		"ERROR_REASON_RUN_NOT_FAILED":         43,
 		"ERROR_REASON_RUN_CONTINUED":          44,
+		"ERROR_REASON_POLICY_DENIED":          45,
+		"ERROR_REASON_QUOTA_EXCEEDED":         46,
 	}
 )
 
@@ -224,7 +234,8 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xd7\t\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\x98\n" +
+	"\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -263,7 +274,9 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1aERROR_REASON_NEWER_VERSION\x10)\x12\x1e\n" +
 	"\x1aERROR_REASON_RUN_NOT_ENDED\x10*\x12\x1f\n" +
 	"\x1bERROR_REASON_RUN_NOT_FAILED\x10+\x12\x1e\n" +
-	"\x1aERROR_REASON_RUN_CONTINUED\x10,BO\n" +
+	"\x1aERROR_REASON_RUN_CONTINUED\x10,\x12\x1e\n" +
+	"\x1aERROR_REASON_POLICY_DENIED\x10-\x12\x1f\n" +
+	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10.BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

@@ -14,6 +14,7 @@ import (
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+	v14 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	v13 "reeve.dev/sdk/go/gen/reeve/agent/v1"
 	v12 "reeve.dev/sdk/go/gen/reeve/approval/v1"
 	v11 "reeve.dev/sdk/go/gen/reeve/thread/v1"
@@ -2332,7 +2333,13 @@ type RunCreated struct {
 	WorkspaceId string `protobuf:"bytes,19,opt,name=workspace_id,json=workspaceId,proto3" json:"workspace_id,omitempty"`
 	// Added to the sequence in the ids of the run's calls, so that they differ from those of a deleted
 	// run with the same id. 0 in a run that was started on its own.
-	CallOffset    uint32 `protobuf:"varint,20,opt,name=call_offset,json=callOffset,proto3" json:"call_offset,omitempty"`
+	CallOffset uint32 `protobuf:"varint,20,opt,name=call_offset,json=callOffset,proto3" json:"call_offset,omitempty"`
+	// Roles of the credential that started the run. The operator's policy applies to them as long as the
+	// run lasts. Empty in logs of versions that did not record them.
+	StartedByRoles []v14.Role `protobuf:"varint,21,rep,packed,name=started_by_roles,json=startedByRoles,proto3,enum=reeve.access.v1.Role" json:"started_by_roles,omitempty"`
+	// Whether the gateway that started the run had an operator's policy. A worker without one does not
+	// prepare the run.
+	HasPolicy     bool `protobuf:"varint,22,opt,name=has_policy,json=hasPolicy,proto3" json:"has_policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2505,6 +2512,20 @@ func (x *RunCreated) GetCallOffset() uint32 {
 		return x.CallOffset
 	}
 	return 0
+}
+
+func (x *RunCreated) GetStartedByRoles() []v14.Role {
+	if x != nil {
+		return x.StartedByRoles
+	}
+	return nil
+}
+
+func (x *RunCreated) GetHasPolicy() bool {
+	if x != nil {
+		return x.HasPolicy
+	}
+	return false
 }
 
 // The state of a failed run from which another run continues.
@@ -2913,7 +2934,10 @@ type RunPrepared struct {
 	// that did not record it: a call then has at most four attempts.
 	Retry *v13.RetryPolicy `protobuf:"bytes,12,opt,name=retry,proto3" json:"retry,omitempty"`
 	// Models that take over from a model that gives no answer, in order.
-	Fallbacks     []*FallbackModel `protobuf:"bytes,13,rep,name=fallbacks,proto3" json:"fallbacks,omitempty"`
+	Fallbacks []*FallbackModel `protobuf:"bytes,13,rep,name=fallbacks,proto3" json:"fallbacks,omitempty"`
+	// What the operator's policy decided for the run. `tools`, `limits`, and `fallbacks` contain it
+	// already. Unset if there was no policy.
+	Policy        *PolicyDecision `protobuf:"bytes,14,opt,name=policy,proto3" json:"policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3039,6 +3063,153 @@ func (x *RunPrepared) GetFallbacks() []*FallbackModel {
 	return nil
 }
 
+func (x *RunPrepared) GetPolicy() *PolicyDecision {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+// What the operator's policy decided for a run when it was prepared. Later versions of the policy may
+// only withhold more.
+type PolicyDecision struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names of the rules that matched the run, in the order of the policy.
+	Rules []string `protobuf:"bytes,1,rep,name=rules,proto3" json:"rules,omitempty"`
+	// What the agent would have had without the policy. At most 200 entries.
+	Withheld []*PolicyWithheld `protobuf:"bytes,2,rep,name=withheld,proto3" json:"withheld,omitempty"`
+	// Destinations that code and commands of the agent may reach, out of those that its spec names.
+	NetworkAllow  []string `protobuf:"bytes,3,rep,name=network_allow,json=networkAllow,proto3" json:"network_allow,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyDecision) Reset() {
+	*x = PolicyDecision{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyDecision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyDecision) ProtoMessage() {}
+
+func (x *PolicyDecision) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyDecision.ProtoReflect.Descriptor instead.
+func (*PolicyDecision) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *PolicyDecision) GetRules() []string {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *PolicyDecision) GetWithheld() []*PolicyWithheld {
+	if x != nil {
+		return x.Withheld
+	}
+	return nil
+}
+
+func (x *PolicyDecision) GetNetworkAllow() []string {
+	if x != nil {
+		return x.NetworkAllow
+	}
+	return nil
+}
+
+// Something that the operator's policy withholds.
+type PolicyWithheld struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Kind, as a rule names it: `tool_classes`, `tools`, `mcp_servers`, `providers`, `models`, `pools`,
+	// or `network_hosts`.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Name of what is withheld. For a tool that is withheld because of its class, server, or pool,
+	// `tool` has the name of the tool.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Name of the rule, or of the rules whose lists do not have it.
+	Rule string `protobuf:"bytes,3,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Name of the tool. Empty if no tool is withheld.
+	Tool          string `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyWithheld) Reset() {
+	*x = PolicyWithheld{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyWithheld) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyWithheld) ProtoMessage() {}
+
+func (x *PolicyWithheld) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyWithheld.ProtoReflect.Descriptor instead.
+func (*PolicyWithheld) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *PolicyWithheld) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *PolicyWithheld) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PolicyWithheld) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *PolicyWithheld) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
 // A model that takes over from one that gives no answer.
 type FallbackModel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3052,7 +3223,7 @@ type FallbackModel struct {
 
 func (x *FallbackModel) Reset() {
 	*x = FallbackModel{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3064,7 +3235,7 @@ func (x *FallbackModel) String() string {
 func (*FallbackModel) ProtoMessage() {}
 
 func (x *FallbackModel) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3077,7 +3248,7 @@ func (x *FallbackModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FallbackModel.ProtoReflect.Descriptor instead.
 func (*FallbackModel) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FallbackModel) GetModel() *v13.ModelSpec {
@@ -3125,7 +3296,7 @@ type ModelCallStarted struct {
 
 func (x *ModelCallStarted) Reset() {
 	*x = ModelCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3137,7 +3308,7 @@ func (x *ModelCallStarted) String() string {
 func (*ModelCallStarted) ProtoMessage() {}
 
 func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3150,7 +3321,7 @@ func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallStarted.ProtoReflect.Descriptor instead.
 func (*ModelCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ModelCallStarted) GetAttempt() uint32 {
@@ -3213,7 +3384,7 @@ type ModelRetryDue struct {
 
 func (x *ModelRetryDue) Reset() {
 	*x = ModelRetryDue{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3225,7 +3396,7 @@ func (x *ModelRetryDue) String() string {
 func (*ModelRetryDue) ProtoMessage() {}
 
 func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3238,7 +3409,7 @@ func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRetryDue.ProtoReflect.Descriptor instead.
 func (*ModelRetryDue) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ModelRetryDue) GetAttempt() uint32 {
@@ -3262,7 +3433,7 @@ type TokensCounted struct {
 
 func (x *TokensCounted) Reset() {
 	*x = TokensCounted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3274,7 +3445,7 @@ func (x *TokensCounted) String() string {
 func (*TokensCounted) ProtoMessage() {}
 
 func (x *TokensCounted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3287,7 +3458,7 @@ func (x *TokensCounted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokensCounted.ProtoReflect.Descriptor instead.
 func (*TokensCounted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TokensCounted) GetInputTokens() uint32 {
@@ -3316,7 +3487,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3328,7 +3499,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3341,7 +3512,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -3364,7 +3535,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3376,7 +3547,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3389,7 +3560,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -3417,7 +3588,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3429,7 +3600,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3442,7 +3613,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -3467,7 +3638,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3479,7 +3650,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3492,7 +3663,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -3527,7 +3698,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3539,7 +3710,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3552,7 +3723,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -3588,7 +3759,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3600,7 +3771,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3613,7 +3784,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -3669,8 +3840,9 @@ func (x *ModelTurn) GetContextTokens() uint32 {
 type ModelCallFailed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Constant that identifies the failure: `rate_limited`, `unavailable`, `paused`, `not_configured`,
-	// `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`. `paused`: the
-	// provider answered no call of the worker lately, and was not called.
+	// `withheld`, `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`. `paused`:
+	// the provider answered no call of the worker lately, and was not called. `withheld`: the operator's
+	// policy withholds the model now, and the provider was not called.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Message of the provider.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
@@ -3698,7 +3870,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3710,7 +3882,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3723,7 +3895,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -3804,7 +3976,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3816,7 +3988,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3829,7 +4001,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -3867,7 +4039,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3879,7 +4051,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3892,7 +4064,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -3928,7 +4100,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3940,7 +4112,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3953,7 +4125,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -3993,7 +4165,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4005,7 +4177,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4018,7 +4190,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -4046,7 +4218,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x12\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x12\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -4172,7 +4344,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xf6\x06\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xd6\a\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -4198,7 +4370,10 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\tinherited\x18\x12 \x01(\v2\x1c.reeve.run.v1.InheritedStateR\tinherited\x12!\n" +
 	"\fworkspace_id\x18\x13 \x01(\tR\vworkspaceId\x12\x1f\n" +
 	"\vcall_offset\x18\x14 \x01(\rR\n" +
-	"callOffset\x1a9\n" +
+	"callOffset\x12?\n" +
+	"\x10started_by_roles\x18\x15 \x03(\x0e2\x15.reeve.access.v1.RoleR\x0estartedByRoles\x12\x1d\n" +
+	"\n" +
+	"has_policy\x18\x16 \x01(\bR\thasPolicy\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xba\x03\n" +
@@ -4235,7 +4410,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
-	"waitingFor\"\xa8\x05\n" +
+	"waitingFor\"\xde\x05\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -4251,7 +4426,17 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\vgated_tools\x18\v \x03(\tR\n" +
 	"gatedTools\x121\n" +
 	"\x05retry\x18\f \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x129\n" +
-	"\tfallbacks\x18\r \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\"\x8a\x01\n" +
+	"\tfallbacks\x18\r \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\x124\n" +
+	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\"\x85\x01\n" +
+	"\x0ePolicyDecision\x12\x14\n" +
+	"\x05rules\x18\x01 \x03(\tR\x05rules\x128\n" +
+	"\bwithheld\x18\x02 \x03(\v2\x1c.reeve.run.v1.PolicyWithheldR\bwithheld\x12#\n" +
+	"\rnetwork_allow\x18\x03 \x03(\tR\fnetworkAllow\"`\n" +
+	"\x0ePolicyWithheld\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
+	"\x04rule\x18\x03 \x01(\tR\x04rule\x12\x12\n" +
+	"\x04tool\x18\x04 \x01(\tR\x04tool\"\x8a\x01\n" +
 	"\rFallbackModel\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\"\xd3\x02\n" +
@@ -4396,7 +4581,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -4430,48 +4615,51 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*RunClaimed)(nil),               // 29: reeve.run.v1.RunClaimed
 	(*RunParked)(nil),                // 30: reeve.run.v1.RunParked
 	(*RunPrepared)(nil),              // 31: reeve.run.v1.RunPrepared
-	(*FallbackModel)(nil),            // 32: reeve.run.v1.FallbackModel
-	(*ModelCallStarted)(nil),         // 33: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 34: reeve.run.v1.ModelRetryDue
-	(*TokensCounted)(nil),            // 35: reeve.run.v1.TokensCounted
-	(*ToolCallStarted)(nil),          // 36: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 37: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 38: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 39: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 40: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 41: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 42: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 43: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 44: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 45: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 46: reeve.run.v1.Dispatch
-	nil,                              // 47: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 48: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 49: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 50: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 51: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 52: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 53: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 54: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 55: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 56: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 57: reeve.tool.v1.WorkspaceFile
-	(*v11.HistoryMessage)(nil),       // 58: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 59: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 60: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 61: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 62: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 63: reeve.agent.v1.RetryPolicy
-	(*v11.ExecutionTree)(nil),        // 64: reeve.thread.v1.ExecutionTree
+	(*PolicyDecision)(nil),           // 32: reeve.run.v1.PolicyDecision
+	(*PolicyWithheld)(nil),           // 33: reeve.run.v1.PolicyWithheld
+	(*FallbackModel)(nil),            // 34: reeve.run.v1.FallbackModel
+	(*ModelCallStarted)(nil),         // 35: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 36: reeve.run.v1.ModelRetryDue
+	(*TokensCounted)(nil),            // 37: reeve.run.v1.TokensCounted
+	(*ToolCallStarted)(nil),          // 38: reeve.run.v1.ToolCallStarted
+	(*MemoryWritten)(nil),            // 39: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 40: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 41: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 42: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 43: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 44: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 45: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 46: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 47: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 48: reeve.run.v1.Dispatch
+	nil,                              // 49: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 50: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 51: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 52: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 53: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 54: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 55: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 56: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 57: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 58: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 59: reeve.tool.v1.WorkspaceFile
+	(v14.Role)(0),                    // 60: reeve.access.v1.Role
+	(*v11.HistoryMessage)(nil),       // 61: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 62: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 63: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 64: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 65: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 66: reeve.agent.v1.RetryPolicy
+	(*v11.ExecutionTree)(nil),        // 67: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	49, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	51, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	50, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	52, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	10, // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	11, // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	51, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	52, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	53, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	54, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	12, // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	13, // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	14, // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -4489,60 +4677,63 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	29, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
 	30, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
 	31, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	33, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	41, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	42, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	43, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	44, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	36, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	37, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	38, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	40, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	34, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	35, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	53, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	35, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	43, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	44, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	45, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	46, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	38, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	39, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	40, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	42, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	36, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	37, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
+	55, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
 	2,  // 36: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
 	3,  // 37: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
 	4,  // 38: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	54, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	55, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	56, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	57, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
 	3,  // 41: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	56, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	54, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	57, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	47, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	58, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	56, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	59, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	49, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
 	28, // 46: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
 	27, // 47: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
 	26, // 48: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	58, // 49: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	39, // 50: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	48, // 51: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,  // 52: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 53: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	59, // 54: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	60, // 55: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	61, // 56: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	59, // 57: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	62, // 58: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	58, // 59: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	60, // 60: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	63, // 61: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	32, // 62: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	59, // 63: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	60, // 64: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 65: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	39, // 66: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 67: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	64, // 68: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	50, // 69: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	50, // 70: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	54, // 71: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 72: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	73, // [73:73] is the sub-list for method output_type
-	73, // [73:73] is the sub-list for method input_type
-	73, // [73:73] is the sub-list for extension type_name
-	73, // [73:73] is the sub-list for extension extendee
-	0,  // [0:73] is the sub-list for field type_name
+	60, // 49: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	61, // 50: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	41, // 51: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	50, // 52: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,  // 53: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,  // 54: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	62, // 55: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	63, // 56: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	64, // 57: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	62, // 58: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	65, // 59: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	61, // 60: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	63, // 61: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	66, // 62: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	34, // 63: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	32, // 64: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	33, // 65: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	62, // 66: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	63, // 67: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 68: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	41, // 69: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 70: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	67, // 71: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	52, // 72: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	52, // 73: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	56, // 74: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 75: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	76, // [76:76] is the sub-list for method output_type
+	76, // [76:76] is the sub-list for method input_type
+	76, // [76:76] is the sub-list for extension type_name
+	76, // [76:76] is the sub-list for extension extendee
+	0,  // [0:76] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -4587,14 +4778,14 @@ func file_reeve_run_v1_run_event_proto_init() {
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[17].OneofWrappers = []any{}
-	file_reeve_run_v1_run_event_proto_msgTypes[24].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   40,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

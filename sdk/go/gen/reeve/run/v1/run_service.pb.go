@@ -125,7 +125,9 @@ type Run struct {
 	// Unset if there is none. Returned only by `GetRun`.
 	ModelWait *ModelWait `protobuf:"bytes,20,opt,name=model_wait,json=modelWait,proto3" json:"model_wait,omitempty"`
 	// Whether the deletion of the run has begun. Only the index of runs has it: no method returns such a run.
-	Deleting      bool `protobuf:"varint,21,opt,name=deleting,proto3" json:"deleting,omitempty"`
+	Deleting bool `protobuf:"varint,21,opt,name=deleting,proto3" json:"deleting,omitempty"`
+	// Name of the person or program that started the run, unique in the tenant.
+	StartedBy     string `protobuf:"bytes,22,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -298,6 +300,13 @@ func (x *Run) GetDeleting() bool {
 		return x.Deleting
 	}
 	return false
+}
+
+func (x *Run) GetStartedBy() string {
+	if x != nil {
+		return x.StartedBy
+	}
+	return ""
 }
 
 // A wait for the next attempt of a model call that its provider failed.
@@ -1840,7 +1849,7 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\x8f\a\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xae\a\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -1864,7 +1873,9 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x06origin\x18\x13 \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x126\n" +
 	"\n" +
 	"model_wait\x18\x14 \x01(\v2\x17.reeve.run.v1.ModelWaitR\tmodelWait\x12\x1a\n" +
-	"\bdeleting\x18\x15 \x01(\bR\bdeleting\x1a9\n" +
+	"\bdeleting\x18\x15 \x01(\bR\bdeleting\x12\x1d\n" +
+	"\n" +
+	"started_by\x18\x16 \x01(\tR\tstartedBy\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xa5\x01\n" +

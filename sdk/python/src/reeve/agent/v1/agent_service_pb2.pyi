@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from reeve.access.v1 import role_pb2 as _role_pb2
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
 from reeve.agent.v1 import model_spec_pb2 as _model_spec_pb2
 from google.protobuf.internal import containers as _containers
@@ -128,3 +129,51 @@ class ValidateAgentResponse(_message.Message):
     warnings: _containers.RepeatedScalarFieldContainer[str]
     normalized: _agent_spec_pb2.AgentSpec
     def __init__(self, violations: _Optional[_Iterable[_Union[SpecViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[str]] = ..., normalized: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ...) -> None: ...
+
+class ExplainAgentRequest(_message.Message):
+    __slots__ = ("agent_id", "roles", "context")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    ROLES_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    roles: _containers.RepeatedScalarFieldContainer[_role_pb2.Role]
+    context: str
+    def __init__(self, agent_id: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., context: _Optional[str] = ...) -> None: ...
+
+class ExplainAgentResponse(_message.Message):
+    __slots__ = ("entries", "limits", "policy_limits", "rules", "has_policy")
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
+    POLICY_LIMITS_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    HAS_POLICY_FIELD_NUMBER: _ClassVar[int]
+    entries: _containers.RepeatedCompositeFieldContainer[AccessExplanation]
+    limits: _agent_spec_pb2.Limits
+    policy_limits: _containers.RepeatedCompositeFieldContainer[PolicyLimit]
+    rules: _containers.RepeatedScalarFieldContainer[str]
+    has_policy: bool
+    def __init__(self, entries: _Optional[_Iterable[_Union[AccessExplanation, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., policy_limits: _Optional[_Iterable[_Union[PolicyLimit, _Mapping]]] = ..., rules: _Optional[_Iterable[str]] = ..., has_policy: _Optional[bool] = ...) -> None: ...
+
+class AccessExplanation(_message.Message):
+    __slots__ = ("kind", "name", "allowed", "rule", "reason")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ALLOWED_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    kind: str
+    name: str
+    allowed: bool
+    rule: str
+    reason: str
+    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., allowed: _Optional[bool] = ..., rule: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class PolicyLimit(_message.Message):
+    __slots__ = ("field", "max", "rule")
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    MAX_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    field: str
+    max: float
+    rule: str
+    def __init__(self, field: _Optional[str] = ..., max: _Optional[float] = ..., rule: _Optional[str] = ...) -> None: ...

@@ -69,6 +69,11 @@ class AgentServiceStub:
                 request_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentRequest.SerializeToString,
                 response_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentResponse.FromString,
                 _registered_method=True)
+        self.ExplainAgent = channel.unary_unary(
+                '/reeve.agent.v1.AgentService/ExplainAgent',
+                request_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ExplainAgentRequest.SerializeToString,
+                response_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ExplainAgentResponse.FromString,
+                _registered_method=True)
         self.ListModels = channel.unary_unary(
                 '/reeve.agent.v1.AgentService/ListModels',
                 request_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListModelsRequest.SerializeToString,
@@ -128,6 +133,15 @@ class AgentServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExplainAgent(self, request, context):
+        """Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
+        host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+        only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListModels(self, request, context):
         """Lists the models that agents may name, and the providers, as the runtimes announced them. The
         same for all tenants. Contains no credentials.
@@ -168,6 +182,11 @@ def add_AgentServiceServicer_to_server(servicer, server):
                     servicer.ValidateAgent,
                     request_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentRequest.FromString,
                     response_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentResponse.SerializeToString,
+            ),
+            'ExplainAgent': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExplainAgent,
+                    request_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ExplainAgentRequest.FromString,
+                    response_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ExplainAgentResponse.SerializeToString,
             ),
             'ListModels': grpc.unary_unary_rpc_method_handler(
                     servicer.ListModels,
@@ -342,6 +361,33 @@ class AgentService:
             '/reeve.agent.v1.AgentService/ValidateAgent',
             reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentRequest.SerializeToString,
             reeve_dot_agent_dot_v1_dot_agent__service__pb2.ValidateAgentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExplainAgent(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.agent.v1.AgentService/ExplainAgent',
+            reeve_dot_agent_dot_v1_dot_agent__service__pb2.ExplainAgentRequest.SerializeToString,
+            reeve_dot_agent_dot_v1_dot_agent__service__pb2.ExplainAgentResponse.FromString,
             options,
             channel_credentials,
             insecure,

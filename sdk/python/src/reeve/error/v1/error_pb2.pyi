@@ -43,6 +43,8 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_RUN_NOT_ENDED: _ClassVar[ErrorReason]
     ERROR_REASON_RUN_NOT_FAILED: _ClassVar[ErrorReason]
     ERROR_REASON_RUN_CONTINUED: _ClassVar[ErrorReason]
+    ERROR_REASON_POLICY_DENIED: _ClassVar[ErrorReason]
+    ERROR_REASON_QUOTA_EXCEEDED: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_REQUEST: ErrorReason
 ERROR_REASON_INVALID_AGENT: ErrorReason
@@ -80,3 +82,5 @@ ERROR_REASON_NEWER_VERSION: ErrorReason
 ERROR_REASON_RUN_NOT_ENDED: ErrorReason
 ERROR_REASON_RUN_NOT_FAILED: ErrorReason
 ERROR_REASON_RUN_CONTINUED: ErrorReason
+ERROR_REASON_POLICY_DENIED: ErrorReason
+ERROR_REASON_QUOTA_EXCEEDED: ErrorReason

@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/queue/v1/holder_pb.ts";

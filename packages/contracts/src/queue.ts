@@ -1,1 +1,0 @@
-export * from "../gen/reeve/queue/v1/holder_pb.ts";

@@ -1,1 +1,0 @@
-export * from "../gen/reeve/bus/v1/sweeper_pb.ts";

@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
+import { Failure } from "@reeve/platform/failure";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import type { Clients } from "./support/clients.ts";
+import { clientsOf } from "./support/clients.ts";
+import type { GatewayBench } from "./support/gateway-bench.ts";
+import { openGatewayBench, tokens } from "./support/gateway-bench.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "reeve-quotas-"));
+const file = join(folder, "quotas.json");
+let bench: GatewayBench;
+let gateways: readonly Clients[];
+let globex: Clients;
+
+function setQuotas(...quotas: readonly object[]): void {
+  writeFileSync(file, JSON.stringify({ quotas }));
+}
+
+beforeAll(async () => {
+  setQuotas();
+  bench = await openGatewayBench({ REEVE_QUOTAS_FILE: file });
+  const urls = [bench.url, await bench.startAnother()];
+  gateways = urls.map((url) => clientsOf(url, `Bearer ${tokens.acme}`, "gRPC"));
+  globex = clientsOf(bench.url, `Bearer ${tokens.globex}`, "gRPC");
+  const spec = create(AgentSpecSchema, { id: "known", name: "known", model: "known" });
+  await gateways[0]?.agents.createAgent({ spec });
+  await globex.agents.createAgent({ spec });
+});
+
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const gateway = (turn: number): Clients => {
+  const found = gateways[turn % gateways.length];
+  if (found === undefined) throw new Error("there is no gateway");
+  return found;
+};
+
+const start = (clients: Clients) => clients.runs.startRun({ agentId: "known", input: "hello" });
+
+async function openRuns(): Promise<readonly string[]> {
+  const { runs } = await gateway(0).runs.listRuns({ pageSize: 1_000 });
+  return runs.filter(({ endedAt }) => endedAt === undefined).map(({ runId }) => runId);
+}
+
+/** Cancels the open runs of the tenant. Returns how many are left. */
+async function cancelAll(): Promise<number> {
+  await Promise.all((await openRuns()).map((runId) => gateway(0).runs.cancelRun({ runId })));
+  return (await openRuns()).length;
+}
+
+beforeEach(async () => {
+  setQuotas();
+  await vi.waitUntil(async () => (await cancelAll().catch(() => -1)) === 0, { timeout: 30_000 });
+});
+
+test("two gateways together admit as many open runs as a quota allows, and more when some end", async () => {
+  setQuotas({ name: "few", tenants: ["acme"], open_runs: 5 });
+  // Each gateway reads the file on its own.
+  for (const turn of [0, 1]) {
+    await expect
+      .poll(async () => {
+        const refusal = await start(gateway(turn)).catch(failureFrom);
+        return refusal instanceof Failure ? refusal.metadata : undefined;
+      })
+      .toEqual({ quota: "few", limit: "open_runs", max: "5" });
+  }
+  const before = await openRuns();
+  expect(before.length).toBeGreaterThanOrEqual(5);
+  for (const runId of before) await gateway(0).runs.cancelRun({ runId });
+  await expect.poll(async () => (await openRuns()).length).toBe(0);
+  const outcomes = await Promise.all(
+    Array.from({ length: 40 }, (_, turn) => start(gateway(turn)).catch(failureFrom)),
+  );
+  expect(outcomes.filter((outcome) => !(outcome instanceof Failure))).toHaveLength(5);
+  expect(await openRuns()).toHaveLength(5);
+  expect((await start(globex)).run?.runId).toMatch(/^run_/);
+});
+
+test("a request beyond the rate is refused with the time after which it is accepted", async () => {
+  setQuotas({ name: "slow", tenants: ["acme"], requests_per_second: 0.5 });
+  const refusals: Failure[] = [];
+  await expect
+    .poll(async () => {
+      const answer = await gateway(0).runs.listRuns({}).catch(failureFrom);
+      if (answer instanceof Failure) refusals.push(answer);
+      return refusals.length;
+    })
+    .toBeGreaterThan(0);
+  const [refusal] = refusals;
+  expect(refusal?.metadata).toEqual({
+    quota: "slow",
+    limit: "requests_per_second",
+    max: "0.5",
+  });
+  expect(refusal?.retryAfterMs).toBeGreaterThan(0);
+  expect(refusal?.retryAfterMs).toBeLessThanOrEqual(2_000);
+  await globex.runs.listRuns({});
+});
+
+test("a stream beyond the quota is refused until another one ends", async () => {
+  const { run } = await start(gateway(0));
+  const runId = run?.runId ?? "";
+  await bench.append(runId, { case: "runClaimed", value: { worker: "w" } });
+  setQuotas({ name: "one", tenants: ["acme"], per: "subject", streams: 1 });
+  const leave = new AbortController();
+  /** Opens a stream, which stays open. Returns why it is refused. */
+  const refusal = async (signal: AbortSignal) => {
+    const watch = gateway(0).runs.watchRun({ runId }, { signal });
+    const first = await watch[Symbol.asyncIterator]().next().catch(failureFrom);
+    return first instanceof Failure ? first.metadata : undefined;
+  };
+  const limit = { quota: "one", limit: "streams", max: "1" };
+  await expect.poll(() => refusal(leave.signal)).toEqual(limit);
+  leave.abort();
+  const last = new AbortController();
+  await expect.poll(() => refusal(last.signal)).toBeUndefined();
+  last.abort();
+});
