@@ -22,6 +22,7 @@ const contracts = [
   "agent",
   "approval",
   "artifact",
+  "audit",
   "error",
   "error-details",
   "memory",

@@ -16,10 +16,11 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { writeProtoDependencies } from "./write-proto-dependencies.ts";
 
-/** Files that only our own servers use: validation rules, roles of methods, and the envelopes of the bus. */
+/** Files that only our own servers use: validation rules, roles and audit of methods, and the envelopes of the bus. */
 export const serverOnly: ReadonlySet<string> = new Set([
   "buf/validate/validate.proto",
   "reeve/access/v1/role_option.proto",
+  "reeve/audit/v1/audit_option.proto",
   "reeve/bus/v1/bus.proto",
   "google/protobuf/descriptor.proto",
 ]);

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { agentsCommand } from "./commands/agents.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
+import { auditCommand } from "./commands/operate/audit.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { filesCommand } from "./commands/files.ts";
@@ -57,6 +58,7 @@ export function createProgram(context: Context): Command {
     artifactsCommand(context),
     filesCommand(context),
     ...signInCommands(context),
+    auditCommand(context),
     tokensCommand(context),
     provisionCommand(context),
     rebuildCommand(context),

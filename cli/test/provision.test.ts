@@ -49,6 +49,13 @@ async function ageOf(url: string, bucket: string): Promise<number> {
   return (await manager.streams.info(`KV_${bucket}`)).config.max_age / 1_000_000;
 }
 
+/** Returns how long the audit trail keeps an event, in milliseconds, and how many events of each tenant. */
+async function auditLimitsAt(url: string): Promise<readonly number[]> {
+  await using nats = await connectNats(url, { name: "test", log }, never);
+  const { config } = await (await jetstreamManager(nats.connection)).streams.info("AUDIT");
+  return [config.max_age / 1_000_000, config.max_msgs_per_subject];
+}
+
 // Requirement: OPS-5
 test("creates all streams, buckets, and queues, and changes nothing when repeated", async () => {
   using cleanup = new DisposableStack();
@@ -65,6 +72,11 @@ test("creates all streams, buckets, and queues, and changes nothing when repeate
   expect(store.consumers).toEqual({ DISPATCH: ["runtime"], TOOL_CALLS: ["default", "large"] });
   expect(await provision(environment)).toMatchObject({ code: exitCodes.ok, streams });
   expect(await storeAt(server.url, streams)).toEqual(store);
+  const dayMs = 86_400_000;
+  expect(await auditLimitsAt(server.url)).toEqual([400 * dayMs, 1_000_000]);
+  const limits = { REEVE_AUDIT_MAX_DAYS: "30", REEVE_AUDIT_MAX_EVENTS: "5000" };
+  await provision({ ...environment, ...limits });
+  expect(await auditLimitsAt(server.url)).toEqual([30 * dayMs, 5_000]);
 });
 
 const reason = whyNoReplicas();

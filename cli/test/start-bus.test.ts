@@ -18,7 +18,12 @@ test("only the owner of the data folder can use the NATS server of an embedded d
     {
       await using bus = await startBus(
         folder,
-        { natsPort: undefined, ackWaitMs: 1_000, log },
+        {
+          natsPort: undefined,
+          ackWaitMs: 1_000,
+          audit: { maxAgeMs: 86_400_000, maxEvents: 1_000 },
+          log,
+        },
         never,
       );
       const modes = secrets.map((path) => statSync(path).mode & 0o777);

@@ -11,6 +11,7 @@ import { approvalsConfig } from "@reeve/approvals/config";
 import { AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ApprovalSchema, ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { MemoryService } from "@reeve/contracts/memory";
 import { RunService } from "@reeve/contracts/run";
@@ -30,6 +31,7 @@ const services = [
   AgentService,
   ApprovalService,
   ArtifactService,
+  AuditService,
   MemoryService,
   RunService,
   ThreadService,

@@ -85,7 +85,11 @@ function listCommand(context: Context): Command {
   const command = new Command("list")
     .description("List agents.")
     .option("--json", "print one agent per line as JSON");
-  const format = { header: ["AGENT", "REVISION", "MODEL", "NAME"], row: rowOf, empty: "no agents" };
+  const format = {
+    header: ["AGENT", "REVISION", "BY", "MODEL", "NAME"],
+    row: rowOf,
+    empty: "no agents",
+  };
   return command.action(({ json }: { readonly json?: true }) =>
     withClient(context, command, async (reeve) => {
       const agents = reeve.agents.list(context);
@@ -121,10 +125,11 @@ function deleteCommand(context: Context): Command {
   );
 }
 
-function rowOf({ spec, revision }: Agent): readonly string[] {
+function rowOf({ spec, revision, createdBy }: Agent): readonly string[] {
   return [
     oneLine(spec?.id ?? "", 63),
     String(revision),
+    oneLine(createdBy, 40),
     oneLine(spec?.model ?? "", 60),
     oneLine(spec?.name ?? "", 60),
   ];

@@ -20,3 +20,22 @@ export function parsePort(text: string): number {
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
   throw new InvalidArgumentError("Use a port from 1 to 65535.");
 }
+
+const unitsMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Parses a time: ISO 8601 with a zone, or how long ago, such as `90s`, `1h`, or `7d`. */
+export function parseTime(text: string): Date {
+  const [, count, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined) return new Date(Date.now() - Number(count) * (unitsMs[unit] ?? 0));
+  const hasZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+  const time = new Date(hasZone.test(text) ? text : Number.NaN);
+  if (!Number.isNaN(time.getTime())) return time;
+  throw new InvalidArgumentError(
+    "Use a time such as 2030-01-31T00:00:00Z, or how long ago: 90s, 30m, 1h, 7d.",
+  );
+}

@@ -1,3 +1,4 @@
+import { setAuditLimits } from "@reeve/jetstream/audit/set-limits";
 import { setReplicas, provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { readConfig } from "@reeve/platform/config";
 import { createLogger } from "@reeve/platform/telemetry/logger";
@@ -5,13 +6,13 @@ import { connectNats, credentialsOf } from "@reeve/platform/nats/connect-nats";
 import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
-import { provisionConfig } from "./provision-config.ts";
+import { auditLimitsOf, provisionConfig } from "./provision-config.ts";
 
 /** Creates what the services store in NATS, before the first of them starts. */
 export function provisionCommand(context: Context): Command {
   const command = new Command("provision").description(
     "Create the streams, buckets, and consumers that the services need in NATS. Safe to repeat.\n\n" +
-      "Reads the environment variables REEVE_NATS_*, REEVE_POOLS, and REEVE_STREAM_REPLICAS.",
+      "Reads the environment variables REEVE_NATS_*, REEVE_POOLS, REEVE_STREAM_REPLICAS, and REEVE_AUDIT_MAX_*.",
   );
   return command.action(async () => {
     const { environment, signal, terminal } = context;
@@ -25,6 +26,7 @@ export function provisionCommand(context: Context): Command {
       ...(await provisionStreams(nats, queues, signal)),
       ...(await provisionBuckets(nats, signal)),
     ].toSorted();
+    await setAuditLimits(nats, auditLimitsOf(config));
     await setReplicas(nats, streams, replicas, signal);
     terminal.out(`${streams.join("\n")}\n`);
     terminal.note(`pools: ${config.REEVE_POOLS.join(", ")}\n`);

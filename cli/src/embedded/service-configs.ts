@@ -7,6 +7,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { runtimeConfig } from "@reeve/runtime/config";
+import { auditLimitsConfig, auditLimitsOf } from "../commands/provision-config.ts";
 import { toolhostConfig } from "@reeve/toolhost/config";
 
 /** Values of an embedded deployment that are known only when it starts. */
@@ -38,8 +39,11 @@ export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {
     REEVE_INTERNAL_TOKEN: parts.internalToken,
     REEVE_SCRIPTS: settings["REEVE_SCRIPTS"] || exampleScripts,
     REEVE_POOL: "default",
+    // The person with the token of the data folder operates the deployment.
+    REEVE_AUDIT_TENANT: settings["REEVE_AUDIT_TENANT"] || "local",
   };
   return {
+    audit: auditLimitsOf(readConfig(auditLimitsConfig, environment)),
     toolhost: readConfig(toolhostConfig, environment),
     runtime: readConfig(runtimeConfig, environment),
     approvals: readConfig(approvalsConfig, environment),

@@ -9,6 +9,8 @@ import {
   writeServerUsers,
 } from "@reeve/jetstream/access/server-users";
 import type { Credentials } from "@reeve/jetstream/access/server-users";
+import type { AuditLimits } from "@reeve/jetstream/audit/set-limits";
+import { setAuditLimits } from "@reeve/jetstream/audit/set-limits";
 import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
 import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -26,6 +28,8 @@ interface BusOptions {
   /** Undefined: any free port. */
   readonly natsPort: number | undefined;
   readonly ackWaitMs: number;
+  /** How much of the audit trail is kept. */
+  readonly audit: AuditLimits;
   readonly log: Logger;
 }
 
@@ -35,7 +39,7 @@ interface BusOptions {
  */
 export async function startBus(
   dataDir: string,
-  { natsPort, ackWaitMs, log }: BusOptions,
+  { natsPort, ackWaitMs, audit, log }: BusOptions,
   signal: AbortSignal,
 ): Promise<Bus> {
   await using starting = new AsyncDisposableStack();
@@ -63,6 +67,7 @@ export async function startBus(
     await using nats = await connect(operator);
     await provisionStreams(nats, { pools: ["default"], ackWaitMs }, signal);
     await provisionBuckets(nats, signal);
+    await setAuditLimits(nats, audit);
   }
   const connected = new Map<ServiceName, Nats>();
   for (const name of serviceNames) connected.set(name, starting.use(await connect(name)));

@@ -59,7 +59,9 @@ export async function startEmbedded(
     internalToken: randomBytes(24).toString("hex"),
   });
   const { REEVE_ACK_WAIT_MS: ackWaitMs } = configs.runtime;
-  const bus = starting.use(await startBus(folder.path, { natsPort, ackWaitMs, log }, signal));
+  const { audit } = configs;
+  const options = { natsPort, ackWaitMs, audit, log };
+  const bus = starting.use(await startBus(folder.path, options, signal));
   starting.use(await startTracing("reeve", configs.runtime, log));
   // Not a child of `log`, which would have two fields `service`.
   const ports = (service: ServiceName) => ({

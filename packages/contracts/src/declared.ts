@@ -3,6 +3,7 @@ import { hasOption } from "@bufbuild/protobuf";
 import * as agent from "./agent.ts";
 import * as approval from "./approval.ts";
 import * as artifact from "./artifact.ts";
+import * as audit from "./audit.ts";
 import { bucket, channel } from "./bus.ts";
 import * as memory from "./memory.ts";
 import * as projection from "./coordination/projection.ts";
@@ -19,6 +20,7 @@ const messages = [
   agent,
   approval,
   artifact,
+  audit,
   memory,
   projection,
   queue,

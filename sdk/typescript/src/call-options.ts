@@ -1,3 +1,4 @@
+import type { AuditOutcome } from "#contracts/audit";
 import type { RunStatus } from "#contracts/run";
 
 /** Ends a request early. */
@@ -30,6 +31,24 @@ export interface ListApprovalsOptions extends ListOptions {
 export interface ListArtifactsOptions extends ListOptions {
   /** Only artifacts that this run created. */
   readonly runId?: string;
+}
+
+/** Which events to list. Without a filter: all. */
+export interface ListAuditEventsOptions extends ListOptions {
+  /** Only events at or after this time. */
+  readonly since?: Date | undefined;
+  /** Only events before this time. */
+  readonly until?: Date | undefined;
+  /** Only events of this subject. */
+  readonly subject?: string | undefined;
+  /** Only events with this action, such as `run.start`, or with all actions of a kind: `run`. */
+  readonly action?: string | undefined;
+  /** Only events with a resource that has this id. */
+  readonly resourceId?: string | undefined;
+  /** Only calls that ended like this. */
+  readonly outcome?: AuditOutcome | undefined;
+  /** Lists the events without a tenant instead, such as failed sign-ins. Default: false. */
+  readonly withoutTenant?: boolean | undefined;
 }
 
 export interface ListFilesOptions extends ListOptions {

@@ -11,6 +11,7 @@ import type { ExecutionTree } from "#contracts/thread";
 import { ExecutionTreeSchema } from "#contracts/thread";
 import type { ToolDescriptor } from "#contracts/tool";
 import { Agents } from "./agents.ts";
+import { AuditTrail } from "./audit.ts";
 import type { ClientOptions, Settings } from "./client-options.ts";
 import { settingsFrom } from "./client-options.ts";
 import type { Services } from "./connection.ts";
@@ -50,6 +51,7 @@ export interface StartRunOptions extends CallOptions {
  */
 export class Client implements Disposable {
   readonly agents: Agents;
+  readonly audit: AuditTrail;
   readonly files: Files;
   readonly memories: Memories;
   readonly threads: Threads;
@@ -58,6 +60,7 @@ export class Client implements Disposable {
   constructor(settings: Settings) {
     this.#requests = new Requests(settings);
     this.agents = new Agents(this.#requests);
+    this.audit = new AuditTrail(this.#requests);
     this.files = new Files(this.#requests);
     this.memories = new Memories(this.#requests);
     this.threads = new Threads(this.#requests);

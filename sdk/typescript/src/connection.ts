@@ -4,6 +4,7 @@ import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-no
 import { AgentService } from "#contracts/agent";
 import { ApprovalService } from "#contracts/approval";
 import { ArtifactService } from "#contracts/artifact";
+import { AuditService } from "#contracts/audit";
 import { MemoryService } from "#contracts/memory";
 import { RunService } from "#contracts/run";
 import { ThreadService } from "#contracts/thread";
@@ -15,6 +16,7 @@ export interface Services {
   readonly agents: Client<typeof AgentService>;
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
+  readonly audit: Client<typeof AuditService>;
   readonly files: Client<typeof WorkspaceService>;
   readonly memories: Client<typeof MemoryService>;
   readonly runs: Client<typeof RunService>;
@@ -44,6 +46,7 @@ export function openConnection({ address, token, ca }: ServerOptions): Connectio
     agents: createClient(AgentService, transport),
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),
+    audit: createClient(AuditService, transport),
     files: createClient(WorkspaceService, transport),
     memories: createClient(MemoryService, transport),
     runs: createClient(RunService, transport),

@@ -4,6 +4,8 @@ export type { Agent, AgentSpec } from "#contracts/agent";
 export type { Approval } from "#contracts/approval";
 export { ApprovalState } from "#contracts/approval";
 export type { Artifact } from "#contracts/artifact";
+export type { AuditEvent } from "#contracts/audit";
+export { AuditOutcome } from "#contracts/audit";
 export { ErrorReason } from "#contracts/error";
 export type { Memory } from "#contracts/memory";
 export type { Run, RunEvent } from "#contracts/run";
@@ -11,10 +13,12 @@ export { EventFamily, RunStatus } from "#contracts/run";
 export type { ExecutionTree, Thread, ThreadMessage } from "#contracts/thread";
 export type { FileEntry, ToolDescriptor } from "#contracts/tool";
 export type { Agents, AppliedAgent, ExplainOptions } from "./agents.ts";
+export type { AuditTrail } from "./audit.ts";
 export type {
   CallOptions,
   ListApprovalsOptions,
   ListArtifactsOptions,
+  ListAuditEventsOptions,
   ListFilesOptions,
   ListOptions,
   ListRunsOptions,

@@ -6,6 +6,7 @@ import {
 } from "@reeve/platform/process/settings";
 import { serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { z } from "zod";
+import { tenantName } from "./auth/names.ts";
 import { tokenList } from "./auth/token-list.ts";
 
 /** The settings of a gateway, from environment variables. */
@@ -22,6 +23,13 @@ export const gatewayConfig = z
     REEVE_OIDC_CONFIG: z.string().min(1).optional(),
     /** The file with the operator's policy, which is read again when it changes. Use the same file in all gateways and runtimes. */
     REEVE_POLICY_FILE: z.string().min(1).optional(),
+    /**
+     * Whether calls that change something are refused while the audit trail cannot be written (`required`), are accepted
+     * (`best-effort`), or are not recorded at all (`off`).
+     */
+    REEVE_AUDIT: z.enum(["required", "best-effort", "off"]).default("best-effort"),
+    /** The tenant whose operators may read the events without a tenant, such as failed sign-ins. Default: none. */
+    REEVE_AUDIT_TENANT: z.string().regex(tenantName, "is not the name of a tenant").optional(),
     REEVE_APPROVALS_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4681"),
     /** The authorities that sign the certificate of approvals, as PEM. Default: the public ones. */
     REEVE_APPROVALS_CA_FILE: z.string().optional(),

@@ -26,6 +26,7 @@ import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
 import { openApprovalsClient } from "./approvals-client.ts";
+import { openAudit } from "./audit/open-audit.ts";
 import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
@@ -71,7 +72,9 @@ export async function startGateway(
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
   starting.use(answerLiveness(nats, liveness, log, background.signal));
   const approvals = openApprovalsClient(config, log, starting);
-  const services = await gatewayServices(config, { ports, nats, approvals, log }, ending);
+  const audit = await openAudit(config.REEVE_AUDIT, { nats, background, log }, starting);
+  const parts = { ports, nats, approvals, log, audit };
+  const services = await gatewayServices(config, parts, ending);
   const credentials = await openCredentials(config, log, starting);
   const server = starting.use(
     await serve(
@@ -82,8 +85,9 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
-        authenticate: authenticate(credentials),
-        interceptors: [limitRequests(quotas, steadyClock)],
+        authenticate: audit.audited(authenticate(credentials)),
+        // Outside of the quotas: what these refuse is recorded too.
+        interceptors: [...audit.interceptors, limitRequests(quotas, steadyClock)],
         listener,
         limits: limitsOf(config),
         ready: () => connectionStateOf(nats.connection).isUp,

@@ -3,6 +3,7 @@ import type { Client, ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { MemoryService } from "@reeve/contracts/memory";
 import { RunService } from "@reeve/contracts/run";
@@ -15,10 +16,12 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import type { FilesPorts } from "./app/workspace-files.ts";
+import type { Audit } from "./audit/open-audit.ts";
 import type { GatewayConfig } from "./config.ts";
 import { agentService } from "./rpc/agent-service.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
+import { auditService } from "./rpc/audit-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
 import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
@@ -38,6 +41,7 @@ interface GatewayParts {
   readonly nats: Nats;
   readonly approvals: Client<typeof ApprovalService>;
   readonly log: Logger;
+  readonly audit: Pick<Audit, "trail">;
 }
 
 /**
@@ -46,7 +50,7 @@ interface GatewayParts {
  */
 export async function gatewayServices(
   config: GatewayConfig,
-  { ports, nats, approvals, log }: GatewayParts,
+  { ports, nats, approvals, log, audit }: GatewayParts,
   ending: AbortSignal,
 ): Promise<readonly RegisteredService[]> {
   const watchContext = { sleep: systemClock.sleep, ending, log };
@@ -55,6 +59,10 @@ export async function gatewayServices(
     registered(RunService, runService(ports, watchContext)),
     registered(AgentService, agentService(ports)),
     registered(ArtifactService, artifactService(ports)),
+    registered(
+      AuditService,
+      auditService({ trail: audit.trail, operatingTenant: config.REEVE_AUDIT_TENANT }),
+    ),
     registered(MemoryService, memoryService(ports)),
     registered(ThreadService, threadService(ports)),
     registered(ToolService, toolService(ports)),

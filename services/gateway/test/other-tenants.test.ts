@@ -76,3 +76,14 @@ describe("the runs of another tenant", () => {
     expect((await bench.acme.artifacts.listArtifacts({})).artifacts).toHaveLength(1);
   });
 });
+
+test("the audit trail of another tenant, and events without a tenant, are not listed", async () => {
+  const runId = await bench.queued();
+  const listed = async () => (await bench.acme.audit.listAuditEvents({ resourceId: runId })).events;
+  await expect.poll(listed).toHaveLength(1);
+  const others = await bench.globex.audit.listAuditEvents({});
+  expect(others.events.filter(({ tenant }) => tenant !== "globex")).toEqual([]);
+  expect(
+    await refusalOf(bench.globex.audit.listAuditEvents({ withoutTenant: true })),
+  ).toMatchObject({ kind: "denied", reason: "PERMISSION_DENIED" });
+});

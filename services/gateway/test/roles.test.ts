@@ -3,6 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
@@ -17,6 +18,7 @@ const services: readonly DescService[] = [
   AgentService,
   ApprovalService,
   ArtifactService,
+  AuditService,
   MemoryService,
   RunService,
   ThreadService,
@@ -47,6 +49,7 @@ const permitted = {
   ],
   operator: [
     "ArtifactService/DeleteArtifact",
+    "AuditService/ListAuditEvents",
     "RunService/DeleteRun",
     "ThreadService/DeleteThread",
   ],

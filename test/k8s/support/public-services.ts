@@ -1,6 +1,7 @@
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
@@ -11,6 +12,7 @@ export const publicServices: readonly string[] = [
   AgentService,
   ApprovalService,
   ArtifactService,
+  AuditService,
   MemoryService,
   RunService,
   ThreadService,

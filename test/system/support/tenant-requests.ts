@@ -58,6 +58,7 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     stranger: "ARTIFACT_NOT_FOUND",
   },
   "ArtifactService/ListArtifacts": { request: () => ({}) },
+  "AuditService/ListAuditEvents": { request: () => ({}) },
   "MemoryService/CreateMemory": { request: () => ({ text: "new" }) },
   "MemoryService/ListMemories": { request: () => ({}) },
   "MemoryService/RecallMemories": { request: () => ({ query: secret }) },

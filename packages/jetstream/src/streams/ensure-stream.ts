@@ -68,7 +68,7 @@ export function ensureStream(
 ): Promise<StreamPlace> {
   const required = streamConfig(channel);
   const state = connectionStateOf(connection);
-  const ensure = () => state.whileConnected(() => ensureConfig(connection, manager, required));
+  const ensure = () => state.whileConnected(() => ensureConfig(connection, manager, channel));
   const options = untilReady(connection, isUnanswered);
   const step = `stream ${required.name}`;
   return storeStep(connection, step, () => retry(ensure, options, neverAborts));
@@ -97,12 +97,14 @@ export function ensureBucket<Result>(
 async function ensureConfig(
   connection: NatsConnection,
   manager: JetStreamManager,
-  required: RequiredConfig,
+  channel: ChannelTemplate,
 ): Promise<StreamPlace> {
+  const required = streamConfig(channel);
   const { name } = required;
   for (let attempt = 0; attempt < maxChanges; attempt++) {
     const existing = await configOfStream(manager, name);
-    if (existing !== undefined && suffices(existing, required)) {
+    const needed = existing === undefined ? required : withoutAdjusted(existing, required, channel);
+    if (existing !== undefined && suffices(existing, needed)) {
       const isReplicated = existing.num_replicas > 1;
       if (isReplicated) await assertClusterKeepsReplicas(connection);
       return { name, isReplicated };
@@ -113,19 +115,31 @@ async function ensureConfig(
     await (
       existing === undefined
         ? manager.streams.add({ ...required, num_replicas: replicasOfNew(connection) })
-        : manager.streams.update(name, { ...(isNewer(existing) ? {} : required), subjects })
+        : manager.streams.update(name, { ...(isNewer(existing) ? {} : needed), subjects })
     ).catch(async (error: unknown) => {
       if (isForbidden(error)) throw notProvisioned(name, error);
       if ((await configOfStream(manager, name)) === undefined) throw error;
     });
   }
   const existing = await configOfStream(manager, name);
-  const settings = differences(existing ?? {}, required).join(", ");
+  const needed = existing === undefined ? required : withoutAdjusted(existing, required, channel);
+  const settings = differences(existing ?? {}, needed).join(", ");
   throw new Failure(
     "precondition",
     ErrorReason.INTERNAL,
     `stream ${name} does not have the ${settings} that this version needs; use nats-server 2.9 or later, and a stream that reeve created`,
   );
+}
+
+/** Returns the required settings without the limits that the operator may have changed. */
+function withoutAdjusted(
+  existing: StreamConfig,
+  required: RequiredConfig,
+  { stream }: ChannelTemplate,
+): RequiredConfig {
+  if (stream?.adjustableLimits !== true) return required;
+  const { max_age, max_msgs_per_subject } = existing;
+  return { ...required, max_age, max_msgs_per_subject };
 }
 
 /** Whether a stream can be used as it is: it has all required settings, or the settings and subjects of a newer version. */
@@ -187,6 +201,10 @@ export function streamConfig(channel: ChannelTemplate): RequiredConfig {
     ...(stream.duplicateWindow && {
       duplicate_window: nanos(durationMs(stream.duplicateWindow)),
     }),
+    ...(stream.maxMessagesPerSubject > 0 && {
+      max_msgs_per_subject: stream.maxMessagesPerSubject,
+    }),
+    ...(stream.appendOnly && { deny_delete: true, deny_purge: true }),
     ...(liveTransform !== undefined && { republish: { src: wildcard, dest: liveTransform } }),
   };
 }

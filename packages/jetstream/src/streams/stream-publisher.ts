@@ -29,7 +29,8 @@ export class StreamPublisher {
   }
 }
 
-function outcomeOf(reply: Msg | undefined): PublishOutcome {
+/** Returns what a reply of a stream to a published message says. */
+export function outcomeOf(reply: Msg | undefined): PublishOutcome {
   if (reply === undefined || reply.data.length === 0) return { kind: "unanswered" };
   const { error, seq } = reply.json<{ readonly error?: ApiError; readonly seq?: number }>();
   if (error !== undefined) return { kind: "refused", error };

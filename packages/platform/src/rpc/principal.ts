@@ -15,14 +15,28 @@ export interface Principal {
   readonly subject: string;
 }
 
+/** Where a bearer token comes from. */
+export type CredentialKind = "token" | "oidc" | "development";
+
 /** What a bearer token stands for. */
 export interface Credential extends Principal {
   readonly roles: ReadonlySet<Role>;
+  /** Default: `token`. */
+  readonly kind?: CredentialKind;
+}
+
+/** Who sent a request, and with what. */
+export interface Caller extends Credential {
+  readonly kind: CredentialKind;
+  /** Identifies the token, see `tokenId`. */
+  readonly tokenId: string;
 }
 
 const principalKey = createContextKey<Principal | undefined>(undefined, {
   description: "principal",
 });
+
+const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
 
 const refusals = counter({
   name: "reeve_refused_credentials_total",
@@ -96,19 +110,41 @@ export function tokenDigest(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
+/** How many characters of a digest name a token. */
+const idLength = 12;
+/** The length of a token from which on nobody can find it by the digests of guesses. */
+const minIdentifiedLength = 32;
+
+/**
+ * Returns the first 12 hexadecimal digits of a token's SHA-256, with which logs may name the token. Returns "" for a token with
+ * fewer than 32 characters, which somebody could guess.
+ */
+export function tokenId(token: string): string {
+  return token.length < minIdentifiedLength ? "" : tokenDigest(token).slice(0, idLength);
+}
+
+/** Returns the bearer token of a request, or undefined if it has none. */
+export function bearerTokenOf(header: Headers): string | undefined {
+  return /^bearer\s+(\S+)$/i.exec(header.get("authorization") ?? "")?.[1];
+}
+
 /**
  * Accepts a request only with a bearer token of `credentials` whose roles permit the method, and passes the token's principal
  * to the handler. `recheck` repeats this while a stream lasts.
  */
 export function authenticate(credentials: Credentials): Authenticate {
+  // So that an alert sees the first ones too.
+  refusals.inc({ why: "unknown" }, 0);
   return async ({ service, method, requestHeader, values }) => {
     if (isOpenService(service)) return;
-    const [, token] = /^bearer\s+(\S+)$/i.exec(requestHeader.get("authorization") ?? "") ?? [];
+    const token = bearerTokenOf(requestHeader);
     const grant = await grantOf(credentials, token);
     const admit = (): Credential => {
       const credential = grant();
       if (credential === undefined) throw refused("unknown", unknownToken());
-      const { tenant, subject, roles } = credential;
+      const { tenant, subject, roles, kind = "token" } = credential;
+      // Before the role is checked: a refused caller is known too.
+      values.set(callerKey, { tenant, subject, roles, kind, tokenId: tokenId(token ?? "") });
       try {
         requireRole(method, { tenant, subject }, roles);
       } catch (error) {
@@ -171,6 +207,11 @@ export function mayCall({ values }: Pick<HandlerContext, "values">, method: Desc
 /** Throws a Failure if the credential of a request that was accepted would be refused now. */
 export function recheck(values: ContextValues): void {
   values.get(recheckKey)?.();
+}
+
+/** Returns who sent a request, even if the role forbids it. Undefined: the caller is not authenticated. */
+export function callerOf(values: ContextValues): Caller | undefined {
+  return values.get(callerKey);
 }
 
 /** Returns the principal of a request. Throws if the server does not authenticate. */

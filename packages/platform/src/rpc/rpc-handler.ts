@@ -18,6 +18,7 @@ import { fitsAnswerTo } from "./error-size.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-handler.ts";
 import { explained, refuseVerb } from "./explain-refusal.ts";
 import { Failure } from "../failure.ts";
+import { setClientAddress } from "./http/client-address.ts";
 import { answerCors } from "./http/cors.ts";
 import { messageBody } from "./plain/message-body.ts";
 import type { PlainMatch, PlainRequest, PlainRoute } from "./plain/plain-route.ts";
@@ -137,6 +138,7 @@ function universalRequest(
   { request, response, limits, held, message }: Exchange,
 ): UniversalServerRequest {
   const contextValues = createContextValues();
+  setClientAddress(contextValues, request.socket.remoteAddress ?? "");
   const closed = new AbortController();
   const bytes = held.open(() => ownerOf(contextValues));
   response.once("close", () => {

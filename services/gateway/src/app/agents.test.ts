@@ -9,6 +9,7 @@ import type { SentSpec } from "./agents.ts";
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
 
 const never = new AbortController().signal;
+const ann = { tenant: "acme", subject: "ann" };
 const firstPage = { pageSize: 0, pageToken: "" };
 
 function specOf(id: string, more: Partial<Omit<AgentSpec, "$typeName">> = {}): SentSpec {
@@ -18,7 +19,7 @@ function specOf(id: string, more: Partial<Omit<AgentSpec, "$typeName">> = {}): S
 
 async function withAgents(...ids: readonly string[]) {
   const ports = memoryPorts();
-  for (const id of ids) await createAgent(ports, "acme", specOf(id), never);
+  for (const id of ids) await createAgent(ports, ann, specOf(id), never);
   return ports;
 }
 
@@ -33,7 +34,7 @@ describe("an agent", () => {
     const agent = await getAgent(ports, "acme", "writer", never);
     expect(agent).toMatchObject({ spec: { id: "writer" }, revision: 1 });
     expect(agent.createdAt).toEqual(agent.updatedAt);
-    await expect(createAgent(ports, "acme", specOf("writer"), never)).rejects.toMatchObject({
+    await expect(createAgent(ports, ann, specOf("writer"), never)).rejects.toMatchObject({
       kind: "exists",
       reason: ErrorReason.AGENT_EXISTS,
       metadata: { agent_id: "writer" },
@@ -68,7 +69,7 @@ describe("an agent", () => {
   test("is created once by many concurrent requests with one id", async () => {
     const ports = memoryPorts();
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 8 }, () => createAgent(ports, "acme", specOf("writer"), never)),
+      Array.from({ length: 8 }, () => createAgent(ports, ann, specOf("writer"), never)),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
@@ -77,22 +78,31 @@ describe("an agent", () => {
     const ports = await withAgents("writer");
     const before = await getAgent(ports, "acme", "writer", never);
     const spec = specOf("writer", { instructions: "write" });
-    const { agent } = await updateAgent(ports, "acme", spec, 1, never);
+    const { agent } = await updateAgent(ports, ann, spec, 1, never);
     expect(agent).toMatchObject({ revision: 2, createdAt: before.createdAt });
     expect(agent.updatedAt && timestampMs(agent.updatedAt)).toBeGreaterThan(0);
     expect(await getAgent(ports, "acme", "writer", never)).toEqual(agent);
   });
 
+  test("names the author of its revision", async () => {
+    const ports = await withAgents("writer");
+    expect(await getAgent(ports, "acme", "writer", never)).toMatchObject({ createdBy: "ann" });
+    const bob = { tenant: "acme", subject: "bob" };
+    await updateAgent(ports, bob, specOf("writer"), 1, never);
+    const replaced = await getAgent(ports, "acme", "writer", never);
+    expect(replaced).toMatchObject({ revision: 2, createdBy: "bob" });
+  });
+
   test("is replaced only at the given revision", async () => {
     const ports = await withAgents("writer");
-    await updateAgent(ports, "acme", specOf("writer"), 1, never);
-    await expect(updateAgent(ports, "acme", specOf("writer"), 1, never)).rejects.toMatchObject({
+    await updateAgent(ports, ann, specOf("writer"), 1, never);
+    await expect(updateAgent(ports, ann, specOf("writer"), 1, never)).rejects.toMatchObject({
       kind: "conflict",
       reason: ErrorReason.REVISION_CONFLICT,
       metadata: { revision: "2" },
     });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 8 }, () => updateAgent(ports, "acme", specOf("writer"), 2, never)),
+      Array.from({ length: 8 }, () => updateAgent(ports, ann, specOf("writer"), 2, never)),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect((await getAgent(ports, "acme", "writer", never)).revision).toBe(3);
@@ -101,7 +111,7 @@ describe("an agent", () => {
   test("is replaced at any revision by requests without a revision", async () => {
     const ports = await withAgents("writer");
     const stored = await Promise.all(
-      Array.from({ length: 8 }, () => updateAgent(ports, "acme", specOf("writer"), 0, never)),
+      Array.from({ length: 8 }, () => updateAgent(ports, ann, specOf("writer"), 0, never)),
     );
     const revisions = stored.map(({ agent }) => agent.revision).toSorted((a, b) => a - b);
     expect(revisions).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
@@ -113,17 +123,17 @@ describe("an agent", () => {
     const refusal = { kind: "not_found", reason: ErrorReason.AGENT_NOT_FOUND };
     await expect(getAgent(ports, "acme", "writer", never)).rejects.toMatchObject(refusal);
     await expect(deleteAgent(ports, "acme", "writer", never)).rejects.toMatchObject(refusal);
-    await expect(updateAgent(ports, "acme", specOf("writer"), 0, never)).rejects.toMatchObject(
+    await expect(updateAgent(ports, ann, specOf("writer"), 0, never)).rejects.toMatchObject(
       refusal,
     );
-    await createAgent(ports, "acme", specOf("writer"), never);
+    await createAgent(ports, ann, specOf("writer"), never);
   });
 
   // Requirement: CFG-11, HITL-5
   test("that is invalid is not stored, and all violations are reported with their paths", async () => {
     const ports = memoryPorts();
     const broken = specOf("writer", { model: "nothing", budgetAwareness: "limit:101" });
-    await expect(createAgent(ports, "acme", broken, never)).rejects.toMatchObject({
+    await expect(createAgent(ports, ann, broken, never)).rejects.toMatchObject({
       kind: "invalid",
       reason: ErrorReason.INVALID_AGENT,
       violations: expect.arrayContaining([
@@ -132,13 +142,13 @@ describe("an agent", () => {
       ]),
     });
     await expect(
-      createAgent(ports, "acme", { spec: undefined, shape: [] }, never),
+      createAgent(ports, ann, { spec: undefined, shape: [] }, never),
     ).rejects.toMatchObject({
       violations: [{ field: "spec", reason: "REQUIRED" }],
     });
     expect((await idsOf(ports, "acme")).ids).toEqual([]);
-    await createAgent(ports, "acme", specOf("writer"), never);
-    await expect(updateAgent(ports, "acme", broken, 0, never)).rejects.toMatchObject({
+    await createAgent(ports, ann, specOf("writer"), never);
+    await expect(updateAgent(ports, ann, broken, 0, never)).rejects.toMatchObject({
       kind: "invalid",
     });
     expect((await getAgent(ports, "acme", "writer", never)).revision).toBe(1);
@@ -159,8 +169,8 @@ describe("the list of agents", () => {
     const first = await idsOf(ports, "acme", { pageSize: 2, pageToken: "" });
     expect(first.ids).toEqual(["a", "b"]);
     await deleteAgent(ports, "acme", "b", never);
-    await createAgent(ports, "acme", specOf("c"), never);
-    await createAgent(ports, "acme", specOf("a0"), never);
+    await createAgent(ports, ann, specOf("c"), never);
+    await createAgent(ports, ann, specOf("a0"), never);
     const rest = await idsOf(ports, "acme", { pageSize: 9, pageToken: first.nextPageToken });
     expect(rest).toEqual({ ids: ["c", "d", "e"], nextPageToken: "" });
   });
@@ -168,7 +178,7 @@ describe("the list of agents", () => {
   test("shows nothing of another tenant for that tenant's page token", async () => {
     const ports = await withAgents("a", "b", "c");
     const { nextPageToken } = await idsOf(ports, "acme", { pageSize: 1, pageToken: "" });
-    await createAgent(ports, "globex", specOf("z"), never);
+    await createAgent(ports, { tenant: "globex", subject: "zoe" }, specOf("z"), never);
     const page = { pageSize: 9, pageToken: nextPageToken };
     expect((await idsOf(ports, "globex", page)).ids).toEqual(["z"]);
   });

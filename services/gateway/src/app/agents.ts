@@ -11,6 +11,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import type { Principal } from "@reeve/platform/rpc/principal";
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
@@ -33,17 +34,18 @@ export interface SentSpec {
   readonly shape: readonly Violation[];
 }
 
-/** Stores a new agent. Throws a Failure if its spec is invalid or its id is taken. */
+/** Stores a new agent of an author. Throws a Failure if its spec is invalid or its id is taken. */
 export async function createAgent(
   { agents, offer, policy, assertRoom }: AgentPorts,
-  tenant: string,
+  { tenant, subject: createdBy }: Principal,
   sent: SentSpec,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
   assertRoom();
   const { spec, warnings } = validSpec(checkAgent(sent, tenant, { offer, policy }));
   const now = timestampNow();
-  const agent = create(AgentSchema, { spec, revision: 1, createdAt: now, updatedAt: now });
+  const times = { createdAt: now, updatedAt: now };
+  const agent = create(AgentSchema, { spec, revision: 1, ...times, createdBy });
   const row = await agents.create(agentKey({ tenant, agent: spec.id }), agent, signal);
   if (row !== undefined) return { agent, warnings };
   throw new Failure(
@@ -62,7 +64,7 @@ const maxAttempts = 20;
 /** Replaces an agent. Throws a Failure if its spec is invalid, or it is not at `revision` (0 matches any revision). */
 export async function updateAgent(
   { agents, offer, policy, assertRoom }: AgentPorts,
-  tenant: string,
+  { tenant, subject: createdBy }: Principal,
   sent: SentSpec,
   revision: number,
   signal: AbortSignal,
@@ -80,6 +82,7 @@ export async function updateAgent(
       spec,
       revision: before.revision + 1,
       updatedAt: timestampNow(),
+      createdBy,
       ...(before.createdAt && { createdAt: before.createdAt }),
     });
     const written = await agents.update(key, agent, row.revision, signal);

@@ -57,5 +57,6 @@ function developmentToken(
     { tokenFile },
     "REEVE_TOKENS is not set; use the token in this file, which is valid until the process ends",
   );
-  return new Map([[development, { tenant: "default", subject: "developer", roles: allRoles }]]);
+  const principal = { tenant: "default", subject: "developer" };
+  return new Map([[development, { ...principal, roles: allRoles, kind: "development" }]]);
 }

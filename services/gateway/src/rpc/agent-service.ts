@@ -24,10 +24,9 @@ export function agentService(
 ): ServiceImpl<typeof AgentService> {
   return {
     createAgent: async ({ spec }, context) => {
-      const { tenant } = principalOf(context);
       const { agent, warnings } = await createAgent(
         ports,
-        tenant,
+        principalOf(context),
         sent(spec, context),
         context.signal,
       );
@@ -42,9 +41,9 @@ export function agentService(
       return { agents: [...items], nextPageToken };
     },
     updateAgent: async ({ spec, revision }, context) => {
-      const { tenant } = principalOf(context);
+      const author = principalOf(context);
       const given = sent(spec, context);
-      const stored = await updateAgent(ports, tenant, given, revision, context.signal);
+      const stored = await updateAgent(ports, author, given, revision, context.signal);
       return { agent: stored.agent, warnings: stored.warnings.slice(0, maxWarnings) };
     },
     deleteAgent: async ({ agentId }, context) => {

@@ -8,6 +8,7 @@ import {
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { reasonName, failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { RunService } from "@reeve/contracts/run";
@@ -33,6 +34,7 @@ export interface Clients {
   readonly agents: Client<typeof AgentService>;
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
+  readonly audit: Client<typeof AuditService>;
   readonly memories: Client<typeof MemoryService>;
   readonly runs: Client<typeof RunService>;
   readonly threads: Client<typeof ThreadService>;
@@ -48,6 +50,7 @@ export function clientsOf(
     agents: createClient(AgentService, transport),
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),
+    audit: createClient(AuditService, transport),
     memories: createClient(MemoryService, transport),
     runs: createClient(RunService, transport),
     threads: createClient(ThreadService, transport),

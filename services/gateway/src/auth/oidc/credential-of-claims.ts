@@ -21,7 +21,7 @@ export function credentialOfClaims(claims: Claims, config: OidcConfig): Credenti
   const tenant = tenantOf(claims, config, subject);
   const groups = groupsOf(claims, config);
   const roles = new Set(groups.flatMap((group) => config.roles.get(group) ?? []));
-  if (roles.size > 0) return { tenant, subject, roles };
+  if (roles.size > 0) return { tenant, subject, roles, kind: "oidc" };
   const listed = groups.slice(0, maxListed).map(quoted).join(", ");
   const has =
     groups.length === 0
@@ -29,6 +29,7 @@ export function credentialOfClaims(claims: Claims, config: OidcConfig): Credenti
       : `no group of the token has a role: ${listed}${groups.length > maxListed ? ", …" : ""}`;
   throw denied(
     `${subject} of tenant ${tenant} has no role: ${has}; join a group that \`roles\` of REEVE_OIDC_CONFIG names, or let an operator add one`,
+    { tenant, subject },
   );
 }
 
@@ -81,6 +82,6 @@ function quoted(text: string): string {
   return `\`${text.length > 100 ? `${text.slice(0, 100)}…` : text}\``;
 }
 
-function denied(message: string): Failure {
-  return new Failure("denied", ErrorReason.PERMISSION_DENIED, message);
+function denied(message: string, metadata: Readonly<Record<string, string>> = {}): Failure {
+  return new Failure("denied", ErrorReason.PERMISSION_DENIED, message, { metadata });
 }

@@ -84,7 +84,12 @@ test("a token stands for the tenant, the subject, and the roles of its claims", 
   const { credentials } = opened();
   const token = await tokenOf({ aud: ["other", "reeve"] }, { typ: "at+JWT" });
   const grant = await credentials.accept(token);
-  expect(grant?.()).toEqual({ tenant: "acme", subject: "ann", roles: new Set([Role.APPROVER]) });
+  expect(grant?.()).toEqual({
+    kind: "oidc",
+    tenant: "acme",
+    subject: "ann",
+    roles: new Set([Role.APPROVER]),
+  });
 });
 
 test("a token ends when it expires, with the tolerance for clocks that differ", async () => {

@@ -41,12 +41,13 @@ export function jwtCredentials(
     try {
       // Before the key: keys of other issuers are always unknown.
       const { iss } = decodeJwt(token);
-      if (iss !== config.issuer) throw refused(`the token is not from the issuer ${config.issuer}`);
+      if (iss !== config.issuer)
+        throw refused(`the token is not from the issuer ${config.issuer}`, "WRONG_ISSUER");
       const { payload, key } = await verifiedWithNewKeys(token);
       return { payload, thumbprint: await thumbprintOf(key) };
     } catch (error) {
       if (error instanceof Failure) throw error;
-      if (error instanceof errors.JOSEError) throw refused(problemOf(error, config));
+      if (error instanceof errors.JOSEError) throw refused(problemOf(error, config), nameOf(error));
       // A key that is too short or malformed throws a TypeError or a DOMException.
       if (!isUnusableLogged) {
         isUnusableLogged = true;
@@ -161,6 +162,21 @@ function timeOf(seconds: number | undefined): string {
   return Number.isNaN(time.getTime()) ? "an unknown time" : time.toISOString();
 }
 
-function refused(message: string): Failure {
-  return new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
+/** Returns a short name of what is wrong with a token. */
+function nameOf(error: errors.JOSEError): string {
+  if (error instanceof errors.JWTExpired) return "EXPIRED";
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return error.claim === "aud" ? "WRONG_AUDIENCE" : "WRONG_CLAIM";
+  }
+  if (error instanceof errors.JWKSNoMatchingKey) return "UNKNOWN_KEY";
+  if (error instanceof errors.JWSSignatureVerificationFailed) return "BAD_SIGNATURE";
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return "MALFORMED";
+  return "REFUSED";
+}
+
+/** `credential` is the short name of the problem, which clients and the audit trail get. */
+function refused(message: string, credential = "REFUSED"): Failure {
+  return new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message, {
+    metadata: { credential },
+  });
 }

@@ -59,7 +59,7 @@ export const Role = {
   AUTHOR: 4,
 
   /**
-   * Deletes runs, threads, and artifacts.
+   * Deletes runs, threads, and artifacts; reads the audit trail.
    *
    * @generated from enum value: ROLE_OPERATOR = 5;
    */

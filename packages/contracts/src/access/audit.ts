@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/audit/v1/audit_option_pb.ts";

@@ -1,0 +1,4 @@
+import { auditContract } from "../../test/support/audit-contract.ts";
+import { MemoryAuditTrail } from "./memory.ts";
+
+auditContract(() => Promise.resolve(new MemoryAuditTrail()));

@@ -1,0 +1,42 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { AuditEvent } from "@reeve/contracts/audit";
+import type { AuditRange, AuditStart, AuditTrail, StoredAuditEvent } from "./port.ts";
+import { noTenant } from "./port.ts";
+
+/** How many events a read returns at most. */
+const maxEvents = 10;
+
+/** An audit trail in memory, for tests. */
+export class MemoryAuditTrail implements AuditTrail {
+  readonly #events: StoredAuditEvent[] = [];
+  /** What appending throws. Default: it does not throw. */
+  failure: Error | undefined;
+
+  /** All events, oldest first. */
+  get events(): readonly AuditEvent[] {
+    return this.#events.map(({ event }) => event);
+  }
+
+  append(event: AuditEvent): Promise<void> {
+    if (this.failure !== undefined) return Promise.reject(this.failure);
+    if (!this.events.some(({ eventId }) => eventId === event.eventId)) {
+      this.#events.push({ position: this.#events.length + 1, event });
+    }
+    return Promise.resolve();
+  }
+
+  read(tenant: string, start: AuditStart): Promise<AuditRange> {
+    const { before = Infinity, beforeMs = Infinity } = start;
+    const found = this.#events
+      .filter(({ event }) => (event.tenant || noTenant) === tenant)
+      .filter(({ position }) => position < before)
+      .toReversed();
+    const newest = found.findIndex(
+      ({ event }) => event.time !== undefined && timestampMs(event.time) < beforeMs,
+    );
+    const older = newest < 0 ? [] : found.slice(newest);
+    const events = older.slice(0, maxEvents);
+    const olderBefore = older.length > maxEvents ? events.at(-1)?.position : undefined;
+    return Promise.resolve({ events, olderBefore });
+  }
+}

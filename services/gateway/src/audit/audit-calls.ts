@@ -1,0 +1,126 @@
+import type { Message } from "@bufbuild/protobuf";
+import type {
+  Interceptor,
+  StreamRequest,
+  StreamResponse,
+  UnaryRequest,
+  UnaryResponse,
+} from "@connectrpc/connect";
+import { Recording } from "@reeve/contracts/access/audit";
+import type { AuditEvent } from "@reeve/contracts/audit";
+import { AuditPhase } from "@reeve/contracts/audit";
+import type { Clock } from "@reeve/platform/async/clock";
+import { callerOf } from "@reeve/platform/rpc/principal";
+import type { EventDetails } from "./build-event.ts";
+import { eventOf } from "./build-event.ts";
+import type { CallOutcome } from "./call-outcome.ts";
+import { outcomeOf, succeeded } from "./call-outcome.ts";
+import { choicesOf, resourcesOf } from "./call-resources.ts";
+import { actionOf, auditOf, isChange } from "./method-audit.ts";
+import type { AuditRecorder } from "./recorder.ts";
+
+type Request = UnaryRequest | StreamRequest;
+type Response = UnaryResponse | StreamResponse;
+
+/**
+ * Records the calls of authenticated callers, as the contracts declare it. Refuses changes while the trail is required and cannot
+ * be written.
+ */
+export function auditCalls(recorder: AuditRecorder, clock: Pick<Clock, "now">): Interceptor {
+  return (next) => async (request) => {
+    const { recording } = auditOf(request.method);
+    const isRecorded = recording === Recording.READ || recording === Recording.CHANGE;
+    if (!isRecorded || callerOf(request.contextValues) === undefined) return await next(request);
+    if (isChange(request.method)) recorder.assertAvailable();
+    return await new AuditedRequest(request, recorder, clock).send(next);
+  };
+}
+
+/** One call, from its start to its last message. */
+class AuditedRequest {
+  readonly #request: Request;
+  readonly #recorder: AuditRecorder;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #startedAtMs: number;
+  #sent: Message | undefined;
+
+  constructor(request: Request, recorder: AuditRecorder, clock: Pick<Clock, "now">) {
+    this.#request = request;
+    this.#recorder = recorder;
+    this.#clock = clock;
+    this.#startedAtMs = clock.now();
+    if (!request.stream) this.#sent = request.message;
+  }
+
+  async send(next: (request: Request) => Promise<Response>): Promise<Response> {
+    const request = this.#request;
+    let response: Response;
+    try {
+      response = await next(
+        request.stream ? { ...request, message: this.#sniffed(request.message) } : request,
+      );
+    } catch (error) {
+      await this.#record(outcomeOf(error, request.signal), {});
+      throw error;
+    }
+    if (response.stream) return { ...response, message: this.#recorded(response.message) };
+    await this.#record(succeeded, { response: response.message });
+    return response;
+  }
+
+  /** Remembers the first message of the request: that of a server stream is its only one. */
+  async *#sniffed(messages: AsyncIterable<Message>): AsyncIterable<Message> {
+    for await (const message of messages) {
+      if (this.#request.method.methodKind === "server_streaming") this.#sent ??= message;
+      yield message;
+    }
+  }
+
+  async *#recorded(messages: AsyncIterable<Message>): AsyncIterable<Message> {
+    let hasBegun = false;
+    // The outcome if the reader leaves the stream before its end.
+    let outcome: CallOutcome = { code: "CANCELLED", reason: "" };
+    try {
+      for await (const message of messages) {
+        if (!hasBegun) this.#note(succeeded, AuditPhase.BEGIN);
+        hasBegun = true;
+        yield message;
+      }
+      outcome = succeeded;
+    } catch (error) {
+      outcome = outcomeOf(error, this.#request.signal);
+      throw error;
+    } finally {
+      this.#note(outcome, AuditPhase.END);
+    }
+  }
+
+  async #record(
+    outcome: CallOutcome,
+    { response }: { readonly response?: Message },
+  ): Promise<void> {
+    const event = this.#event(outcome, {}, response);
+    if (isChange(this.#request.method)) await this.#recorder.record(event);
+    else this.#recorder.note(event);
+  }
+
+  #note(outcome: CallOutcome, phase: AuditPhase): void {
+    this.#recorder.note(this.#event(outcome, { phase }));
+  }
+
+  #event(
+    outcome: CallOutcome,
+    details: Pick<EventDetails, "phase">,
+    response?: Message,
+  ): AuditEvent {
+    const { method, header, contextValues: values } = this.#request;
+    const sent = { request: this.#sent, response };
+    const times = { nowMs: this.#clock.now(), startedAtMs: this.#startedAtMs };
+    return eventOf({ method, header, values }, outcome, times, {
+      action: actionOf(method),
+      resources: resourcesOf(method, sent),
+      choices: choicesOf(method, sent),
+      ...details,
+    });
+  }
+}

@@ -1,0 +1,83 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { AuditEvent, ListAuditEventsRequest } from "@reeve/contracts/audit";
+import { AuditOutcome } from "@reeve/contracts/audit";
+import type { AuditReader } from "@reeve/jetstream/audit/port";
+import { maxAppendDelayMs } from "@reeve/jetstream/audit/port";
+import type { Page } from "@reeve/jetstream/table/page";
+import { invalidPageToken, pageSizeOf } from "@reeve/jetstream/table/page";
+
+/** How many events one request reads at most, in about. Those that do not match count too. */
+const maxRead = 2_000;
+
+/**
+ * Returns the events of a tenant that match a request, newest first. Reads a limited part of the trail: a page may have fewer
+ * events than requested, or none, although there are more.
+ */
+export async function listAuditEvents(
+  trail: AuditReader,
+  tenant: string,
+  request: ListAuditEventsRequest,
+  signal: AbortSignal,
+): Promise<Page<AuditEvent>> {
+  const size = pageSizeOf(request);
+  const isListed = matching(request);
+  const sinceMs = request.startTime === undefined ? -Infinity : timestampMs(request.startTime);
+  const items: AuditEvent[] = [];
+  let before = positionOf(request.pageToken);
+  // A page that continues another one starts where that one ended.
+  let beforeMs = before === undefined && request.endTime ? endOf(request.endTime) : undefined;
+  for (let read = 0; read < maxRead;) {
+    const range = await trail.read(tenant, { before, beforeMs }, signal);
+    for (const { position, event } of range.events) {
+      read++;
+      before = position;
+      if (timeOf(event) < sinceMs - maxAppendDelayMs) return { items, nextPageToken: "" };
+      if (isListed(event)) items.push(event);
+      if (items.length === size) return { items, nextPageToken: tokenOf(position) };
+    }
+    if (range.olderBefore === undefined) return { items, nextPageToken: "" };
+    before = range.olderBefore;
+    beforeMs = undefined;
+    // A part without events took as many reads as one with many.
+    read += range.events.length === 0 ? maxRead / 4 : 0;
+  }
+  return { items, nextPageToken: before === undefined ? "" : tokenOf(before) };
+}
+
+/** The time from which on no event that was appended later is listed. Events are appended later than they happen. */
+function endOf(time: NonNullable<ListAuditEventsRequest["endTime"]>): number {
+  return timestampMs(time) + maxAppendDelayMs;
+}
+
+function matching(request: ListAuditEventsRequest): (event: AuditEvent) => boolean {
+  const { startTime, endTime, subject, action, resourceId, outcome } = request;
+  const sinceMs = startTime === undefined ? -Infinity : timestampMs(startTime);
+  const untilMs = endTime === undefined ? Infinity : timestampMs(endTime);
+  return (event) => {
+    const timeMs = timeOf(event);
+    return (
+      timeMs >= sinceMs &&
+      timeMs < untilMs &&
+      (subject === "" || event.subject === subject) &&
+      (action === "" || event.action === action || event.action.startsWith(`${action}.`)) &&
+      (resourceId === "" || event.resources.some(({ id }) => id === resourceId)) &&
+      (outcome === AuditOutcome.UNSPECIFIED ||
+        (event.code === "OK") === (outcome === AuditOutcome.OK))
+    );
+  };
+}
+
+function timeOf({ time }: AuditEvent): number {
+  return time === undefined ? 0 : timestampMs(time);
+}
+
+function tokenOf(position: number): string {
+  return Buffer.from(`p:${position}`).toString("base64url");
+}
+
+function positionOf(token: string): number | undefined {
+  if (token === "") return undefined;
+  const [, digits] = /^p:(\d{1,15})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
+  if (digits === undefined) throw invalidPageToken();
+  return Number(digits);
+}

@@ -1,0 +1,63 @@
+import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
+import { ScalarType } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
+import { AgentService } from "@reeve/contracts/agent";
+import { ApprovalService } from "@reeve/contracts/approval";
+import { ArtifactService } from "@reeve/contracts/artifact";
+import { Recording } from "@reeve/contracts/access/audit";
+import { AuditService } from "@reeve/contracts/audit";
+import { MemoryService } from "@reeve/contracts/memory";
+import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
+import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
+import { describe, expect, test } from "vitest";
+import { auditOf } from "./method-audit.ts";
+
+const methods = [
+  AgentService,
+  ApprovalService,
+  ArtifactService,
+  AuditService,
+  MemoryService,
+  RunService,
+  ThreadService,
+  ToolService,
+  WorkspaceService,
+].flatMap((service) => service.methods);
+const named = methods.map((method) => [`${method.parent.name}/${method.name}`, method] as const);
+
+describe.each(named)("the contract of %s", (_, method) => {
+  const { recording, action, resources, choices } = auditOf(method);
+
+  test("says whether calls are recorded", () => {
+    expect(recording).not.toBe(Recording.UNSPECIFIED);
+    const isRead = method.idempotency === Idempotency.NO_SIDE_EFFECTS;
+    expect(recording === Recording.CHANGE).toBe(!isRead);
+  });
+
+  test("names an action if calls are recorded", () => {
+    expect(/^[a-z]+\.[a-z]+$/.test(action)).toBe(recording !== Recording.NEVER);
+  });
+
+  test("names only ids and choices, which have no content", () => {
+    const ids = resources.flatMap(({ request, response }) => [
+      ...(request === "" ? [] : [fieldAt(method.input, request)]),
+      ...(response === "" ? [] : [fieldAt(method.output, response)]),
+    ]);
+    expect(ids.filter((name) => !/^(?:id|path|\w+_id)$/.test(name))).toEqual([]);
+    expect(choices.filter((path) => !isBool(method, path))).toEqual([]);
+  });
+});
+
+/** Returns the name of the last field of a path, all of which exist. */
+function fieldAt(schema: DescMessage, path: string): string {
+  const [name = "", ...rest] = path.split(".");
+  const field = schema.fields.find((each) => each.name === name);
+  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}`);
+  if (field.fieldKind === "message") return fieldAt(field.message, rest.join("."));
+  return field.name;
+}
+
+function isBool({ input }: DescMethod, path: string): boolean {
+  return input.fields.some(({ name, scalar }) => name === path && scalar === ScalarType.BOOL);
+}

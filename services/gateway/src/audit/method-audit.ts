@@ -1,0 +1,24 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { getOption } from "@bufbuild/protobuf";
+import type { Audit } from "@reeve/contracts/access/audit";
+import { audit, Recording } from "@reeve/contracts/access/audit";
+
+/** Returns how calls of a method are recorded, as its contract declares it. */
+export function auditOf(method: DescMethod): Audit {
+  return getOption(method, audit);
+}
+
+/** Whether a call of a method changes something, and so is recorded before its response is sent. */
+export function isChange(method: DescMethod): boolean {
+  return auditOf(method).recording === Recording.CHANGE;
+}
+
+/** Returns what a call of a method does: `run.start`; the name of the method if calls that succeed are not recorded. */
+export function actionOf(method: DescMethod): string {
+  return auditOf(method).action || method.name;
+}
+
+/** Returns the name of a method with its service: `reeve.run.v1.RunService/StartRun`. */
+export function methodName(method: DescMethod): string {
+  return `${method.parent.typeName}/${method.name}`;
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { AuditEvent } from "@reeve/contracts/audit";
+import { AuditEventSchema } from "@reeve/contracts/audit";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { AuditAppender } from "@reeve/jetstream/audit/port";
+import { maxAppendDelayMs } from "@reeve/jetstream/audit/port";
+import type { Clock } from "@reeve/platform/async/clock";
+import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { settledWithin } from "@reeve/platform/async/settled-within";
+import { Failure } from "@reeve/platform/failure";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { counter } from "@reeve/platform/telemetry/metrics";
+import { LostEvents } from "./lost-events.ts";
+
+/** What happens to calls that change something while the trail cannot be written. */
+export type AuditMode = "required" | "best-effort";
+
+/** How many events wait for the trail. Each has at most about two kilobytes. */
+const maxWaiting = 5_000;
+/** How many of them are appended at the same time. */
+const maxAppends = 64;
+/** The delay between attempts to append while the trail cannot be written. */
+const retryMs = 500;
+/** How long a change waits for the trail if the trail is not required. */
+const maxWaitMs = 1_000;
+/** How long a change waits for the trail if the trail is required. */
+const maxRequiredWaitMs = 10_000;
+
+const recorded = counter({
+  name: "reeve_audit_events_total",
+  help: "Events of the audit trail, by what became of them: stored, or lost: the trail could not be written for two minutes, or too many events waited for it.",
+  labels: ["outcome"],
+});
+
+interface Waiting {
+  readonly event: AuditEvent;
+  readonly isChange: boolean;
+  readonly stored: PromiseWithResolvers<void>;
+}
+
+export interface RecorderOptions {
+  readonly mode: AuditMode;
+  /** Wall-clock time. */
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Writes events to the audit trail. While the trail cannot be written, keeps up to 5,000 events for at most 110 seconds each, and
+ * appends them when it can be written again. Then events of the action `audit.gap` say how many events of each tenant were lost.
+ */
+export class AuditRecorder {
+  readonly #options: RecorderOptions;
+  readonly #wakeup = new Wakeup();
+  readonly #lost = new LostEvents();
+  #trail: AuditAppender | undefined;
+  #waiting: Waiting[] = [];
+  #isDown = true;
+  #hasOpened = false;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    // So that an alert sees the first ones too.
+    recorded.inc({ outcome: "lost" }, 0);
+  }
+
+  /** Throws a Failure of kind `unavailable` if the trail is required, and the last attempt to write it failed. */
+  assertAvailable(): void {
+    if (this.#options.mode === "required" && this.#isDown) throw unavailable();
+  }
+
+  /**
+   * Records a change. Resolves when it is stored. If the trail is not required, resolves after a second at the latest; otherwise
+   * rejects with a Failure of kind `unavailable` after ten seconds.
+   */
+  async record(event: AuditEvent): Promise<void> {
+    const isRequired = this.#options.mode === "required";
+    const wasDown = this.#isDown && this.#hasOpened;
+    const stored = this.#add(event, true);
+    if (!isRequired && wasDown) return;
+    const waitMs = isRequired ? maxRequiredWaitMs : maxWaitMs;
+    const isStored = await settledWithin(stored, waitMs, neverAborts).catch(() => false);
+    if (isRequired && !isStored) throw notRecorded(event.action);
+  }
+
+  /** Records an event without waiting for it. */
+  note(event: AuditEvent): void {
+    void this.#add(event, false);
+  }
+
+  /** Appends events that had to wait, to the trail that `open` opens, until `signal` aborts. */
+  async keep(open: () => Promise<AuditAppender>, signal: AbortSignal): Promise<void> {
+    this.#trail ??= await open();
+    const { clock, log } = this.#options;
+    for (;;) {
+      while (this.#isDown && !(await this.#recover())) await clock.sleep(retryMs, signal);
+      if (this.#hasOpened) log.info("the audit trail can be written again");
+      this.#hasOpened = true;
+      await this.#wakeup.wait(signal);
+    }
+  }
+
+  #add(event: AuditEvent, isChange: boolean): Promise<void> {
+    const waiting = { event, isChange, stored: Promise.withResolvers<void>() };
+    // A caller need not wait for it.
+    waiting.stored.promise.catch(() => undefined);
+    if (this.#isDown) this.#enqueue(waiting);
+    else void this.#append(waiting);
+    return waiting.stored.promise;
+  }
+
+  #enqueue(waiting: Waiting): void {
+    if (this.#waiting.length >= maxWaiting) this.#lose(waiting);
+    else this.#waiting.push(waiting);
+  }
+
+  async #append(waiting: Waiting): Promise<boolean> {
+    try {
+      await this.#trail?.append(waiting.event, { usesReserve: waiting.isChange });
+    } catch (error) {
+      this.#setDown(error);
+      // Any other error is a defect, with which this event would fail again and keep the others waiting.
+      if (error instanceof Failure) this.#enqueue(waiting);
+      else this.#lose(waiting);
+      return false;
+    }
+    recorded.inc({ outcome: "stored" });
+    waiting.stored.resolve();
+    return true;
+  }
+
+  #setDown(error: unknown): void {
+    if (this.#isDown) return;
+    this.#isDown = true;
+    this.#options.log.error({ err: error }, "the audit trail cannot be written");
+    this.#wakeup.notify();
+  }
+
+  /** Appends what waits, oldest first. Returns whether nothing waits any more. */
+  async #recover(): Promise<boolean> {
+    for (;;) {
+      this.#dropOld();
+      const batch = this.#waiting.splice(0, maxAppends);
+      if (batch.length === 0) break;
+      const appended = await Promise.all(batch.map((each) => this.#append(each)));
+      if (appended.includes(false)) return false;
+    }
+    return await this.#reportLost();
+  }
+
+  async #reportLost(): Promise<boolean> {
+    for (const [tenant, lost] of this.#lost.entries()) {
+      try {
+        await this.#trail?.append(gapOf(tenant, lost, this.#options.clock.now()), {
+          usesReserve: false,
+        });
+      } catch {
+        return false;
+      }
+      this.#lost.remove(tenant, lost);
+    }
+    // Events may have come meanwhile.
+    this.#isDown = this.#waiting.length > 0;
+    return !this.#isDown;
+  }
+
+  #dropOld(): void {
+    const oldestMs = this.#options.clock.now() - maxAppendDelayMs;
+    const isOld = ({ event: { time } }: Waiting) =>
+      time !== undefined && timestampMs(time) < oldestMs;
+    const old = this.#waiting.filter(isOld);
+    if (old.length === 0) return;
+    this.#waiting = this.#waiting.filter((each) => !isOld(each));
+    for (const each of old) this.#lose(each);
+  }
+
+  #lose({ event, stored }: Waiting): void {
+    recorded.inc({ outcome: "lost" });
+    this.#lost.add(event.tenant);
+    stored.reject(unavailable());
+  }
+}
+
+function gapOf(tenant: string, lost: number, nowMs: number): AuditEvent {
+  return create(AuditEventSchema, {
+    eventId: randomUUID(),
+    time: timestampFromMs(nowMs),
+    tenant,
+    action: "audit.gap",
+    code: "DATA_LOSS",
+    count: 1,
+    lost,
+  });
+}
+
+function unavailable(): Failure {
+  const message =
+    "the audit trail (stream AUDIT) cannot be written, and REEVE_AUDIT=required refuses changes meanwhile; try again, and see the log of the gateway";
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+}
+
+function notRecorded(action: string): Failure {
+  const message = `${action} has been carried out, but is not in the audit trail yet: the trail (stream AUDIT) cannot be written, and REEVE_AUDIT is required; check its effect before you repeat it`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+}
