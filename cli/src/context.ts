@@ -8,7 +8,7 @@ import { exitCodes } from "./exit-code.ts";
 import { plainText } from "./render/plain-text.ts";
 import type { ServerAddress, ServerOptions } from "./server-address.ts";
 import { serverAddress } from "./server-address.ts";
-import { reeveCommand } from "./reeve-command.ts";
+import { asTyped, reeveCommand } from "./reeve-command.ts";
 import { currentToken } from "./sign-in/current-token.ts";
 import { configFolder, StoredSignIns, UnreadableSignIns } from "./sign-in/stored-sign-ins.ts";
 import type { Terminal } from "./terminal.ts";
@@ -64,7 +64,7 @@ async function tokenFor(
     if ((await currentToken(signIns, url, signal)) === undefined) return token;
   } catch (error) {
     if (!(error instanceof UnreadableSignIns)) throw error;
-    terminal.note(`${plainText(error.message)}\n`);
+    terminal.note(asTyped(`${plainText(error.message)}\n`, environment));
     return token;
   }
   return async () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import process from "node:process";
 import { expect, test } from "vitest";
-import { reeveCommand } from "./reeve-command.ts";
+import { asTyped, reeveCommand } from "./reeve-command.ts";
 
 test.each([
   ["the default server, from npm", {}, { npm_command: "exec" }, "npx @reeve/cli"],
@@ -12,4 +12,13 @@ test.each([
   ["a folder inside this one", { dataDir: join(process.cwd(), "x") }, {}, "reeve --data-dir x"],
 ])("hints name %s", (_, options, environment, command) => {
   expect(reeveCommand(options, environment)).toBe(command);
+});
+
+test("errors name the program as the user runs it", () => {
+  const text =
+    "no Reeve server; start `reeve up`, or sign in: reeve login --help; `reeve-cli` stays";
+  expect(asTyped(text, {})).toBe(text);
+  expect(asTyped(text, { npm_command: "exec" })).toBe(
+    "no Reeve server; start `npx @reeve/cli up`, or sign in: npx @reeve/cli login --help; `reeve-cli` stays",
+  );
 });

@@ -19,6 +19,12 @@ export function reeveCommand(
   return words.join(" ");
 }
 
+/** Returns a text with its commands as the user types them: of the server's and our own errors, which say `reeve`. */
+export function asTyped(text: string, environment: NodeJS.ProcessEnv): string {
+  const program = reeveCommand({}, environment);
+  return text.replaceAll(/(?<=`|: )reeve(?= [a-z])/g, () => program);
+}
+
 /** Returns a path relative to the current folder if it is inside, else as it is. */
 function shortest(path: string): string {
   const inside = relative(process.cwd(), path);

@@ -13,6 +13,7 @@ import {
   UsageError,
 } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
+import { asTyped } from "./reeve-command.ts";
 import { renderError } from "./render/error.ts";
 
 /** Runs one command line, prints the error if there is one, and returns the exit code. */
@@ -29,11 +30,11 @@ export async function runCli(
   }
 }
 
-function reportError({ terminal, url, signal }: Context, error: unknown): ExitCode {
+function reportError({ terminal, environment, url, signal }: Context, error: unknown): ExitCode {
   // Commander has printed its own message.
   if (error instanceof CommanderError) return exitCodeOfCommander(error);
   if (isAborted(signal)) return exitCodes.interrupted;
-  terminal.note(renderError(error, url, terminal.style));
+  terminal.note(asTyped(renderError(error, url, terminal.style), environment));
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof MissingError) return exitCodes.missing;
   if (error instanceof ReeveError || error instanceof Failure) return exitCodeOf(error);
