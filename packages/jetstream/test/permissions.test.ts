@@ -183,7 +183,7 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
   ["list all streams", "$JS.API.STREAM.LIST", []],
   ["purge the account", "$JS.API.ACCOUNT.PURGE.$G", []],
   ["use the API of the server", "$SYS.REQ.SERVER.PING", []],
-  ["ask whether a run is open", "run.liveness", ["toolhost"]],
+  ["ask whether a run is open", "run.liveness", ["toolhost", "approvals"]],
   ["reply in the place of JetStream", "_INBOX.gateway.1", []],
   ["send the gateway files", "_REPLY.gateway.workspace.files.toolhost-1.1", ["toolhost"]],
   [
@@ -205,7 +205,13 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
     "_REPLY.toolhost.1",
     ["gateway", "runtime", "toolhost"],
   ],
-  ["reply to approvals, which request nothing", "_REPLY.approvals.1", []],
+  [
+    "tell approvals whether a run exists",
+    "_REPLY.approvals.run.liveness.1",
+    ["gateway", "runtime"],
+  ],
+  ["reply to approvals", "_REPLY.approvals.1", ["gateway", "runtime"]],
+  ["reply to approvals about a decision", "_REPLY.approvals.decision.1", []],
   ...all.map((name) => [`reply to ${name} about a run`, `_REPLY.${name}.run.acme.1`, []] as const),
 ];
 

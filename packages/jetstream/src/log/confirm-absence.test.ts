@@ -19,6 +19,7 @@ function staleLog({ isConfirmed = true } = {}) {
   const counts = { settled: 0 };
   const log = () => (isCurrent ? stored : known);
   const stale = {
+    isReplicated: true,
     append: (...given: Parameters<typeof stored.append>) => stored.append(...given),
     read: (...given: Parameters<typeof stored.read>) => log().read(...given),
     last: (...given: Parameters<typeof stored.last>) => log().last(...given),

@@ -55,6 +55,7 @@ export class MemoryLog<Key, Event>
   readonly batches: MemoryBatch<Key, Event>[] = [];
   /** Notifies of every append to any log. */
   readonly appended = new Notifier();
+  readonly isReplicated = false;
   readonly #format: BatchFormat<Key, Event>;
   readonly #logs = new Map<string, StoredLog<Event>>();
   /** The revision of the last batch of all logs. */

@@ -103,6 +103,10 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     return new NatsLog(connection, definition, reader, options);
   }
 
+  get isReplicated(): boolean {
+    return this.#reader.isReplicated;
+  }
+
   async append(
     key: Key,
     tail: Tail,

@@ -95,6 +95,8 @@ export interface PartReader<Key, Event> {
 
 /** Tells a log that does not exist from one that the answering server does not know. */
 export interface SettledLog {
+  /** Whether several servers keep the logs. With one server, every read sees every append. */
+  readonly isReplicated: boolean;
   /**
    * Waits until reads see every append that was acknowledged before the call. Without it, a server that was cut off from the
    * others may answer for a moment that a log does not exist. Throws a Failure of kind `unavailable` when the store does not
