@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Role } from "@reeve/contracts/access/role";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
-import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { tool } from "../../test/offer.ts";
 import { decided } from "../../test/policies.ts";
@@ -11,8 +11,13 @@ import { policyForTenant, withheldHost, withheldModel, withheldTool } from "./ca
 import { parsePolicyFile } from "./policy-file.ts";
 
 function ruleFor(policy: CallerPolicy, name: string, init: Parameters<typeof tool>[1] = {}) {
-  return withheldTool(policy, create(ToolDescriptorSchema, tool(name, init)))?.rule;
+  return withheldTool(policy, create(ToolDescriptorSchema, tool(name, init)), catalogs)?.rule;
 }
+
+/** Two hosts of the pool `default`, of which one has another image. */
+const catalogs = ["python:3.13", "registry.example/team:1"].map((image) =>
+  create(ToolCatalogSchema, { pool: "default", isolation: "docker", sandbox: { image } }),
+);
 
 /** Returns the rule that withholds a destination. */
 function hostRule(policy: CallerPolicy, text: string): string | undefined {
@@ -58,6 +63,16 @@ rules:
     expect(ruleFor(policy, "run_command", execute)).toBe("classes");
     expect(ruleFor(policy, "mcp__mail__send", { source: "mcp:mail" })).toBe("servers");
     expect(ruleFor(policy, "mcp__weather__now", { source: "mcp:weather" })).toBeUndefined();
+  });
+
+  test("a tool that works in a sandbox is withheld for any image of its pool", () => {
+    const policy = decided('rules: [{ name: ours, allow: { images: ["python:*"] } }]');
+    const execute = { permissionClass: PermissionClass.EXECUTE };
+    expect(ruleFor(policy, "run_command", execute)).toBe("ours");
+    expect(ruleFor(policy, "run_command", { ...execute, pool: "without" })).toBeUndefined();
+    expect(ruleFor(policy, "publish_report")).toBeUndefined();
+    const both = decided('rules: [{ name: ours, allow: { images: ["python:*", "*team:1"] } }]');
+    expect(ruleFor(both, "run_command", execute)).toBeUndefined();
   });
 
   test("a model is withheld for its provider and under each of its names", () => {

@@ -1,6 +1,6 @@
 import { Role } from "@reeve/contracts/access/role";
 import type { ModelSpec } from "@reeve/contracts/agent";
-import type { PermissionClass, ToolDescriptor } from "@reeve/contracts/tool";
+import type { PermissionClass, ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import type { NetworkEntry } from "../spec/network-entry.ts";
 import { decide, matchesCaller } from "./decide.ts";
 import type { Policy, PolicyCaller, PolicyItem, PolicyRule, Withheld } from "./policy.ts";
@@ -28,9 +28,16 @@ export const unrestricted: CallerPolicy = {
   withheld: () => undefined,
 };
 
-/** Returns why the policy withholds a tool: because of its class, its name, its MCP server, or its pool. */
-export function withheldTool(policy: CallerPolicy, tool: ToolDescriptor): Withheld | undefined {
-  return firstWithheld(policy, toolItems(tool));
+/**
+ * Returns why the policy withholds a tool: because of its class, its name, its MCP server, its pool, or an image of the pool.
+ * `catalogs` are those of the deployment.
+ */
+export function withheldTool(
+  policy: CallerPolicy,
+  tool: ToolDescriptor,
+  catalogs: readonly ToolCatalog[],
+): Withheld | undefined {
+  return firstWithheld(policy, toolItems(tool, catalogs));
 }
 
 /** Returns why the policy withholds a model: because of its provider or its name. */

@@ -45,6 +45,7 @@ const nouns: Readonly<Record<PolicyItem["kind"], string>> = {
   mcp_servers: "MCP server",
   providers: "provider",
   models: "model",
+  images: "image",
   pools: "pool",
   network_hosts: "host",
 };

@@ -8,11 +8,11 @@ import { toolbelt } from "../tools/toolbelt.ts";
 import { lowered, withheldDestination } from "./apply-policy.ts";
 import { withheldModel, withheldTool } from "./caller-policy.ts";
 import type { Withheld } from "./policy.ts";
-import { namedItem } from "./policy-items.ts";
+import { imagesOf, namedItem } from "./policy-items.ts";
 
 /** Whether an agent may use something. `rule` and `reason` are empty if it may; `rule` is empty if no rule withholds it. */
 export interface Access {
-  readonly kind: "tool" | "model" | "network_host" | "pool";
+  readonly kind: "tool" | "model" | "network_host" | "image" | "pool";
   readonly name: string;
   readonly allowed: boolean;
   readonly rule: string;
@@ -20,7 +20,7 @@ export interface Access {
 }
 
 /**
- * Returns what an agent may use in runs of one caller: each tool and pool that is offered, each model of the registry and of the
+ * Returns what an agent may use in runs of one caller: each tool, image, and pool that is offered, each model of the registry and of the
  * spec, and each host of the spec. A rule of the policy is named before any other reason. Throws a Failure with reason
  * TOOL_ID_CONFLICT as `toolbelt` does.
  */
@@ -35,6 +35,9 @@ export function explainAgent(
       ...toolAccess(spec, offer, context),
       ...modelAccess(spec, offer, context),
       ...hostAccess(spec, offer, context),
+      ...imagesOf(offer.tools).map((image) =>
+        accessOf("image", image, policy.withheld(namedItem("images", image))),
+      ),
       ...poolsOf(offer).map((pool) =>
         accessOf("pool", pool, policy.withheld(namedItem("pools", pool))),
       ),
@@ -54,7 +57,8 @@ function toolAccess(spec: AgentSpec, offer: Offer, context: ToolContext): readon
   const present = belt.tools.map(({ name }) => accessOf("tool", name, undefined));
   const absent = [...belt.excluded].map(([name, reason]) => {
     const tool = offered.get(name);
-    const byRule = belt.withheld.get(name) ?? (tool && withheldTool(context.policy, tool));
+    const byRule =
+      belt.withheld.get(name) ?? (tool && withheldTool(context.policy, tool, offer.tools));
     return accessOf("tool", name, byRule, reason);
   });
   return byName([...present, ...absent]);

@@ -13,6 +13,7 @@ rules:
       providers: [openai]
       models: ["openai:gpt-*"]
       network_hosts: ["*.example.org:443"]
+      images: ["python:*"]
       pools: [default]
     deny: { tools: [run_command] }
     grant: { tool_classes: [execute] }
@@ -54,8 +55,8 @@ test.each([
     "line 4: unknown field; did you mean tools?",
   ],
   [
-    "rules:\n  - name: a\n    deny:\n      images: [x]",
-    "rules[0].deny.images",
+    "rules:\n  - name: a\n    deny:\n      sizes: [x]",
+    "rules[0].deny.sizes",
     "line 4: unknown field",
   ],
   ["rules:\n  - name: a\n    allow: { tools: [] }", "rules[0].allow.tools", "line 3: is empty"],

@@ -83,6 +83,7 @@ const lists: z.ZodType<PolicyLists> = z
     providers: patterns.optional(),
     models: patterns.optional(),
     network_hosts: listOf(networkHost).optional(),
+    images: patterns.optional(),
     pools: patterns.optional(),
   })
   .refine((given) => Object.keys(given).length > 0, 'lists nothing; leave it out, or deny "*"')

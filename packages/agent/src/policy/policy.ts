@@ -16,6 +16,7 @@ export const namedKinds = [
   "mcp_servers",
   "providers",
   "models",
+  "images",
   "pools",
 ] as const;
 

@@ -63,7 +63,7 @@ export function toolbelt(
   const missing: string[] = [];
   for (const [name, tool] of offered) {
     const ownReason = ownReasonOf(tool);
-    const byPolicy = withheldTool(policy, tool.descriptor);
+    const byPolicy = withheldTool(policy, tool.descriptor, catalogs);
     const reason =
       ownReason ?? (isInFilter(name) ? byPolicy?.reason : "the agent's tool filter removes it");
     if (reason === undefined) tools.push(tool.descriptor);
@@ -80,7 +80,7 @@ export function toolbelt(
     const tool = offered.get(name);
     if (tool === undefined || !excluded.has(name)) continue;
     if (isExcluded(name) || ownReasonOf(tool) !== undefined) continue;
-    if (withheldTool(policy, tool.descriptor) !== undefined) continue;
+    if (withheldTool(policy, tool.descriptor, catalogs) !== undefined) continue;
     tools.push(tool.descriptor);
     excluded.delete(name);
   }

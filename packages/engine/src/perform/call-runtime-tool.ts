@@ -25,7 +25,7 @@ export async function* callRuntimeTool(
   const { callId, name, arguments: args = {} } = approved;
   const { runId, created } = state.head;
   const tool = frameOf(state, frame).tools.get(name);
-  const withheld = tool && withheldTool(policyNow(state, ports), tool);
+  const withheld = tool && withheldTool(policyNow(state, ports), tool, []);
   if (withheld !== undefined) {
     yield [refuse(call, scope, withheld.reason, ToolStatus.ERROR, ports.clock.now())];
     return;

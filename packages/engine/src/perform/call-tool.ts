@@ -42,7 +42,9 @@ export async function* callTool(
   const bounded = AbortSignal.any([signal, end.signal]);
   const policy = policyNow(state, ports);
   const isCallNew = await isNew(state, key, ports, signal);
-  const withheld = isCallNew ? withheldTool(policy, effect.tool) : undefined;
+  const withheld = isCallNew
+    ? withheldTool(policy, effect.tool, ports.catalogs().tools)
+    : undefined;
   if (withheld === undefined) {
     const request = requestFor(state, effect, networkOf(state, policy));
     const queue = await ports.toolCalls(effect.tool.pool);

@@ -34,7 +34,10 @@ test("a mistake leaves the policy as it was, and the log says where it is", asyn
   const { path, policy } = watched(rule("old"));
   writeFileSync(path, "rules:\n  - { name: new }");
   await vi.waitFor(() => expect(problems).toHaveLength(1), { timeout: 20_000 });
-  expect(problems[0]).toMatchObject({ path, problem: expect.stringContaining("line 2") as string });
+  expect(problems[0]).toMatchObject({
+    paths: [path],
+    problem: expect.stringContaining("line 2") as string,
+  });
   expect(policy()?.rules[0]?.name).toBe("old");
 });
 

@@ -59,6 +59,7 @@ test.each([
     const { features, resources } = openStorage(chosen, config, log);
     await resources.disposeAsync();
     expect(features).toMatchObject({ networkAllow, readOnlyWorkspace, workspaceBytes: 2_000_000n });
+    expect(features.image).toBe("reeve-sandbox:latest");
   },
 );
 

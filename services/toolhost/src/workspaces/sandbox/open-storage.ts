@@ -46,7 +46,7 @@ export function openStorage(
   const idleMs = config.REEVE_SANDBOX_IDLE_MS;
   if (chosen.keepsWorkspace === "session") {
     const storage = resources.use(new SessionWorkspaceStorage(chosen, { idleMs }));
-    return { driver: chosen, storage, features: featuresOf(config, "session"), resources };
+    return { driver: chosen, storage, features: featuresOf(config, chosen, "session"), resources };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   // Before anything that has to be released: it reads the disk, and may fail.
@@ -75,13 +75,14 @@ export function openStorage(
   const maxIdle = config.REEVE_SANDBOX_MAX_IDLE;
   const warm = resources.use(new WarmSandboxes(driver, { idleMs, maxIdle }));
   const storage = new HostWorkspaceStorage({ id, root, identity, hasSpares }, warm);
-  const features = featuresOf(config, isolates ? "isolated" : "open");
+  const features = featuresOf(config, chosen, isolates ? "isolated" : "open");
   return { driver, storage, features, resources };
 }
 
 /** Returns what sandboxes offer that end with their workspace, that are isolated, or that are processes of this machine. */
 function featuresOf(
   config: ToolhostConfig,
+  driver: Pick<SandboxDriver, "name">,
   kind: "session" | "isolated" | "open",
 ): SandboxFeatures {
   const permitted = config.REEVE_NETWORK_ALLOW.map(({ text }) => text);
@@ -90,5 +91,15 @@ function featuresOf(
     networkAllow,
     readOnlyWorkspace: kind === "isolated",
     workspaceBytes: BigInt(config.REEVE_WORKSPACE_BYTES),
+    image: imageOf(config, driver),
   });
+}
+
+/** Returns the image of the sandboxes, or what determines it. Empty for drivers without images. */
+function imageOf(
+  { REEVE_SANDBOX_IMAGE: image, REEVE_SANDBOX_WARM_POOL: warmPool }: ToolhostConfig,
+  { name }: Pick<SandboxDriver, "name">,
+): string {
+  if (name === "kubernetes" && warmPool !== undefined) return `warm-pool:${warmPool}`;
+  return name === "docker" || name === "kubernetes" ? image : "";
 }

@@ -539,14 +539,14 @@ export const ExplainAgentResponseSchema: GenMessage<ExplainAgentResponse> = /*@_
  */
 export type AccessExplanation = Message<"reeve.agent.v1.AccessExplanation"> & {
   /**
-   * Kind: `tool`, `model`, `network_host`, or `pool`.
+   * Kind: `tool`, `model`, `network_host`, `image`, or `pool`.
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * Name of the tool, id of the model, destination, or name of the pool.
+   * Name of the tool, id of the model, destination, image, or name of the pool.
    *
    * @generated from field: string name = 2;
    */
@@ -691,7 +691,7 @@ export const AgentService: GenService<{
   },
   /**
    * Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
-   * host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+   * host, image, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
    * only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
    *
    * @generated from rpc reeve.agent.v1.AgentService.ExplainAgent

@@ -1490,15 +1490,15 @@ export const PolicyDecisionSchema: GenMessage<PolicyDecision> = /*@__PURE__*/
  */
 export type PolicyWithheld = Message<"reeve.run.v1.PolicyWithheld"> & {
   /**
-   * Kind, as a rule names it: `tool_classes`, `tools`, `mcp_servers`, `providers`, `models`, `pools`,
-   * or `network_hosts`.
+   * Kind, as a rule names it: `tool_classes`, `tools`, `mcp_servers`, `providers`, `models`,
+   * `images`, `pools`, or `network_hosts`.
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * Name of what is withheld. For a tool that is withheld because of its class, server, or pool,
+   * Name of what is withheld. For a tool that is withheld because of its class, server, image, or pool,
    * `tool` has the name of the tool.
    *
    * @generated from field: string name = 2;

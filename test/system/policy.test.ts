@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
+import type { RunPrepared } from "@reeve/contracts/run";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { PlayingServer } from "../support/playing-server.ts";
+import { startPlayingServer } from "../support/playing-server.ts";
+import { Deployment } from "./support/deployment.ts";
+import { approve, eventOf, expectCompleted, watchToEnd } from "./support/watching.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "reeve-policy-"));
+const file = join(folder, "policy.yaml");
+const model = "openai:any";
+let models: PlayingServer;
+let deployment: Deployment;
+
+beforeAll(async () => {
+  writeFileSync(file, "rules: []");
+  models = await startPlayingServer(({ messages }) => {
+    const input = messages.find(({ role }) => role === "user")?.text ?? "";
+    if (messages.at(-1)?.role === "tool") return { text: "done" };
+    if (input.includes("list the files")) return { calls: [{ name: "list_files", args: {} }] };
+    const args = { title: "files", instructions: "list the files" };
+    return input.includes("delegate")
+      ? { calls: [{ name: "run_subtask", args }] }
+      : { text: "done" };
+  });
+  deployment = await Deployment.start({
+    REEVE_POLICY_FILE: file,
+    OPENAI_API_KEY: "k",
+    OPENAI_BASE_URL: models.url,
+  });
+  await deployment.agent("worker", { model });
+  await deployment.agent("careful", { model, hitlTools: ["list_files"] });
+});
+
+afterAll(async () => {
+  await deployment[Symbol.asyncDispose]();
+  await models[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(agentId: string, input: string): Promise<string> {
+  const { run } = await deployment.reeve.runs.startRun({ agentId, input });
+  return run?.runId ?? "";
+}
+
+/** Returns what a worker prepared a run with. */
+async function preparedOf(runId: string): Promise<RunPrepared> {
+  const { event } = await eventOf(deployment, runId, "runPrepared");
+  if (event.case !== "runPrepared") throw new Error("the run was not prepared");
+  return event.value;
+}
+
+/** Writes the policy, and waits until the runtime and the gateway have read it. */
+async function setPolicy(name: string, rest: string): Promise<void> {
+  writeFileSync(file, `rules: [{ name: ${name}, ${rest} }]`);
+  await vi.waitFor(
+    async () => {
+      const { rules } = await deployment.reeve.agents.explainAgent({ agentId: "worker" });
+      expect(rules).toEqual([name]);
+      const { policy } = await preparedOf(await start("worker", "hello"));
+      expect(policy?.rules).toEqual([name]);
+    },
+    { timeout: 60_000, interval: 500 },
+  );
+}
+
+/** Returns the contents of the results of a tool. */
+async function resultsOf(runId: string, tool: string): Promise<readonly string[]> {
+  const events = await watchToEnd(deployment, runId);
+  expectCompleted(events);
+  return events.flatMap(({ event }) =>
+    event.case === "toolResult" && event.value.result?.name === tool
+      ? [event.value.result.content]
+      : [],
+  );
+}
+
+// Requirement: PERM-2
+test("a subtask's call that waits while the policy changes is a tool error that names the rule", async () => {
+  const runId = await start("careful", "delegate this");
+  await eventOf(deployment, runId, "runParked");
+  await setPolicy("no-lists", "deny: { tools: [list_files] }");
+  await approve(deployment, runId);
+  expect(await resultsOf(runId, "list_files")).toEqual([
+    'the call was cancelled: the rule "no-lists" of the operator\'s policy withholds the tool list_files',
+  ]);
+});
+
+test("a run has the tools and the limits that the policy leaves, and its log says what is missing", async () => {
+  await setPolicy("small", "deny: { tool_classes: [workspace_write] }, limits: { max_rounds: 2 }");
+  const prepared = await preparedOf(await start("worker", "hello"));
+  expect(prepared.tools.map(({ name }) => name)).not.toContain("read_file");
+  expect(prepared.limits?.maxRounds).toBe(2);
+  expect(prepared.policy?.withheld).toContainEqual(
+    expect.objectContaining({ tool: "read_file", kind: "tool_classes", rule: "small" }),
+  );
+});
+
+// Requirement: PERM-3
+test("the policy grants execute to an agent that does not name it", async () => {
+  await setPolicy("code", "grant: { tool_classes: [execute] }");
+  const prepared = await preparedOf(await start("worker", "hello"));
+  expect(prepared.tools.map(({ name }) => name)).toContain("execute_code");
+});
+
+test("a run whose provider is withheld does not start", async () => {
+  await setPolicy("others", "deny: { tools: [none] }");
+  writeFileSync(file, "rules: [{ name: closed, deny: { providers: [openai] } }]");
+  await vi.waitFor(
+    async () => {
+      const failure = failureFrom(await start("worker", "hello").catch((error: unknown) => error));
+      expect(failure.metadata).toMatchObject({ rule: "closed", kind: "providers" });
+    },
+    { timeout: 60_000, interval: 500 },
+  );
+});
