@@ -3,7 +3,7 @@ import { limitsOfValues, limitValues } from "../spec/limits.ts";
 import type { PolicyRule } from "./policy.ts";
 
 /** An upper bound for a limit, and the rule that sets it. */
-export interface PolicyLimit {
+interface PolicyLimit {
   readonly max: number;
   readonly rule: string;
 }

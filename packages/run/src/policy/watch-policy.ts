@@ -1,6 +1,6 @@
 import type { Policy } from "@reeve/agent/policy/policy";
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
-import { unusableFile, watchFiles } from "@reeve/platform/process/watch-files";
+import { watchFile } from "@reeve/platform/process/watch-file";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 
 /**
@@ -14,15 +14,8 @@ export function watchPolicy(
   resources: AsyncDisposableStack,
 ): () => Policy | undefined {
   if (path === undefined) return () => undefined;
-  const file = { setting: "REEVE_POLICY_FILE", path };
-  const parse = ([content = Buffer.of()]: readonly Buffer[]) => {
-    try {
-      return parsePolicyFile(content.toString(), "the file");
-    } catch (error) {
-      throw unusableFile(file, error);
-    }
-  };
-  const onChange = () => log.info({ path }, "the policy was read again");
-  const watched = resources.use(watchFiles([file], { log, parse, onChange }));
+  const parse = (text: string) => parsePolicyFile(text, "the file");
+  const options = { setting: "REEVE_POLICY_FILE", noun: "policy", parse, log };
+  const watched = resources.use(watchFile(path, options));
   return () => watched.current;
 }

@@ -64,7 +64,10 @@ test("a mistake leaves the tokens as they were, and is logged once until it is r
   const tokens = watched();
   writeFileSync(path, "a mistake");
   await vi.waitFor(() => expect(problems).toHaveLength(1), { timeout: 20_000 });
-  expect(problems[0]).toMatchObject({ path, problem: expect.stringContaining("line 1") as string });
+  expect(problems[0]).toMatchObject({
+    paths: [path],
+    problem: expect.stringContaining("line 1") as string,
+  });
   expect(await found(tokens, "token")).toBeDefined();
   rmSync(path);
   await vi.waitFor(() => expect(problems).toHaveLength(2), { timeout: 20_000 });
@@ -72,7 +75,7 @@ test("a mistake leaves the tokens as they were, and is logged once until it is r
 });
 
 test("a file that cannot be used at the start is an error that names it", () => {
-  expect(watched).toThrow(`REEVE_TOKENS_FILE ${path}: ENOENT`);
+  expect(watched).toThrow(`REEVE_TOKENS_FILE ${path}: there is no such file`);
   writeFileSync(path, "a mistake");
   expect(watched).toThrow(`REEVE_TOKENS_FILE ${path}: line 1`);
 });
