@@ -3,6 +3,12 @@ import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { watchFile } from "@reeve/platform/process/watch-file";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 
+const policyFile = {
+  setting: "REEVE_POLICY_FILE",
+  noun: "policy",
+  parse: (text: string) => parsePolicyFile(text, "the file"),
+};
+
 /**
  * Returns a function that gives the operator's policy of now, which is read again when its file changes. Undefined: the setting
  * names no file. Throws a Failure if the file cannot be used. When that happens later, the policy stays as it was, and the log
@@ -14,8 +20,6 @@ export function watchPolicy(
   resources: AsyncDisposableStack,
 ): () => Policy | undefined {
   if (path === undefined) return () => undefined;
-  const parse = (text: string) => parsePolicyFile(text, "the file");
-  const options = { setting: "REEVE_POLICY_FILE", noun: "policy", parse, log };
-  const watched = resources.use(watchFile(path, options));
+  const watched = resources.use(watchFile(path, { ...policyFile, log }));
   return () => watched.current;
 }

@@ -20,6 +20,11 @@ pub mod reeve {
             include!("reeve.artifact.v1.rs");
         }
     }
+    pub mod audit {
+        pub mod v1 {
+            include!("reeve.audit.v1.rs");
+        }
+    }
     pub mod bus {
         pub mod v1 {
             include!("reeve.bus.v1.rs");

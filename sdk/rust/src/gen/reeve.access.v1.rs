@@ -16,7 +16,7 @@ pub enum Role {
     Approver = 3,
     /// Creates, changes, deletes, and explains agents.
     Author = 4,
-    /// Deletes runs, threads, and artifacts.
+    /// Deletes runs, threads, and artifacts; reads the audit trail.
     Operator = 5,
 }
 impl Role {

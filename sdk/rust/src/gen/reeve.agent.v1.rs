@@ -433,6 +433,9 @@ pub struct Agent {
     /// Time of the last update.
     #[prost(message, optional, tag = "4")]
     pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who created this revision: the subject of the request. Empty for revisions of older versions.
+    #[prost(string, tag = "5")]
+    pub created_by: ::prost::alloc::string::String,
 }
 /// A violation in an agent spec.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -589,10 +592,10 @@ pub struct ExplainAgentResponse {
 /// Whether an agent may use something, and why not.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AccessExplanation {
-    /// Kind: `tool`, `model`, `network_host`, or `pool`.
+    /// Kind: `tool`, `model`, `network_host`, `image`, or `pool`.
     #[prost(string, tag = "1")]
     pub kind: ::prost::alloc::string::String,
-    /// Name of the tool, id of the model, destination, or name of the pool.
+    /// Name of the tool, id of the model, destination, image, or name of the pool.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
     /// Whether the agent may use it.
@@ -868,7 +871,7 @@ pub mod agent_service_client {
             self.inner.unary(req, path, codec).await
         }
         /// Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
-        /// host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+        /// host, image, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
         /// only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
         pub async fn explain_agent(
             &mut self,

@@ -600,11 +600,11 @@ pub struct PolicyDecision {
 /// Something that the operator's policy withholds.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PolicyWithheld {
-    /// Kind, as a rule names it: `tool_classes`, `tools`, `mcp_servers`, `providers`, `models`, `pools`,
-    /// or `network_hosts`.
+    /// Kind, as a rule names it: `tool_classes`, `tools`, `mcp_servers`, `providers`, `models`,
+    /// `images`, `pools`, or `network_hosts`.
     #[prost(string, tag = "1")]
     pub kind: ::prost::alloc::string::String,
-    /// Name of what is withheld. For a tool that is withheld because of its class, server, or pool,
+    /// Name of what is withheld. For a tool that is withheld because of its class, server, image, or pool,
     /// `tool` has the name of the tool.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,

@@ -219,6 +219,10 @@ pub struct SandboxFeatures {
     /// Maximum size of all files of a workspace, in bytes. 0 if unknown.
     #[prost(uint64, tag = "3")]
     pub workspace_bytes: u64,
+    /// Container image of the sandboxes, which the operator's policy may withhold; `warm-pool:<name>` if
+    /// a warm pool of Kubernetes determines it. Empty if the sandboxes have no image.
+    #[prost(string, tag = "4")]
+    pub image: ::prost::alloc::string::String,
 }
 /// Requests a toolhost to execute a call.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -40,7 +40,7 @@ const (
 	Role_ROLE_APPROVER Role = 3
 	// Creates, changes, deletes, and explains agents.
 	Role_ROLE_AUTHOR Role = 4
-	// Deletes runs, threads, and artifacts.
+	// Deletes runs, threads, and artifacts; reads the audit trail.
 	Role_ROLE_OPERATOR Role = 5
 )
 

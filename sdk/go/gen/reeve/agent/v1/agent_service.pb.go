@@ -126,7 +126,9 @@ type Agent struct {
 	// Time at which the agent was created.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last update.
-	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Who created this revision: the subject of the request. Empty for revisions of older versions.
+	CreatedBy     string `protobuf:"bytes,5,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -187,6 +189,13 @@ func (x *Agent) GetUpdatedAt() *timestamppb.Timestamp {
 		return x.UpdatedAt
 	}
 	return nil
+}
+
+func (x *Agent) GetCreatedBy() string {
+	if x != nil {
+		return x.CreatedBy
+	}
+	return ""
 }
 
 // A violation in an agent spec.
@@ -1009,9 +1018,9 @@ func (x *ExplainAgentResponse) GetHasPolicy() bool {
 // Whether an agent may use something, and why not.
 type AccessExplanation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Kind: `tool`, `model`, `network_host`, or `pool`.
+	// Kind: `tool`, `model`, `network_host`, `image`, or `pool`.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// Name of the tool, id of the model, destination, or name of the pool.
+	// Name of the tool, id of the model, destination, image, or name of the pool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Whether the agent may use it.
 	Allowed bool `protobuf:"varint,3,opt,name=allowed,proto3" json:"allowed,omitempty"`
@@ -1161,14 +1170,16 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\x11ListModelsRequest\"\x89\x01\n" +
 	"\x12ListModelsResponse\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
-	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\"\xca\x01\n" +
+	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\"\xe9\x01\n" +
 	"\x05Agent\x12-\n" +
 	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\rR\brevision\x129\n" +
 	"\n" +
 	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
 	"\n" +
-	"updated_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt:\x00\"_\n" +
+	"updated_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1d\n" +
+	"\n" +
+	"created_by\x18\x05 \x01(\tR\tcreatedBy:\x00\"_\n" +
 	"\rSpecViolation\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x16\n" +

@@ -54,7 +54,7 @@ type AgentServiceClient interface {
 	// Validates a spec without storing it.
 	ValidateAgent(ctx context.Context, in *ValidateAgentRequest, opts ...grpc.CallOption) (*ValidateAgentResponse, error)
 	// Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
-	// host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+	// host, image, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
 	// only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
 	ExplainAgent(ctx context.Context, in *ExplainAgentRequest, opts ...grpc.CallOption) (*ExplainAgentResponse, error)
 	// Lists the models that agents may name, and the providers, as the runtimes announced them. The
@@ -175,7 +175,7 @@ type AgentServiceServer interface {
 	// Validates a spec without storing it.
 	ValidateAgent(context.Context, *ValidateAgentRequest) (*ValidateAgentResponse, error)
 	// Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
-	// host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+	// host, image, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
 	// only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
 	ExplainAgent(context.Context, *ExplainAgentRequest) (*ExplainAgentResponse, error)
 	// Lists the models that agents may name, and the providers, as the runtimes announced them. The

@@ -3138,10 +3138,10 @@ func (x *PolicyDecision) GetNetworkAllow() []string {
 // Something that the operator's policy withholds.
 type PolicyWithheld struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Kind, as a rule names it: `tool_classes`, `tools`, `mcp_servers`, `providers`, `models`, `pools`,
-	// or `network_hosts`.
+	// Kind, as a rule names it: `tool_classes`, `tools`, `mcp_servers`, `providers`, `models`,
+	// `images`, `pools`, or `network_hosts`.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// Name of what is withheld. For a tool that is withheld because of its class, server, or pool,
+	// Name of what is withheld. For a tool that is withheld because of its class, server, image, or pool,
 	// `tool` has the name of the tool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Name of the rule, or of the rules whose lists do not have it.

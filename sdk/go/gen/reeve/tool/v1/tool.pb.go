@@ -1168,8 +1168,11 @@ type SandboxFeatures struct {
 	ReadOnlyWorkspace bool `protobuf:"varint,2,opt,name=read_only_workspace,json=readOnlyWorkspace,proto3" json:"read_only_workspace,omitempty"`
 	// Maximum size of all files of a workspace, in bytes. 0 if unknown.
 	WorkspaceBytes uint64 `protobuf:"varint,3,opt,name=workspace_bytes,json=workspaceBytes,proto3" json:"workspace_bytes,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Container image of the sandboxes, which the operator's policy may withhold; `warm-pool:<name>` if
+	// a warm pool of Kubernetes determines it. Empty if the sandboxes have no image.
+	Image         string `protobuf:"bytes,4,opt,name=image,proto3" json:"image,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SandboxFeatures) Reset() {
@@ -1221,6 +1224,13 @@ func (x *SandboxFeatures) GetWorkspaceBytes() uint64 {
 		return x.WorkspaceBytes
 	}
 	return 0
+}
+
+func (x *SandboxFeatures) GetImage() string {
+	if x != nil {
+		return x.Image
+	}
+	return ""
 }
 
 // Requests a toolhost to execute a call.
@@ -2113,11 +2123,12 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\tisolation\x18\x03 \x01(\tR\tisolation\x12\x12\n" +
 	"\x04host\x18\x04 \x01(\tR\x04host\x12=\n" +
 	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\x128\n" +
-	"\asandbox\x18\x06 \x01(\v2\x1e.reeve.tool.v1.SandboxFeaturesR\asandbox:\x00\"\x8f\x01\n" +
+	"\asandbox\x18\x06 \x01(\v2\x1e.reeve.tool.v1.SandboxFeaturesR\asandbox:\x00\"\xa5\x01\n" +
 	"\x0fSandboxFeatures\x12#\n" +
 	"\rnetwork_allow\x18\x01 \x03(\tR\fnetworkAllow\x12.\n" +
 	"\x13read_only_workspace\x18\x02 \x01(\bR\x11readOnlyWorkspace\x12'\n" +
-	"\x0fworkspace_bytes\x18\x03 \x01(\x04R\x0eworkspaceBytes\"\xe1\x02\n" +
+	"\x0fworkspace_bytes\x18\x03 \x01(\x04R\x0eworkspaceBytes\x12\x14\n" +
+	"\x05image\x18\x04 \x01(\tR\x05image\"\xe1\x02\n" +
 	"\x0fToolCallRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12+\n" +

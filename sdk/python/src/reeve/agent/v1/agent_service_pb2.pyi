@@ -25,16 +25,18 @@ class ListModelsResponse(_message.Message):
     def __init__(self, models: _Optional[_Iterable[_Union[_model_spec_pb2.ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[_model_spec_pb2.ProviderDescriptor, _Mapping]]] = ...) -> None: ...
 
 class Agent(_message.Message):
-    __slots__ = ("spec", "revision", "created_at", "updated_at")
+    __slots__ = ("spec", "revision", "created_at", "updated_at", "created_by")
     SPEC_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     CREATED_AT_FIELD_NUMBER: _ClassVar[int]
     UPDATED_AT_FIELD_NUMBER: _ClassVar[int]
+    CREATED_BY_FIELD_NUMBER: _ClassVar[int]
     spec: _agent_spec_pb2.AgentSpec
     revision: int
     created_at: _timestamp_pb2.Timestamp
     updated_at: _timestamp_pb2.Timestamp
-    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., revision: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    created_by: str
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., revision: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_by: _Optional[str] = ...) -> None: ...
 
 class SpecViolation(_message.Message):
     __slots__ = ("field", "description", "reason")

@@ -135,7 +135,7 @@ class AgentServiceServicer:
 
     def ExplainAgent(self, request, context):
         """Explains what an agent of the tenant may use, for a caller of the tenant: each tool, model, network
-        host, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
+        host, image, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
         only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

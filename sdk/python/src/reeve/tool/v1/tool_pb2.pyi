@@ -224,14 +224,16 @@ class ToolCatalog(_message.Message):
     def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sandbox: _Optional[_Union[SandboxFeatures, _Mapping]] = ...) -> None: ...
 
 class SandboxFeatures(_message.Message):
-    __slots__ = ("network_allow", "read_only_workspace", "workspace_bytes")
+    __slots__ = ("network_allow", "read_only_workspace", "workspace_bytes", "image")
     NETWORK_ALLOW_FIELD_NUMBER: _ClassVar[int]
     READ_ONLY_WORKSPACE_FIELD_NUMBER: _ClassVar[int]
     WORKSPACE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    IMAGE_FIELD_NUMBER: _ClassVar[int]
     network_allow: _containers.RepeatedScalarFieldContainer[str]
     read_only_workspace: bool
     workspace_bytes: int
-    def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ...) -> None: ...
+    image: str
+    def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ..., image: _Optional[str] = ...) -> None: ...
 
 class ToolCallRequest(_message.Message):
     __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at")
