@@ -16,7 +16,7 @@ import {
 } from "../support/oidc-server.ts";
 import { Deployment } from "./support/deployment.ts";
 
-const people = ["ann", "bob", "carol"] as const;
+const people = ["ann", "bob", "carol", "dora"] as const;
 type Person = (typeof people)[number];
 
 const home = mkdtempSync(join(tmpdir(), "reeve-sign-in-"));
@@ -24,15 +24,22 @@ let oidc: OidcServer;
 let deployment: Deployment;
 
 beforeAll(async () => {
-  const groups = { ann: ["users"], bob: ["approvers"], carol: ["visitors"], nightly: ["users"] };
+  const groups = {
+    ann: ["users"],
+    bob: ["approvers"],
+    carol: ["visitors"],
+    dora: ["auditors"],
+    nightly: ["users"],
+  };
   oidc = await startOidcServer(groups);
   const config = {
     issuer: oidc.issuer,
     audience,
     tenant: "acme",
-    roles: { users: ["runner"], approvers: ["approver"] },
+    roles: { users: ["runner"], approvers: ["approver"], auditors: ["operator"] },
   };
-  deployment = await Deployment.start({}, { REEVE_OIDC_CONFIG: JSON.stringify(config) });
+  const settings = { REEVE_AUDIT_TENANT: "acme" };
+  deployment = await Deployment.start(settings, { REEVE_OIDC_CONFIG: JSON.stringify(config) });
   await deployment.agent("todo", { hitlTools: ["add_todo"] });
   await Promise.all(people.map(login));
 });
@@ -109,6 +116,57 @@ test("a person without a group is refused by name", async () => {
   expect(refused.terminal.stderr).toContain("carol of tenant acme has no role: no group");
 });
 
+/** An event of the trail, as an export has it. */
+interface Exported {
+  readonly time: string;
+  readonly subject?: string;
+  readonly action: string;
+  readonly code: string;
+  readonly reason?: string;
+  readonly method: string;
+  readonly credential?: { readonly kind?: string; readonly id?: string };
+  readonly choices?: Readonly<Record<string, boolean>>;
+  readonly resources?: readonly { readonly kind: string; readonly id: string }[];
+}
+
+async function exported(...args: readonly string[]): Promise<readonly Exported[]> {
+  const { terminal, code } = reeve("dora", "audit", "--json", ...args);
+  expect(await code).toBe(0);
+  const lines = terminal.stdout.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as Exported).toReversed();
+}
+
+test("the trail has the sign-ins, the run, the refused and the accepted decision, and who made them", async () => {
+  const all = await exported();
+  const of = (subject: string) =>
+    all
+      .filter((event) => event.subject === subject)
+      .map(({ action, code, reason = "" }) => `${action} ${code} ${reason}`.trim());
+  expect(of("ann").slice(0, 3)).toEqual(["sign_in OK", "run.start OK", "run.watch OK"]);
+  expect(of("ann")).toContain("approval.decide PERMISSION_DENIED PERMISSION_DENIED");
+  expect(of("bob")).toEqual(["sign_in OK", "approval.decide OK"]);
+  expect(of("carol")).toEqual(["sign_in PERMISSION_DENIED NO_ROLE"]);
+  const decision = all.find(({ action, code }) => action === "approval.decide" && code === "OK");
+  const started = all.find(({ subject, action }) => subject === "ann" && action === "run.start");
+  const runId = started?.resources?.find(({ kind }) => kind === "run")?.id ?? "";
+  expect(runId).toMatch(/^run_/);
+  expect(decision).toMatchObject({
+    subject: "bob",
+    choices: { approved: true },
+    credential: { kind: "KIND_OIDC", id: expect.stringMatching(/^[0-9a-f]{12}$/) as string },
+    resources: [{ kind: "approval" }, { kind: "run", id: runId }],
+  });
+  const ofRun = await exported("--resource", runId, "--outcome", "ok");
+  expect(new Set(ofRun.map(({ subject }) => subject))).toEqual(new Set(["ann", "bob"]));
+  expect(ofRun.map(({ action }) => action)).toContain("approval.decide");
+  // The input of the run, and the tokens of the people.
+  const text = JSON.stringify(all);
+  expect(text).not.toContain(storedOf("ann")?.accessToken.slice(0, 20));
+  const refused = reeve("ann", "audit");
+  expect(await refused.code).toBe(1);
+  expect(refused.terminal.stderr).toContain("ann of tenant acme may not call ListAuditEvents");
+});
+
 test("a program signs in with its own credentials", async () => {
   const token = await tokenOfProgram(oidc.issuer);
   using nightly = openConnection({ address: deployment.url, token });
@@ -134,6 +192,11 @@ test("when the key changes, expired sign-ins are renewed and tokens of the old k
     kind: "unauthenticated",
     message: expect.stringContaining("publishes no key") as string,
   });
+  const reasons = async () => {
+    const { events } = await deployment.reeve.audit.listAuditEvents({ withoutTenant: true });
+    return events.map(({ action, code, reason }) => [action, code, reason]);
+  };
+  await expect.poll(reasons).toContainEqual(["sign_in", "UNAUTHENTICATED", "UNKNOWN_KEY"]);
 });
 
 test("after a person signs out, the token is gone and cannot be renewed", async () => {

@@ -2,6 +2,7 @@ import { AgentSchema } from "@reeve/contracts/agent";
 import type { Agent } from "@reeve/contracts/agent";
 import { afterAll, beforeAll, describe } from "vitest";
 import { whyNoReplicas } from "../../../test/support/nats-program.ts";
+import { openAuditTrail } from "../src/audit/nats.ts";
 import { openRunFeed } from "../src/feed/nats.ts";
 import { openRunLog } from "../src/log/open.ts";
 import type { ArtifactStore } from "../src/objects/artifact-store.ts";
@@ -13,6 +14,7 @@ import { openDispatchQueue } from "../src/queue/nats.ts";
 import { openTable } from "../src/table/nats.ts";
 import type { Table } from "../src/table/port.ts";
 import { artifactContract, maxBytes } from "./support/artifact-contract.ts";
+import { auditContract } from "./support/audit-contract.ts";
 import { catalogContract } from "./support/catalog-contract.ts";
 import { externalAppendContract } from "./support/external-append-contract.ts";
 import { runLogKind } from "./support/facts.ts";
@@ -68,6 +70,13 @@ describe.skipIf(reason !== "")(`on three servers${reason}`, () => {
     await streams.replace("RUNS");
     const [first, second] = streams.connections;
     return { log: await openRunLog(first), catalog: await openRunCatalog(second) };
+  });
+
+  describe("an audit trail", () => {
+    auditContract(async () => {
+      await streams.replace("AUDIT");
+      return await openAuditTrail(streams.connections[0]);
+    });
   });
 
   feedContract("replicated", async () => {

@@ -18,35 +18,48 @@ import { outcomeOf, succeeded } from "./call-outcome.ts";
 import { choicesOf, resourcesOf } from "./call-resources.ts";
 import { actionOf, auditOf, isChange } from "./method-audit.ts";
 import type { AuditRecorder } from "./recorder.ts";
+import type { RepeatedRefusals } from "./repeated-refusals.ts";
 
 type Request = UnaryRequest | StreamRequest;
 type Response = UnaryResponse | StreamResponse;
 
 /**
  * Records the calls of authenticated callers, as the contracts declare it. Refuses changes while the trail is required and cannot
- * be written.
+ * be written. Calls that exceed a quota or other limit go to `refused`: a caller can repeat them as fast as the network permits.
  */
-export function auditCalls(recorder: AuditRecorder, clock: Pick<Clock, "now">): Interceptor {
+export function auditCalls(
+  recorder: AuditRecorder,
+  refused: RepeatedRefusals,
+  clock: Pick<Clock, "now">,
+): Interceptor {
   return (next) => async (request) => {
     const { recording } = auditOf(request.method);
     const isRecorded = recording === Recording.READ || recording === Recording.CHANGE;
     if (!isRecorded || callerOf(request.contextValues) === undefined) return await next(request);
     if (isChange(request.method)) recorder.assertAvailable();
-    return await new AuditedRequest(request, recorder, clock).send(next);
+    return await new AuditedRequest(request, { recorder, refused, clock }).send(next);
   };
+}
+
+interface Dependencies {
+  readonly recorder: AuditRecorder;
+  readonly refused: RepeatedRefusals;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** One call, from its start to its last message. */
 class AuditedRequest {
   readonly #request: Request;
   readonly #recorder: AuditRecorder;
+  readonly #refused: RepeatedRefusals;
   readonly #clock: Pick<Clock, "now">;
   readonly #startedAtMs: number;
   #sent: Message | undefined;
 
-  constructor(request: Request, recorder: AuditRecorder, clock: Pick<Clock, "now">) {
+  constructor(request: Request, { recorder, refused, clock }: Dependencies) {
     this.#request = request;
     this.#recorder = recorder;
+    this.#refused = refused;
     this.#clock = clock;
     this.#startedAtMs = clock.now();
     if (!request.stream) this.#sent = request.message;
@@ -100,6 +113,11 @@ class AuditedRequest {
     { response }: { readonly response?: Message },
   ): Promise<void> {
     const event = this.#event(outcome, {}, response);
+    if (outcome.code === "RESOURCE_EXHAUSTED") {
+      const { tenant, subject, method, reason } = event;
+      const kind = [tenant, subject, method, reason].join(" ");
+      return this.#refused.add(kind, event, this.#clock.now());
+    }
     if (isChange(this.#request.method)) await this.#recorder.record(event);
     else this.#recorder.note(event);
   }

@@ -17,7 +17,7 @@ export interface RefusalDependencies {
   readonly recorder: Pick<AuditRecorder, "note">;
   /** Of callers who could not be authenticated. */
   readonly strangers: RepeatedRefusals;
-  /** Of callers whose role forbids what they tried. */
+  /** Of callers whose role or quota forbids what they tried. */
   readonly denied: RepeatedRefusals;
   readonly clock: Pick<Clock, "now">;
 }

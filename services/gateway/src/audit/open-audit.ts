@@ -20,7 +20,7 @@ import { RepeatedRefusals } from "./repeated-refusals.ts";
 const flushMs = 5_000;
 /** How many networks of callers without a valid credential are told apart in a minute. */
 const maxNetworks = 100;
-/** How many forbidden methods of callers are told apart in a minute. */
+/** How many forbidden calls, and calls beyond a limit, are told apart in a minute, by caller, method, and reason. */
 const maxDenied = 1_000;
 
 /** The audit trail of a gateway. */
@@ -73,7 +73,7 @@ export async function openAudit(
   resources.defer(() => flush(Infinity));
   const refusals = { recorder, strangers, denied, clock: systemClock };
   return {
-    interceptors: [auditCalls(recorder, systemClock)],
+    interceptors: [auditCalls(recorder, denied, systemClock)],
     audited: (authenticate) => auditRefusals(authenticate, refusals),
     trail: read,
   };

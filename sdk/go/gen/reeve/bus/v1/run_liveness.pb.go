@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/bus/v1/run_liveness.proto
 
-// Questions about runs from services that may not read their logs.
+// Questions about runs from services that may not read their logs, or not confirm what they lack.
 
 package busv1
 
