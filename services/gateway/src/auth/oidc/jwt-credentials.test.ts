@@ -157,6 +157,19 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
   });
 });
 
+test.each<[string, () => string | Promise<string>]>([
+  ["EXPIRED", () => tokenOf({ exp: seconds - 31 })],
+  ["WRONG_AUDIENCE", () => tokenOf({ aud: "mail" })],
+  ["WRONG_ISSUER", () => tokenOf({ iss: "https://evil.example" })],
+  ["WRONG_CLAIM", () => tokenOf({ nbf: seconds + 31 })],
+  ["BAD_SIGNATURE", () => tokenOf({}, { key: stranger.privateKey })],
+  ["UNKNOWN_KEY", () => tokenOf({}, { kid: "two" })],
+  // A token of the token file that was revoked.
+  ["UNKNOWN", () => "rv_an-opaque-token"],
+])("the name of a problem for programs is %s", async (credential, token) => {
+  expect(await refusalOf(await token())).toMatchObject({ metadata: { credential } });
+});
+
 test("a new key with the id of an old one is used at once, and ends the tokens of the old one", async () => {
   const published = [jwk];
   const { credentials } = opened(config, published);

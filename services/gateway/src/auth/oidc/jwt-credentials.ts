@@ -170,7 +170,7 @@ function nameOf(error: errors.JOSEError): string {
   }
   if (error instanceof errors.JWKSNoMatchingKey) return "UNKNOWN_KEY";
   if (error instanceof errors.JWSSignatureVerificationFailed) return "BAD_SIGNATURE";
-  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return "MALFORMED";
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return "UNKNOWN";
   return "REFUSED";
 }
 
