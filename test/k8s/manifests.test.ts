@@ -11,6 +11,7 @@ const folders = [
   "test/k8s/overlays/all",
   "test/k8s/overlays/ingress",
   "test/k8s/overlays/tls",
+  "test/k8s/overlays/access",
 ];
 
 test.skipIf(renderer === undefined && process.env["CI"] === undefined)(
