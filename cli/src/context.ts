@@ -45,7 +45,7 @@ export async function withClient(
   context.url = address.url;
   context.reeve = reeveCommand(options, context.environment);
   const token = await tokenFor(address, options, context);
-  using reeve = openClient({ url: address.url, token, ca: address.ca });
+  using reeve = openClient({ url: address.url, token, tls: address.tls });
   context.exitCode = (await action(reeve)) ?? context.exitCode;
 }
 
@@ -80,12 +80,14 @@ async function tokenFor(
 export function openClient({
   url,
   token,
-  ca,
-}: Pick<ServerAddress, "url"> & Pick<ClientOptions, "token" | "ca">): Client {
+  tls,
+}: Pick<ServerAddress, "url"> &
+  Partial<Pick<ServerAddress, "tls">> &
+  Pick<ClientOptions, "token">): Client {
   return connect({
     address: url,
     token,
-    ca,
+    ...tls,
     requestTimeoutMs: 60_000,
     // A person who has mistyped an address should not wait long for the error.
     retryTimeoutMs: 1_000,

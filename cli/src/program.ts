@@ -41,6 +41,11 @@ export function createProgram(context: Context): Command {
       "--ca-file <path>",
       "authorities to trust for https, as PEM (REEVE_CA_FILE; default: the public ones and those in NODE_EXTRA_CA_CERTS)",
     )
+    .option(
+      "--cert-file <path>",
+      "certificate of this client, as PEM, for servers that accept it instead of a token (REEVE_CERT_FILE)",
+    )
+    .option("--key-file <path>", "key of the certificate, as PEM (REEVE_KEY_FILE)")
     .addHelpText("after", exitCodeHelp);
   const commands = [
     upCommand(context),

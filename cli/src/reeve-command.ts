@@ -8,14 +8,16 @@ import { defaultDataDir } from "./server-address.ts";
  * `npx` if npm runs this process. Contains no token.
  */
 export function reeveCommand(
-  { url, dataDir, caFile }: Pick<ServerOptions, "url" | "dataDir" | "caFile">,
+  { url, dataDir, caFile, certFile, keyFile }: Omit<ServerOptions, "token">,
   environment: NodeJS.ProcessEnv,
 ): string {
   const words = environment["npm_command"] === undefined ? ["reeve"] : ["npx", "@reeve/cli"];
   if (url !== undefined) words.push("--url", quoted(url));
   const folder = dataDir === undefined ? defaultDataDir : shortest(dataDir);
   if (folder !== defaultDataDir) words.push("--data-dir", quoted(folder));
-  if (caFile !== undefined) words.push("--ca-file", quoted(caFile));
+  for (const [option, file] of Object.entries({ ca: caFile, cert: certFile, key: keyFile })) {
+    if (file !== undefined) words.push(`--${option}-file`, quoted(file));
+  }
   return words.join(" ");
 }
 

@@ -1,16 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isLoopback } from "@reeve/platform/config";
-import { Failure } from "@reeve/platform/failure";
-import { parseCertificates } from "@reeve/platform/tls/parse-certificates";
 import { UsageError } from "./exit-code.ts";
+import type { TlsContents, TlsOptions } from "./tls-options.ts";
+import { readTlsOptions } from "./tls-options.ts";
 
 /** The options that select a server. */
-export interface ServerOptions {
+export interface ServerOptions extends TlsOptions {
   readonly url?: string | undefined;
   readonly token?: string | undefined;
   readonly dataDir?: string | undefined;
-  readonly caFile?: string | undefined;
 }
 
 /** A server and the token for it. */
@@ -18,8 +17,7 @@ export interface ServerAddress {
   readonly url: string;
   /** Undefined if none was found. The server then decides whether it needs one. */
   readonly token: string | undefined;
-  /** PEM certificates of the authorities to trust. Undefined: those of Node. */
-  readonly ca: Buffer | undefined;
+  readonly tls: TlsContents;
 }
 
 export const defaultUrl = "http://127.0.0.1:4680";
@@ -41,22 +39,7 @@ export function serverAddress(
   }
   const given = options.token ?? (environment["REEVE_TOKEN"] || undefined);
   const token = given ?? (isSameServer(url, ownUrl) ? firstLine(tokenFile(dataDir)) : undefined);
-  const caFile = options.caFile ?? (environment["REEVE_CA_FILE"] || undefined);
-  const ca = caFile === undefined ? undefined : readAuthorities(caFile);
-  return { url: url.replace(/\/+$/, ""), token, ca };
-}
-
-/** Reads the certificates of authorities. Throws a UsageError if the file has none. */
-function readAuthorities(caFile: string): Buffer {
-  try {
-    const ca = readFileSync(caFile);
-    parseCertificates({ setting: "--ca-file (REEVE_CA_FILE)", path: caFile }, ca);
-    return ca;
-  } catch (error) {
-    if (error instanceof Failure) throw new UsageError(error.message);
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`--ca-file (REEVE_CA_FILE) ${caFile} cannot be read: ${problem}`);
-  }
+  return { url: url.replace(/\/+$/, ""), token, tls: readTlsOptions(options, environment) };
 }
 
 /** Whether two URLs have the same origin. All loopback addresses count as one host. */

@@ -5,7 +5,7 @@ import type { Environment } from "@reeve/platform/config";
 import { readConfig } from "@reeve/platform/config";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import { serverTlsSettings } from "@reeve/platform/tls/tls-settings";
+import { clientTlsSettings, serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { runtimeConfig } from "@reeve/runtime/config";
 import { auditLimitsConfig, auditLimitsOf } from "../commands/provision-config.ts";
 import { toolhostConfig } from "@reeve/toolhost/config";
@@ -22,7 +22,12 @@ export interface EmbeddedParts {
 const exampleScripts = join(import.meta.dirname, "../../../examples/scripts");
 
 /** The settings for TLS, which an embedded deployment does not serve. */
-const tlsSettings = [...Object.keys(serverTlsSettings), "REEVE_APPROVALS_CA_FILE"];
+const tlsSettings = [
+  ...Object.keys({ ...serverTlsSettings, ...clientTlsSettings }),
+  "REEVE_APPROVALS_CA_FILE",
+  "REEVE_TLS_CLIENTS_FILE",
+  "REEVE_TLS_CLIENT_REQUIRED",
+];
 
 /** Returns the configuration of each service. Throws a Failure that lists every invalid environment variable. */
 export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {

@@ -23,14 +23,18 @@ export interface ServerOptions {
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** PEM certificates of the authorities to trust instead of those of the system. Only with `https`. */
   readonly ca?: string | Uint8Array | undefined;
+  /** The certificate of this client with its chain, as PEM, for servers that accept it as a credential. Needs `key`. */
+  readonly cert?: string | Uint8Array | undefined;
+  /** The key of the certificate, as PEM. */
+  readonly key?: string | Uint8Array | undefined;
 }
 
 /** Client options with the defaults filled in. */
 export type Settings = ServerOptions & Required<Omit<ClientOptions, keyof ServerOptions>>;
 
-/** Fills in the defaults. Throws a TypeError if the address is not a URL of a server or a time limit is not positive. */
+/** Fills in the defaults. Throws a TypeError if the address is not a URL of a server, a time limit is not positive, or a certificate has no key. */
 export function settingsFrom(options: ClientOptions): Settings {
-  const { address, token, ca, requestTimeoutMs = 10_000 } = options;
+  const { address, token, ca, cert, key, requestTimeoutMs = 10_000 } = options;
   const limits = {
     requestTimeoutMs,
     retryTimeoutMs: requestTimeoutMs,
@@ -46,7 +50,10 @@ export function settingsFrom(options: ClientOptions): Settings {
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? "")) {
     throw new TypeError(`"${address}" is not a server address; use http://host:port`);
   }
-  return { address, token, ca, ...limits };
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new TypeError("`cert` and `key` belong together; give both, or neither");
+  }
+  return { address, token, ca, cert, key, ...limits };
 }
 
 const limitNames = [

@@ -31,11 +31,11 @@ export interface Connection extends Services, Disposable {}
  * Returns the generated services of a server, without the retries and time limits of a `Client`. The connection opens
  * with the first request, and reopens with the next request after it broke.
  */
-export function openConnection({ address, token, ca }: ServerOptions): Connection {
+export function openConnection({ address, token, ca, cert, key }: ServerOptions): Connection {
   const session = new Http2SessionManager(
     address,
     { pingIntervalMs: 10_000, pingTimeoutMs: 5_000 },
-    ca === undefined ? {} : { ca: Buffer.from(ca) },
+    { ca: pem(ca), cert: pem(cert), key: pem(key) },
   );
   const transport = createGrpcTransport({
     baseUrl: address,
@@ -54,6 +54,10 @@ export function openConnection({ address, token, ca }: ServerOptions): Connectio
     tools: createClient(ToolService, transport),
     [Symbol.dispose]: () => session.abort(),
   };
+}
+
+function pem(text: string | Uint8Array | undefined): Buffer | undefined {
+  return text === undefined ? undefined : Buffer.from(text);
 }
 
 function bearer(token: NonNullable<ServerOptions["token"]>): Interceptor {

@@ -20,7 +20,9 @@ export function openApprovalsClient(
   const authorities =
     caFile === undefined
       ? undefined
-      : resources.use(watchAuthorities({ setting: "REEVE_APPROVALS_CA_FILE", path: caFile }, log));
+      : resources.use(
+          watchAuthorities({ setting: "REEVE_APPROVALS_CA_FILE", path: caFile }, { log }),
+        );
   const sessionManager = new Http2SessionManager(baseUrl, undefined, {
     // Node reads it for each connection.
     get ca() {

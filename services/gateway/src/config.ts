@@ -4,7 +4,7 @@ import {
   listenAddress,
   requiredBeyondLoopback,
 } from "@reeve/platform/process/settings";
-import { serverTlsSettings } from "@reeve/platform/tls/tls-settings";
+import { clientTlsSettings, serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { z } from "zod";
 import { tenantName } from "./auth/names.ts";
 import { tokenList } from "./auth/token-list.ts";
@@ -14,6 +14,11 @@ export const gatewayConfig = z
   .object({
     ...commonSettings,
     ...serverTlsSettings,
+    ...clientTlsSettings,
+    /** A file that says whom the certificates of clients stand for. Default: they are no credentials. */
+    REEVE_TLS_CLIENTS_FILE: z.string().min(1).optional(),
+    /** Whether requests without a certificate of a client are refused. Probes and metrics need none. */
+    REEVE_TLS_CLIENT_REQUIRED: z.stringbool().default(false),
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
     /** The bearer tokens with their principals and roles. Default: a generated development token in a file that the log names. */
     REEVE_TOKENS: tokenList.prefault(""),
@@ -65,6 +70,18 @@ export const gatewayConfig = z
     REEVE_RETAIN_RUNS: z.coerce.number().int().min(1).max(1_000_000_000).optional(),
   })
   .refine(
+    ({
+      REEVE_TLS_CLIENT_CA_FILE: ca,
+      REEVE_TLS_CLIENTS_FILE: clients,
+      REEVE_TLS_CLIENT_REQUIRED: isRequired,
+    }) => (ca === undefined) === (clients === undefined && !isRequired),
+    {
+      path: ["REEVE_TLS_CLIENT_CA_FILE"],
+      message:
+        "is used with REEVE_TLS_CLIENTS_FILE, REEVE_TLS_CLIENT_REQUIRED, or both, and they need it; set one of them too, or none",
+    },
+  )
+  .refine(
     ({ REEVE_APPROVALS_URL: url, REEVE_APPROVALS_CA_FILE: file }) =>
       file === undefined || url.startsWith("https:"),
     {
@@ -78,7 +95,11 @@ export const gatewayConfig = z
       REEVE_TOKENS: tokens,
       REEVE_TOKENS_FILE: file,
       REEVE_OIDC_CONFIG: oidc,
-    }) => isLoopback(host) || tokens.size > 0 || file !== undefined || oidc !== undefined,
+      REEVE_TLS_CLIENTS_FILE: clients,
+    }) =>
+      isLoopback(host) ||
+      tokens.size > 0 ||
+      [file, oidc, clients].some((path) => path !== undefined),
     requiredBeyondLoopback("REEVE_TOKENS", "REEVE_LISTEN"),
   );
 

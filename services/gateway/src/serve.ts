@@ -85,7 +85,7 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
-        authenticate: audit.audited(authenticate(credentials)),
+        authenticate: audit.audited(authenticate(credentials.tokens, credentials.certificates)),
         // Outside of the quotas: what these refuse is recorded too.
         interceptors: [...audit.interceptors, limitRequests(quotas, steadyClock)],
         listener,

@@ -23,7 +23,7 @@ const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
 /** The settings that every service has. */
 type CommonConfig = TracingSettings &
   LimitSettings &
-  Partial<ServerTlsSettings> & { readonly REEVE_LOG_LEVEL: string };
+  ServerTlsSettings & { readonly REEVE_LOG_LEVEL: string };
 
 export interface ServiceContext {
   readonly log: Logger;

@@ -22,6 +22,7 @@ export function watchFile<Content>(
 ): WatchedFiles<Content> {
   const file = { setting, path };
   return watchFiles([file], {
+    noun,
     log,
     parse: ([bytes]) => {
       try {
@@ -30,6 +31,5 @@ export function watchFile<Content>(
         throw unusableFile(file, error);
       }
     },
-    onChange: () => log.info({ path }, `the ${noun} was read again`),
   });
 }

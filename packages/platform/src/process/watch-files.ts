@@ -13,11 +13,13 @@ export interface NamedFile {
   readonly path: string;
 }
 
-export interface WatchOptions<Value> {
+export interface WatchFilesOptions<Value> {
+  /** What the files are, as in "the token file". */
+  readonly noun: string;
   readonly log: Logger;
   /** Returns the value of the contents, in the order of the files. Throws a Failure if they cannot be used. */
   readonly parse: (contents: readonly Buffer[]) => Value;
-  /** Called with each new value after the first. Throws an error if the value cannot be used. */
+  /** Called with each new value after the first, when it is the current one. */
   readonly onChange?: (value: Value) => void;
 }
 
@@ -32,9 +34,10 @@ export interface WatchedFiles<Value> extends Disposable {
  */
 export function watchFiles<Value>(
   files: readonly NamedFile[],
-  { log, parse, onChange }: WatchOptions<Value>,
+  { noun, log, parse, onChange }: WatchFilesOptions<Value>,
 ): WatchedFiles<Value> {
   const readAll = () => files.map(readNamed);
+  const paths = files.map(({ path }) => path);
   let used = readAll();
   let current = parse(used);
   let before = used;
@@ -47,17 +50,16 @@ export function watchFiles<Value>(
       before = next;
       if (!isWhole) return;
       if (!areEqual(next, used)) {
-        const value = parse(next);
-        onChange?.(value);
-        current = value;
+        current = parse(next);
         used = next;
+        onChange?.(current);
+        log.info({ paths }, `the ${noun} was read again`);
       }
       problem = "";
     } catch (error) {
       const message = messageOf(error);
-      const paths = files.map(({ path }) => path);
       if (message !== problem) {
-        log.error({ paths, problem: message }, "changed files are not used; those before stay");
+        log.error({ paths, problem: message }, `the ${noun} is not used`);
       }
       problem = message;
     }

@@ -6,29 +6,18 @@ import type { Role } from "@reeve/contracts/access/role";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
 import { counter } from "../telemetry/metrics.ts";
+import type { PeerCertificate } from "../tls/peer-certificate.ts";
+import type { ClientCertificates } from "./client-certificates.ts";
+import { agreed, peerOf } from "./client-certificates.ts";
+import type { Credential, CredentialKind, Grant, Principal } from "./credential.ts";
 import { permits, requireRole } from "./roles.ts";
 
-/** The authenticated caller: taken from the credential, never from the request. */
-export interface Principal {
-  readonly tenant: string;
-  /** The name of the person or program, unique in the tenant. */
-  readonly subject: string;
-}
-
-/** Where a bearer token comes from. */
-export type CredentialKind = "token" | "oidc" | "development";
-
-/** What a bearer token stands for. */
-export interface Credential extends Principal {
-  readonly roles: ReadonlySet<Role>;
-  /** Default: `token`. */
-  readonly kind?: CredentialKind;
-}
+export type { Credential, CredentialKind, Grant, Principal } from "./credential.ts";
 
 /** Who sent a request, and with what. */
 export interface Caller extends Credential {
   readonly kind: CredentialKind;
-  /** Identifies the token, see `tokenId`. */
+  /** Identifies the token, see `tokenId`, or the certificate. */
   readonly tokenId: string;
 }
 
@@ -40,7 +29,7 @@ const callerKey = createContextKey<Caller | undefined>(undefined, { description:
 
 const refusals = counter({
   name: "reeve_refused_credentials_total",
-  help: "Requests that were refused for their credential: missing, unknown, without the role of the method, or unavailable: the identity provider could not be asked.",
+  help: "Requests that were refused for their credential: missing, unknown, without the role of the method, a refused certificate, or unavailable: the identity provider could not be asked.",
   labels: ["why"],
 });
 
@@ -78,9 +67,6 @@ export function setPrincipal(values: ContextValues, principal: Principal): void 
 export type Authenticate = (
   context: Pick<HandlerContext, "service" | "method" | "requestHeader" | "values">,
 ) => void | Promise<void>;
-
-/** Returns what an accepted token stands for at this moment, or undefined once it is revoked or has expired. */
-export type Grant = () => Credential | undefined;
 
 /** The bearer tokens that are valid. */
 export interface Credentials {
@@ -129,22 +115,26 @@ export function bearerTokenOf(header: Headers): string | undefined {
 }
 
 /**
- * Accepts a request only with a bearer token of `credentials` whose roles permit the method, and passes the token's principal
- * to the handler. `recheck` repeats this while a stream lasts.
+ * Accepts a request only with a bearer token of `credentials`, or a certificate of `certificates`, whose roles permit the
+ * method, and passes its principal to the handler. A token and a certificate must stand for the same subject, and then permit
+ * what both do. `recheck` repeats this while a stream lasts.
  */
-export function authenticate(credentials: Credentials): Authenticate {
+export function authenticate(
+  credentials: Credentials,
+  certificates?: ClientCertificates,
+): Authenticate {
   // So that an alert sees the first ones too.
   refusals.inc({ why: "unknown" }, 0);
   return async ({ service, method, requestHeader, values }) => {
     if (isOpenService(service)) return;
     const token = bearerTokenOf(requestHeader);
-    const grant = await grantOf(credentials, token);
+    const peer = peerOf(values);
+    const id = token === undefined ? (peer?.id ?? "") : tokenId(token);
+    const current = await acceptCredential({ credentials, certificates }, token, peer);
     const admit = (): Credential => {
-      const credential = grant();
-      if (credential === undefined) throw refused("unknown", unknownToken());
-      const { tenant, subject, roles, kind = "token" } = credential;
+      const { tenant, subject, roles, kind = "token" } = current();
       // Before the role is checked: a refused caller is known too.
-      values.set(callerKey, { tenant, subject, roles, kind, tokenId: tokenId(token ?? "") });
+      values.set(callerKey, { tenant, subject, roles, kind, tokenId: id });
       try {
         requireRole(method, { tenant, subject }, roles);
       } catch (error) {
@@ -159,15 +149,57 @@ export function authenticate(credentials: Credentials): Authenticate {
       const { tenant, subject } = admit();
       if (tenant !== admitted.tenant || subject !== admitted.subject) throw unknownToken();
     });
-    values.set(permitsKey, (other) => permits(other, grant()?.roles ?? new Set()));
+    values.set(permitsKey, (other) => permits(other, current().roles));
   };
 }
 
-async function grantOf(credentials: Credentials, token: string | undefined): Promise<Grant> {
-  if (token === undefined) {
-    const message = "no bearer token: send the header `authorization: Bearer <token>`";
-    throw refused("missing", unauthenticated(message));
+interface Accepted {
+  readonly credentials: Credentials;
+  readonly certificates: ClientCertificates | undefined;
+}
+
+/** Returns a function that returns the credential of a request at each moment, or throws the Failure of its refusal. */
+async function acceptCredential(
+  { credentials, certificates }: Accepted,
+  token: string | undefined,
+  peer: PeerCertificate | undefined,
+): Promise<() => Credential> {
+  const grant = certificates?.accept(peer);
+  const byCertificate = () => counted(() => grant?.());
+  // Before the token: a connection with a refused certificate learns nothing about tokens.
+  if (byCertificate() === undefined && token === undefined) throw refused("missing", missing(peer));
+  const byToken = token === undefined ? undefined : await grantOf(credentials, token);
+  return () => {
+    const own = byCertificate();
+    if (byToken === undefined) {
+      if (own === undefined) throw refused("missing", missing(peer));
+      return own;
+    }
+    const given = byToken();
+    if (given === undefined) throw refused("unknown", unknownToken());
+    return own === undefined ? given : counted(() => agreed(own, given));
+  };
+}
+
+/** Counts the refusal of a certificate. */
+function counted<Value>(check: () => Value): Value {
+  try {
+    return check();
+  } catch (error) {
+    throw refused("certificate", error);
   }
+}
+
+function missing(peer: PeerCertificate | undefined): Failure {
+  const message = "no bearer token: send the header `authorization: Bearer <token>`";
+  if (peer === undefined) return unauthenticated(message);
+  const names = peer.names.length === 0 ? "has no names" : `has the names ${peer.names.join(", ")}`;
+  return unauthenticated(
+    `${message}; the certificate of the connection ${names}, and stands for nobody here`,
+  );
+}
+
+async function grantOf(credentials: Credentials, token: string): Promise<Grant> {
   let grant: Grant | undefined;
   try {
     grant = await credentials.accept(token);
@@ -179,7 +211,10 @@ async function grantOf(credentials: Credentials, token: string | undefined): Pro
 }
 
 /** Counts a refusal, and returns its error. */
-function refused(why: "missing" | "unknown" | "role" | "unavailable", error: unknown): unknown {
+function refused(
+  why: "missing" | "unknown" | "role" | "unavailable" | "certificate",
+  error: unknown,
+): unknown {
   refusals.inc({ why });
   return error;
 }

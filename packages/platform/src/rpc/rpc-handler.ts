@@ -26,6 +26,8 @@ import { matchPlainRoute, verbsOf } from "./plain/plain-route.ts";
 import { plainStream } from "./plain/plain-stream.ts";
 import type { Authenticate } from "./principal.ts";
 import { isOpenService, ownerOf } from "./principal.ts";
+import { setPeerOf } from "./client-certificates.ts";
+import { peerCertificateOf } from "../tls/peer-certificate.ts";
 import type { ServerLimits } from "./server-limits.ts";
 
 /** The kinds of methods whose request is a stream of messages. */
@@ -139,6 +141,7 @@ function universalRequest(
 ): UniversalServerRequest {
   const contextValues = createContextValues();
   setClientAddress(contextValues, request.socket.remoteAddress ?? "");
+  setPeerOf(contextValues, peerCertificateOf(request.socket));
   const closed = new AbortController();
   const bytes = held.open(() => ownerOf(contextValues));
   response.once("close", () => {

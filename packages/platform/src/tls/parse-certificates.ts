@@ -4,9 +4,14 @@ import { unusableFile } from "../process/watch-files.ts";
 
 const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
+/** Parses all certificates of a PEM text. Throws if one cannot be parsed. */
+export function splitCertificates(pem: Buffer | string): readonly X509Certificate[] {
+  return blocksOf(pem).map((text) => new X509Certificate(text));
+}
+
 /** Parses all certificates of a PEM file, at least one. Throws a Failure that names the file. */
 export function parseCertificates(file: NamedFile, pem: Buffer): readonly X509Certificate[] {
-  const blocks = pem.toString("latin1").match(block) ?? [];
+  const blocks = blocksOf(pem);
   if (blocks.length === 0) {
     throw unusableFile(
       file,
@@ -20,4 +25,8 @@ export function parseCertificates(file: NamedFile, pem: Buffer): readonly X509Ce
       throw unusableFile(file, `certificate ${index + 1} cannot be parsed: ${String(error)}`);
     }
   });
+}
+
+function blocksOf(pem: Buffer | string): readonly string[] {
+  return pem.toString("latin1").match(block) ?? [];
 }

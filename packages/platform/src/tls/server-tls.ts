@@ -7,12 +7,15 @@ import type { CertifiedKey } from "./certified-key.ts";
 import { parseCertifiedKey } from "./certified-key.ts";
 import { reportExpiry } from "./report-expiry.ts";
 import type { ServerTlsSettings } from "./tls-settings.ts";
+import { watchAuthorities } from "./trusted-authorities.ts";
 
-/** The certificate of a port, which is replaced when its files change. */
+/** The certificate of a port and the authorities of its clients, which are replaced when their files change. */
 export interface ServerTls extends Disposable {
   readonly certified: CertifiedKey;
-  /** Calls `use` with each later certificate. An error of `use` keeps the one before. */
-  onChange(use: (certified: CertifiedKey) => void): void;
+  /** The certificates of the authorities that sign those of clients, as PEM. Undefined: clients are not asked for one. */
+  readonly clientAuthorities: Buffer | undefined;
+  /** Calls `use` after each change. */
+  onChange(use: () => void): void;
 }
 
 interface ServerTlsDependencies {
@@ -26,41 +29,61 @@ interface ServerTlsDependencies {
  * used.
  */
 export function openServerTls(
-  { REEVE_TLS_CERT_FILE: certFile, REEVE_TLS_KEY_FILE: keyFile }: Partial<ServerTlsSettings>,
+  settings: ServerTlsSettings,
   { clock, log }: ServerTlsDependencies,
 ): ServerTls | undefined {
-  if (certFile === undefined && keyFile === undefined) return undefined;
-  if (certFile === undefined || keyFile === undefined) {
-    const message = "set both REEVE_TLS_CERT_FILE and REEVE_TLS_KEY_FILE, or neither";
-    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
-  }
-  const cert = { setting: "REEVE_TLS_CERT_FILE", path: certFile };
-  const key = { setting: "REEVE_TLS_KEY_FILE", path: keyFile };
-  let use: ((certified: CertifiedKey) => void) | undefined;
-  const watched = watchFiles([cert, key], {
-    log,
-    parse: ([certPem, keyPem]) => {
-      // There are as many contents as files.
-      const contents = [certPem as Buffer, keyPem as Buffer] as const;
-      return parseCertifiedKey({ cert, key }, contents, clock.now());
-    },
-    onChange: (certified) => {
-      use?.(certified);
-      const expiresAt = new Date(certified.expiresAt).toISOString();
-      log.info({ certFile, expiresAt }, "the certificate is replaced");
-    },
-  });
-  const reports = reportExpiry(certFile, () => watched.current.expiresAt, { clock, log });
+  const files = filesOf(settings);
+  if (files === undefined) return undefined;
+  const { cert, key, clientCa } = files;
+  using opening = new DisposableStack();
+  let changed: (() => void) | undefined;
+  const onChange = () => changed?.();
+  const certified = opening.use(
+    watchFiles([cert, key], {
+      noun: "certificate",
+      log,
+      parse: ([certPem, keyPem]) => {
+        // There are as many contents as files.
+        const contents = [certPem as Buffer, keyPem as Buffer] as const;
+        return parseCertifiedKey({ cert, key }, contents, clock.now());
+      },
+      onChange,
+    }),
+  );
+  const authorities = clientCa && opening.use(watchAuthorities(clientCa, { log, onChange }));
+  opening.use(reportExpiry(cert.path, () => certified.current.expiresAt, { clock, log }));
+  const resources = opening.move();
   return {
     get certified() {
-      return watched.current;
+      return certified.current;
     },
-    onChange(next) {
-      use = next;
+    get clientAuthorities() {
+      return authorities?.current;
     },
-    [Symbol.dispose]() {
-      reports[Symbol.dispose]();
-      watched[Symbol.dispose]();
+    onChange(use) {
+      changed = use;
     },
+    [Symbol.dispose]: () => resources.dispose(),
+  };
+}
+
+function filesOf({
+  REEVE_TLS_CERT_FILE: cert,
+  REEVE_TLS_KEY_FILE: key,
+  REEVE_TLS_CLIENT_CA_FILE: clientCa,
+}: ServerTlsSettings) {
+  if (cert === undefined && key === undefined && clientCa === undefined) return undefined;
+  if (cert === undefined || key === undefined) {
+    const message =
+      clientCa === undefined
+        ? "set both REEVE_TLS_CERT_FILE and REEVE_TLS_KEY_FILE, or neither"
+        : "REEVE_TLS_CLIENT_CA_FILE needs REEVE_TLS_CERT_FILE and REEVE_TLS_KEY_FILE, because only a port with TLS receives certificates";
+    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
+  }
+  return {
+    cert: { setting: "REEVE_TLS_CERT_FILE", path: cert },
+    key: { setting: "REEVE_TLS_KEY_FILE", path: key },
+    clientCa:
+      clientCa === undefined ? undefined : { setting: "REEVE_TLS_CLIENT_CA_FILE", path: clientCa },
   };
 }

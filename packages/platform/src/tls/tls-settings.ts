@@ -8,7 +8,15 @@ export const serverTlsSettings = {
   REEVE_TLS_KEY_FILE: z.string().optional(),
 };
 
+/** The settings of a port that verifies the certificates of its clients. */
+export const clientTlsSettings = {
+  /** The authorities that sign the certificates of clients, as PEM. Default: clients are not asked for certificates. */
+  REEVE_TLS_CLIENT_CA_FILE: z.string().optional(),
+};
+
 /** The values of the settings of a port with TLS. */
 export type ServerTlsSettings = Readonly<
-  Record<keyof typeof serverTlsSettings, string | undefined>
+  Partial<
+    Record<keyof typeof serverTlsSettings | keyof typeof clientTlsSettings, string | undefined>
+  >
 >;

@@ -7,8 +7,12 @@ import { parseCertificates } from "./parse-certificates.ts";
  * Returns the certificates of authorities in a PEM file, which is read again when it changes. Throws a Failure if it cannot be
  * used.
  */
-export function watchAuthorities(file: NamedFile, log: Logger): WatchedFiles<Buffer> {
+export function watchAuthorities(
+  file: NamedFile,
+  { log, onChange }: { readonly log: Logger; readonly onChange?: () => void },
+): WatchedFiles<Buffer> {
   return watchFiles([file], {
+    noun: "file of trusted authorities",
     log,
     parse: ([pem]) => {
       // There are as many contents as files.
@@ -16,6 +20,6 @@ export function watchAuthorities(file: NamedFile, log: Logger): WatchedFiles<Buf
       parseCertificates(file, content);
       return content;
     },
-    onChange: () => log.info({ caFile: file.path }, "the trusted authorities are replaced"),
+    ...(onChange && { onChange }),
   });
 }

@@ -67,12 +67,14 @@ export function auditRefusals(
 
 /** Why a credential is refused. */
 function whyRefused(error: unknown, header: Headers): string {
+  const named = error instanceof Failure ? error.metadata["credential"] : undefined;
+  if (named !== undefined) return named;
   if (!header.has("authorization")) return "MISSING";
   if (bearerTokenOf(header) === undefined) return "MALFORMED";
   if (!(error instanceof Failure)) return "UNAVAILABLE";
   if (error.kind === "denied") return "NO_ROLE";
   if (error.kind !== "unauthenticated") return "UNAVAILABLE";
-  return error.metadata["credential"] ?? "UNKNOWN";
+  return "UNKNOWN";
 }
 
 /** The person whom a token of the identity provider names, although it gives the person no role. */

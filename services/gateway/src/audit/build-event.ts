@@ -43,6 +43,7 @@ const kinds = {
   token: Kind.TOKEN,
   oidc: Kind.OIDC,
   development: Kind.DEVELOPMENT,
+  certificate: Kind.CERTIFICATE,
 } satisfies Record<CredentialKind, Kind>;
 
 /** Returns the event of a call that ended, or whose stream began, at `nowMs`. `details` are what only some events have. */

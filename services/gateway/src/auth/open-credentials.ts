@@ -3,24 +3,63 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@reeve/platform/async/clock";
+import type { ClientCertificates } from "@reeve/platform/rpc/client-certificates";
 import type { Credential, Credentials } from "@reeve/platform/rpc/principal";
 import { fixedCredentials } from "@reeve/platform/rpc/principal";
 import { allRoles } from "@reeve/platform/rpc/roles";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayConfig } from "../config.ts";
+import { clientCertificates } from "./client-certificates.ts";
+import { parseClientFile } from "./client-file.ts";
 import { openOidc } from "./oidc/open-oidc.ts";
+import { watchPrincipals } from "./watch-principals.ts";
 import { watchTokenFile } from "./watch-token-file.ts";
 
-/**
- * Returns the tokens of the settings, of the token file, and of the OpenID Connect provider. Without any, generates a token for
- * development, in a file that the log names. Throws a Failure if a file cannot be used.
- */
+/** What requests are accepted with. */
+export interface OpenedCredentials {
+  readonly tokens: Credentials;
+  readonly certificates: ClientCertificates;
+}
+
+/** Returns the tokens and the certificates of the settings. Throws a Failure if a file cannot be used. */
 export async function openCredentials(
-  { REEVE_TOKENS: tokens, REEVE_TOKENS_FILE: file, REEVE_OIDC_CONFIG: oidc }: GatewayConfig,
+  config: GatewayConfig,
+  log: Logger,
+  resources: AsyncDisposableStack,
+): Promise<OpenedCredentials> {
+  const certificates = openCertificates(config, log, resources);
+  return { tokens: await openTokens(config, log, resources), certificates };
+}
+
+function openCertificates(
+  { REEVE_TLS_CLIENTS_FILE: path, REEVE_TLS_CLIENT_REQUIRED: isRequired }: GatewayConfig,
+  log: Logger,
+  resources: AsyncDisposableStack,
+): ClientCertificates {
+  const setting = "REEVE_TLS_CLIENTS_FILE";
+  const options = { setting, noun: "file of clients", parse: parseClientFile };
+  const clients =
+    path === undefined
+      ? undefined
+      : resources.use(watchPrincipals(path, { ...options, clock: systemClock, log }));
+  return clientCertificates({ clients, isRequired, clock: systemClock });
+}
+
+/**
+ * Returns the tokens of the settings, of the token file, and of the OpenID Connect provider. Without any, and without
+ * certificates, generates a token for development, in a file that the log names. Throws a Failure if a file cannot be used.
+ */
+async function openTokens(
+  {
+    REEVE_TOKENS: tokens,
+    REEVE_TOKENS_FILE: file,
+    REEVE_OIDC_CONFIG: oidc,
+    REEVE_TLS_CLIENTS_FILE: clients,
+  }: GatewayConfig,
   log: Logger,
   resources: AsyncDisposableStack,
 ): Promise<Credentials> {
-  const isConfigured = tokens.size > 0 || file !== undefined || oidc !== undefined;
+  const isConfigured = tokens.size > 0 || [file, oidc, clients].some((path) => path !== undefined);
   const credentials = [fixedCredentials(isConfigured ? tokens : developmentToken(log, resources))];
   if (file !== undefined) {
     credentials.push(resources.use(watchTokenFile(file, { clock: systemClock, log })));

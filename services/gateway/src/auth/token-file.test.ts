@@ -34,7 +34,7 @@ test.each([
   [`${ann} acme/ann/viewer until=2030-01-31`, "line 1 has the time"],
   [`${ann} acme/ann/viewer until=2030-02-30T00:00:00Z`, "line 1 has the time `2030-02-30T"],
   [`${ann} acme/ann/viewer until=3`, "line 1 has the time `3`"],
-  [`${ann} acme/ann/viewer\n${ann} acme/bob/viewer`, "line 2 has the same token as a line before"],
+  [`${ann} acme/ann/viewer\n${ann} acme/bob/viewer`, "line 2 starts like a line before it"],
   [`${ann} acme/ann/viewer until=2030-01-31 x`, "line 1 is not"],
 ])("%j is refused with its line", (text, problem) => {
   expect(() => parseTokenFile(text)).toThrow(problem);

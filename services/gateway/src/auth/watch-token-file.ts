@@ -1,9 +1,9 @@
 import type { Clock } from "@reeve/platform/async/clock";
-import { watchFile } from "@reeve/platform/process/watch-file";
 import type { Credentials } from "@reeve/platform/rpc/principal";
 import { tokenDigest } from "@reeve/platform/rpc/principal";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { parseTokenFile } from "./token-file.ts";
+import { watchPrincipals } from "./watch-principals.ts";
 
 export interface WatchedTokens extends Credentials, Disposable {}
 
@@ -17,22 +17,14 @@ export function watchTokenFile(
   path: string,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): WatchedTokens {
-  const file = watchFile(path, {
-    setting: "REEVE_TOKENS_FILE",
-    noun: "token file",
-    parse: parseTokenFile,
-    log,
-  });
+  const options = { setting: "REEVE_TOKENS_FILE", noun: "token file", parse: parseTokenFile };
+  const tokens = watchPrincipals(path, { ...options, clock, log });
   return {
     accept(token) {
       const digest = tokenDigest(token);
-      const grant = () => {
-        const stored = file.current.get(digest);
-        const isExpired = (stored?.expiresAt ?? Infinity) <= clock.now();
-        return isExpired ? undefined : stored;
-      };
+      const grant = () => tokens.find(digest);
       return Promise.resolve(grant() && grant);
     },
-    [Symbol.dispose]: () => file[Symbol.dispose](),
+    [Symbol.dispose]: () => tokens[Symbol.dispose](),
   };
 }

@@ -12,6 +12,7 @@ import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
+import type { Listener } from "@reeve/platform/rpc/listener";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { openTable } from "@reeve/jetstream/table/nats";
@@ -48,9 +49,10 @@ export interface GatewayBench extends AsyncDisposable {
   readonly nats: Nats;
 }
 
-/** Opens it with further settings of the gateway. */
+/** Opens it with further settings of the gateway, on a port that is already open if `listener` is given. */
 export async function openGatewayBench(
   settings: Readonly<Record<string, string>> = {},
+  listener?: Listener,
 ): Promise<GatewayBench> {
   await using starting = new AsyncDisposableStack();
   const storeDir = mkdtempSync(join(tmpdir(), "reeve-gateway-"));
@@ -72,7 +74,9 @@ export async function openGatewayBench(
     REEVE_MAX_ARTIFACT_BYTES: "1000",
     ...settings,
   });
-  const gateway = starting.use(await startGateway(config, { nats, log }, never));
+  const gateway = starting.use(
+    await startGateway(config, { nats, log, ...(listener && { listener }) }, never),
+  );
   const runs = await openRunLog(nats);
   const resources = starting.move();
   return {

@@ -1,8 +1,10 @@
 import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { constants } from "node:crypto";
+import type { SecureContextOptions, TLSSocket } from "node:tls";
 import { createServer } from "node:tls";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ServerTls } from "../../tls/server-tls.ts";
+import { setPeerCertificate } from "../../tls/peer-certificate.ts";
 import { firstBytesMs, onFirstBytes } from "./first-bytes.ts";
 import { http2Preface, refuseProtocol } from "./refuse-protocol.ts";
 
@@ -18,18 +20,25 @@ export function tlsLayer(
   use: (socket: TLSSocket) => void,
   log: Logger,
 ): (socket: Socket) => void {
-  const options = () => ({
+  const options = (): SecureContextOptions => ({
     cert: tls.certified.cert,
     key: tls.certified.key,
-    minVersion: "TLSv1.2" as const,
+    minVersion: "TLSv1.2",
+    ca: tls.clientAuthorities,
+    // A resumed session would keep a certificate without its chain.
+    ...(tls.clientAuthorities && { secureOptions: constants.SSL_OP_NO_TICKET }),
   });
   const server = createServer({
     ...options(),
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: firstBytesMs,
+    requestCert: tls.clientAuthorities !== undefined,
+    // Requests are refused instead, with the reason. Probes have no certificate.
+    rejectUnauthorized: false,
   });
-  tls.onChange(({ cert, key }) => server.setSecureContext({ ...options(), cert, key }));
+  tls.onChange(() => server.setSecureContext(options()));
   server.on("secureConnection", (socket) => {
+    setPeerCertificate(socket, tls);
     socket.on("error", () => socket.destroy());
     onFirstBytes(socket, http2Preface, (start) => {
       const isHttp2 = start === http2Preface;

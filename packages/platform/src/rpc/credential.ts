@@ -1,0 +1,21 @@
+import type { Role } from "@reeve/contracts/access/role";
+
+/** The authenticated caller: taken from the credential, never from the request. */
+export interface Principal {
+  readonly tenant: string;
+  /** The name of the person or program, unique in the tenant. */
+  readonly subject: string;
+}
+
+/** What a credential is, and where a bearer token comes from. */
+export type CredentialKind = "token" | "oidc" | "development" | "certificate";
+
+/** What a bearer token or a certificate stands for. */
+export interface Credential extends Principal {
+  readonly roles: ReadonlySet<Role>;
+  /** Default: `token`. */
+  readonly kind?: CredentialKind;
+}
+
+/** Returns what an accepted token or certificate stands for at this moment, or undefined once it is revoked or has expired. */
+export type Grant = () => Credential | undefined;

@@ -1,0 +1,77 @@
+import { X509Certificate } from "node:crypto";
+import type { Socket } from "node:net";
+import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
+import { isSignedBy } from "./is-signed-by.ts";
+import { splitCertificates } from "./parse-certificates.ts";
+import { namesOf } from "./certificate-names.ts";
+import type { ServerTls } from "./server-tls.ts";
+
+/** The certificate that a client presented in its TLS handshake. */
+export interface PeerCertificate {
+  /** The first 12 hexadecimal digits of its SHA-256. */
+  readonly id: string;
+  /** Its names: its URIs, and `CN=` with its common name if it has exactly one. */
+  readonly names: readonly string[];
+  /** Why it was refused in the handshake, as a code of OpenSSL such as CERT_HAS_EXPIRED. Undefined: it was verified. */
+  readonly problem: string | undefined;
+  /** The time at which the first certificate of its chain expires, in milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** Whether an authority of this moment signed it. */
+  isTrusted(): boolean;
+}
+
+const idLength = 12;
+
+const peerKey = Symbol("peer certificate");
+
+/** A socket of a port with TLS. Sockets of HTTP/2 requests are proxies, which forward this property. */
+interface SocketWithPeer {
+  [peerKey]?: PeerCertificate;
+}
+
+/** Keeps the certificate of the client with the socket of its connection, after the handshake. */
+export function setPeerCertificate(
+  socket: TLSSocket,
+  tls: Pick<ServerTls, "clientAuthorities">,
+): void {
+  const authorities = tls.clientAuthorities;
+  const leaf = authorities && socket.getPeerX509Certificate();
+  if (leaf === undefined) return;
+  const chain = chainOf(socket.getPeerCertificate(true));
+  const { authorizationError: error } = socket;
+  const problem = socket.authorized ? undefined : String(error ?? "UNVERIFIED");
+  let checked = authorities;
+  let isTrusted = socket.authorized;
+  (socket as SocketWithPeer)[peerKey] = {
+    id: leaf.fingerprint256.replaceAll(":", "").toLowerCase().slice(0, idLength),
+    names: namesOf(leaf),
+    problem,
+    expiresAt: Math.min(...[leaf, ...chain].map(({ validToDate }) => validToDate.getTime())),
+    isTrusted() {
+      const current = tls.clientAuthorities;
+      if (checked !== current) {
+        checked = current;
+        isTrusted =
+          problem === undefined && isSignedBy(leaf, chain, splitCertificates(current ?? ""));
+      }
+      return isTrusted;
+    },
+  };
+}
+
+/** Returns the certificate of the client of a connection. Undefined if the client presented none. */
+export function peerCertificateOf(socket: Socket): PeerCertificate | undefined {
+  return (socket as SocketWithPeer)[peerKey];
+}
+
+/** Returns the certificates above that of a client, as far as they are known. */
+function chainOf(leaf: DetailedPeerCertificate): readonly X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  const seen = new Set([leaf]);
+  for (let next = leaf.issuerCertificate; next?.raw && !seen.has(next);) {
+    seen.add(next);
+    chain.push(new X509Certificate(next.raw));
+    next = next.issuerCertificate;
+  }
+  return chain;
+}
