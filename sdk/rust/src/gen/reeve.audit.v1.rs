@@ -74,8 +74,9 @@ pub struct AuditCredential {
     /// Kind of the credential.
     #[prost(enumeration = "audit_credential::Kind", tag = "1")]
     pub kind: i32,
-    /// First 12 hexadecimal digits of the token's SHA-256, as `reeve tokens list` shows them. Empty for
-    /// a token with fewer than 32 characters, which somebody could guess from its digest.
+    /// First 12 hexadecimal digits of the token's SHA-256, as `reeve tokens list` shows them, or of the
+    /// certificate's if the request has no token. Empty for a token with fewer than 32 characters,
+    /// which somebody could guess from its digest.
     #[prost(string, tag = "2")]
     pub id: ::prost::alloc::string::String,
 }
@@ -103,6 +104,8 @@ pub mod audit_credential {
         Oidc = 2,
         /// The development token that the gateway generated.
         Development = 3,
+        /// A certificate of the client.
+        Certificate = 4,
     }
     impl Kind {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -115,6 +118,7 @@ pub mod audit_credential {
                 Self::Token => "KIND_TOKEN",
                 Self::Oidc => "KIND_OIDC",
                 Self::Development => "KIND_DEVELOPMENT",
+                Self::Certificate => "KIND_CERTIFICATE",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -124,6 +128,7 @@ pub mod audit_credential {
                 "KIND_TOKEN" => Some(Self::Token),
                 "KIND_OIDC" => Some(Self::Oidc),
                 "KIND_DEVELOPMENT" => Some(Self::Development),
+                "KIND_CERTIFICATE" => Some(Self::Certificate),
                 _ => None,
             }
         }

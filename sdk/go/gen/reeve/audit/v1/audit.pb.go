@@ -144,6 +144,8 @@ const (
 	AuditCredential_KIND_OIDC AuditCredential_Kind = 2
 	// The development token that the gateway generated.
 	AuditCredential_KIND_DEVELOPMENT AuditCredential_Kind = 3
+	// A certificate of the client.
+	AuditCredential_KIND_CERTIFICATE AuditCredential_Kind = 4
 )
 
 // Enum value maps for AuditCredential_Kind.
@@ -153,12 +155,14 @@ var (
 		1: "KIND_TOKEN",
 		2: "KIND_OIDC",
 		3: "KIND_DEVELOPMENT",
+		4: "KIND_CERTIFICATE",
 	}
 	AuditCredential_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
 		"KIND_TOKEN":       1,
 		"KIND_OIDC":        2,
 		"KIND_DEVELOPMENT": 3,
+		"KIND_CERTIFICATE": 4,
 	}
 )
 
@@ -416,8 +420,9 @@ type AuditCredential struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of the credential.
 	Kind AuditCredential_Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=reeve.audit.v1.AuditCredential_Kind" json:"kind,omitempty"`
-	// First 12 hexadecimal digits of the token's SHA-256, as `reeve tokens list` shows them. Empty for
-	// a token with fewer than 32 characters, which somebody could guess from its digest.
+	// First 12 hexadecimal digits of the token's SHA-256, as `reeve tokens list` shows them, or of the
+	// certificate's if the request has no token. Empty for a token with fewer than 32 characters,
+	// which somebody could guess from its digest.
 	Id            string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -730,16 +735,17 @@ const file_reeve_audit_v1_audit_proto_rawDesc = "" +
 	"\x04lost\x18\x14 \x01(\rR\x04lost\x1a:\n" +
 	"\fChoicesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\bR\x05value:\x028\x01:\x00\"\xae\x01\n" +
+	"\x05value\x18\x02 \x01(\bR\x05value:\x028\x01:\x00\"\xc4\x01\n" +
 	"\x0fAuditCredential\x128\n" +
 	"\x04kind\x18\x01 \x01(\x0e2$.reeve.audit.v1.AuditCredential.KindR\x04kind\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\"Q\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"g\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
 	"KIND_TOKEN\x10\x01\x12\r\n" +
 	"\tKIND_OIDC\x10\x02\x12\x14\n" +
-	"\x10KIND_DEVELOPMENT\x10\x03\"3\n" +
+	"\x10KIND_DEVELOPMENT\x10\x03\x12\x14\n" +
+	"\x10KIND_CERTIFICATE\x10\x04\"3\n" +
 	"\rAuditResource\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\"\x84\x03\n" +

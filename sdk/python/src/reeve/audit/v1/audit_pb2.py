@@ -27,7 +27,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from reeve.access.v1 import role_pb2 as reeve_dot_access_dot_v1_dot_role__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1areeve/audit/v1/audit.proto\x12\x0ereeve.audit.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\"\xa4\x06\n\nAuditEvent\x12\x19\n\x08\x65vent_id\x18\x01 \x01(\tR\x07\x65ventId\x12.\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x16\n\x06tenant\x18\x03 \x01(\tR\x06tenant\x12\x18\n\x07subject\x18\x04 \x01(\tR\x07subject\x12+\n\x05roles\x18\x05 \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles\x12?\n\ncredential\x18\x06 \x01(\x0b\x32\x1f.reeve.audit.v1.AuditCredentialR\ncredential\x12%\n\x0e\x63lient_address\x18\x07 \x01(\tR\rclientAddress\x12\x1d\n\nuser_agent\x18\x08 \x01(\tR\tuserAgent\x12\x16\n\x06method\x18\t \x01(\tR\x06method\x12\x16\n\x06\x61\x63tion\x18\n \x01(\tR\x06\x61\x63tion\x12;\n\tresources\x18\x0b \x03(\x0b\x32\x1d.reeve.audit.v1.AuditResourceR\tresources\x12\x12\n\x04\x63ode\x18\x0c \x01(\tR\x04\x63ode\x12\x16\n\x06reason\x18\r \x01(\tR\x06reason\x12\x1d\n\nrequest_id\x18\x0e \x01(\tR\trequestId\x12\x19\n\x08trace_id\x18\x0f \x01(\tR\x07traceId\x12\x30\n\x05phase\x18\x10 \x01(\x0e\x32\x1a.reeve.audit.v1.AuditPhaseR\x05phase\x12\x35\n\x08\x64uration\x18\x11 \x01(\x0b\x32\x19.google.protobuf.DurationR\x08\x64uration\x12\x14\n\x05\x63ount\x18\x12 \x01(\rR\x05\x63ount\x12\x41\n\x07\x63hoices\x18\x13 \x03(\x0b\x32\'.reeve.audit.v1.AuditEvent.ChoicesEntryR\x07\x63hoices\x12\x12\n\x04lost\x18\x14 \x01(\rR\x04lost\x1a:\n\x0c\x43hoicesEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x08R\x05value:\x02\x38\x01:\x00\"\xae\x01\n\x0f\x41uditCredential\x12\x38\n\x04kind\x18\x01 \x01(\x0e\x32$.reeve.audit.v1.AuditCredential.KindR\x04kind\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\"Q\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x0e\n\nKIND_TOKEN\x10\x01\x12\r\n\tKIND_OIDC\x10\x02\x12\x14\n\x10KIND_DEVELOPMENT\x10\x03\"3\n\rAuditResource\x12\x12\n\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\"\x84\x03\n\x16ListAuditEventsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\x12\x39\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tstartTime\x12\x35\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x65ndTime\x12\x1a\n\x07subject\x18\x05 \x01(\tB\x00R\x07subject\x12\x18\n\x06\x61\x63tion\x18\x06 \x01(\tB\x00R\x06\x61\x63tion\x12!\n\x0bresource_id\x18\x07 \x01(\tB\x00R\nresourceId\x12\x38\n\x07outcome\x18\x08 \x01(\x0e\x32\x1c.reeve.audit.v1.AuditOutcomeB\x00R\x07outcome\x12%\n\x0ewithout_tenant\x18\t \x01(\x08R\rwithoutTenant\"u\n\x17ListAuditEventsResponse\x12\x32\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x1a.reeve.audit.v1.AuditEventR\x06\x65vents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*U\n\nAuditPhase\x12\x1b\n\x17\x41UDIT_PHASE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x41UDIT_PHASE_BEGIN\x10\x01\x12\x13\n\x0f\x41UDIT_PHASE_END\x10\x02*]\n\x0c\x41uditOutcome\x12\x1d\n\x19\x41UDIT_OUTCOME_UNSPECIFIED\x10\x00\x12\x14\n\x10\x41UDIT_OUTCOME_OK\x10\x01\x12\x18\n\x14\x41UDIT_OUTCOME_FAILED\x10\x02\x32w\n\x0c\x41uditService\x12g\n\x0fListAuditEvents\x12&.reeve.audit.v1.ListAuditEventsRequest\x1a\'.reeve.audit.v1.ListAuditEventsResponse\"\x03\x90\x02\x01\x42O\n\x12\x64\x65v.reeve.audit.v1B\nAuditProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/audit/v1;auditv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1areeve/audit/v1/audit.proto\x12\x0ereeve.audit.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\"\xa4\x06\n\nAuditEvent\x12\x19\n\x08\x65vent_id\x18\x01 \x01(\tR\x07\x65ventId\x12.\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x16\n\x06tenant\x18\x03 \x01(\tR\x06tenant\x12\x18\n\x07subject\x18\x04 \x01(\tR\x07subject\x12+\n\x05roles\x18\x05 \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles\x12?\n\ncredential\x18\x06 \x01(\x0b\x32\x1f.reeve.audit.v1.AuditCredentialR\ncredential\x12%\n\x0e\x63lient_address\x18\x07 \x01(\tR\rclientAddress\x12\x1d\n\nuser_agent\x18\x08 \x01(\tR\tuserAgent\x12\x16\n\x06method\x18\t \x01(\tR\x06method\x12\x16\n\x06\x61\x63tion\x18\n \x01(\tR\x06\x61\x63tion\x12;\n\tresources\x18\x0b \x03(\x0b\x32\x1d.reeve.audit.v1.AuditResourceR\tresources\x12\x12\n\x04\x63ode\x18\x0c \x01(\tR\x04\x63ode\x12\x16\n\x06reason\x18\r \x01(\tR\x06reason\x12\x1d\n\nrequest_id\x18\x0e \x01(\tR\trequestId\x12\x19\n\x08trace_id\x18\x0f \x01(\tR\x07traceId\x12\x30\n\x05phase\x18\x10 \x01(\x0e\x32\x1a.reeve.audit.v1.AuditPhaseR\x05phase\x12\x35\n\x08\x64uration\x18\x11 \x01(\x0b\x32\x19.google.protobuf.DurationR\x08\x64uration\x12\x14\n\x05\x63ount\x18\x12 \x01(\rR\x05\x63ount\x12\x41\n\x07\x63hoices\x18\x13 \x03(\x0b\x32\'.reeve.audit.v1.AuditEvent.ChoicesEntryR\x07\x63hoices\x12\x12\n\x04lost\x18\x14 \x01(\rR\x04lost\x1a:\n\x0c\x43hoicesEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x08R\x05value:\x02\x38\x01:\x00\"\xc4\x01\n\x0f\x41uditCredential\x12\x38\n\x04kind\x18\x01 \x01(\x0e\x32$.reeve.audit.v1.AuditCredential.KindR\x04kind\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\"g\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x0e\n\nKIND_TOKEN\x10\x01\x12\r\n\tKIND_OIDC\x10\x02\x12\x14\n\x10KIND_DEVELOPMENT\x10\x03\x12\x14\n\x10KIND_CERTIFICATE\x10\x04\"3\n\rAuditResource\x12\x12\n\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\"\x84\x03\n\x16ListAuditEventsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\x12\x39\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tstartTime\x12\x35\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x65ndTime\x12\x1a\n\x07subject\x18\x05 \x01(\tB\x00R\x07subject\x12\x18\n\x06\x61\x63tion\x18\x06 \x01(\tB\x00R\x06\x61\x63tion\x12!\n\x0bresource_id\x18\x07 \x01(\tB\x00R\nresourceId\x12\x38\n\x07outcome\x18\x08 \x01(\x0e\x32\x1c.reeve.audit.v1.AuditOutcomeB\x00R\x07outcome\x12%\n\x0ewithout_tenant\x18\t \x01(\x08R\rwithoutTenant\"u\n\x17ListAuditEventsResponse\x12\x32\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x1a.reeve.audit.v1.AuditEventR\x06\x65vents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*U\n\nAuditPhase\x12\x1b\n\x17\x41UDIT_PHASE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x41UDIT_PHASE_BEGIN\x10\x01\x12\x13\n\x0f\x41UDIT_PHASE_END\x10\x02*]\n\x0c\x41uditOutcome\x12\x1d\n\x19\x41UDIT_OUTCOME_UNSPECIFIED\x10\x00\x12\x14\n\x10\x41UDIT_OUTCOME_OK\x10\x01\x12\x18\n\x14\x41UDIT_OUTCOME_FAILED\x10\x02\x32w\n\x0c\x41uditService\x12g\n\x0fListAuditEvents\x12&.reeve.audit.v1.ListAuditEventsRequest\x1a\'.reeve.audit.v1.ListAuditEventsResponse\"\x03\x90\x02\x01\x42O\n\x12\x64\x65v.reeve.audit.v1B\nAuditProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/audit/v1;auditv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,24 +39,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_AUDITEVENT_CHOICESENTRY']._serialized_options = b'8\001'
   _globals['_AUDITSERVICE'].methods_by_name['ListAuditEvents']._loaded_options = None
   _globals['_AUDITSERVICE'].methods_by_name['ListAuditEvents']._serialized_options = b'\220\002\001'
-  _globals['_AUDITPHASE']._serialized_start=1686
-  _globals['_AUDITPHASE']._serialized_end=1771
-  _globals['_AUDITOUTCOME']._serialized_start=1773
-  _globals['_AUDITOUTCOME']._serialized_end=1866
+  _globals['_AUDITPHASE']._serialized_start=1708
+  _globals['_AUDITPHASE']._serialized_end=1793
+  _globals['_AUDITOUTCOME']._serialized_start=1795
+  _globals['_AUDITOUTCOME']._serialized_end=1888
   _globals['_AUDITEVENT']._serialized_start=140
   _globals['_AUDITEVENT']._serialized_end=944
   _globals['_AUDITEVENT_CHOICESENTRY']._serialized_start=884
   _globals['_AUDITEVENT_CHOICESENTRY']._serialized_end=942
   _globals['_AUDITCREDENTIAL']._serialized_start=947
-  _globals['_AUDITCREDENTIAL']._serialized_end=1121
+  _globals['_AUDITCREDENTIAL']._serialized_end=1143
   _globals['_AUDITCREDENTIAL_KIND']._serialized_start=1040
-  _globals['_AUDITCREDENTIAL_KIND']._serialized_end=1121
-  _globals['_AUDITRESOURCE']._serialized_start=1123
-  _globals['_AUDITRESOURCE']._serialized_end=1174
-  _globals['_LISTAUDITEVENTSREQUEST']._serialized_start=1177
-  _globals['_LISTAUDITEVENTSREQUEST']._serialized_end=1565
-  _globals['_LISTAUDITEVENTSRESPONSE']._serialized_start=1567
-  _globals['_LISTAUDITEVENTSRESPONSE']._serialized_end=1684
-  _globals['_AUDITSERVICE']._serialized_start=1868
-  _globals['_AUDITSERVICE']._serialized_end=1987
+  _globals['_AUDITCREDENTIAL_KIND']._serialized_end=1143
+  _globals['_AUDITRESOURCE']._serialized_start=1145
+  _globals['_AUDITRESOURCE']._serialized_end=1196
+  _globals['_LISTAUDITEVENTSREQUEST']._serialized_start=1199
+  _globals['_LISTAUDITEVENTSREQUEST']._serialized_end=1587
+  _globals['_LISTAUDITEVENTSRESPONSE']._serialized_start=1589
+  _globals['_LISTAUDITEVENTSRESPONSE']._serialized_end=1706
+  _globals['_AUDITSERVICE']._serialized_start=1890
+  _globals['_AUDITSERVICE']._serialized_end=2009
 # @@protoc_insertion_point(module_scope)

@@ -89,10 +89,12 @@ class AuditCredential(_message.Message):
         KIND_TOKEN: _ClassVar[AuditCredential.Kind]
         KIND_OIDC: _ClassVar[AuditCredential.Kind]
         KIND_DEVELOPMENT: _ClassVar[AuditCredential.Kind]
+        KIND_CERTIFICATE: _ClassVar[AuditCredential.Kind]
     KIND_UNSPECIFIED: AuditCredential.Kind
     KIND_TOKEN: AuditCredential.Kind
     KIND_OIDC: AuditCredential.Kind
     KIND_DEVELOPMENT: AuditCredential.Kind
+    KIND_CERTIFICATE: AuditCredential.Kind
     KIND_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     kind: AuditCredential.Kind
