@@ -215,4 +215,23 @@ describe("a call", () => {
     const { error } = foldHead(emptyHead, await bench.events());
     expect(error?.message).toContain('the rule "no-test" of the operator\'s policy withholds');
   });
+
+  test("of a model that is withheld now goes to the fallback model", async () => {
+    const models = ["x", "y"].map((id) => ({ id, provider: "test", upstreamName: id }));
+    const bench: WorkerBench = new WorkerBench(countingModel(0), models);
+    const denied = policyOf("rules: [{ name: no-x, deny: { models: [x] } }]");
+    await bench.create({ model: "x", fallbackModels: ["y"] }, startedBy);
+    const ports = bench.ports("w");
+    bench.policy = policyOf("rules: []");
+    let asked = 0;
+    // The run is prepared under the first policy, and its model is called under the second.
+    const policy = () => (asked++ === 0 ? bench.policy : denied);
+    await bench.drive("w", 1, undefined, 1, { ...ports, policy });
+    const events = await bench.events();
+    expectWhole(events, RunStatus.COMPLETED);
+    const failed = events.flatMap(({ event }) =>
+      event.case === "modelCallFailed" ? [event.value] : [],
+    );
+    expect(failed).toMatchObject([{ reason: "withheld", fallbackModel: "y" }]);
+  });
 });
