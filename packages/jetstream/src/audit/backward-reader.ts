@@ -5,10 +5,10 @@ import type { StoredMessage, StreamMessages } from "../streams/stream-messages.t
 import type { AuditRange, AuditStart, StoredAuditEvent } from "./port.ts";
 import { noTenant } from "./port.ts";
 
-/** How many messages are read at the same time. */
-const readAhead = 64;
+/** How many messages are read at the same time at most. */
+const maxReadAhead = 64;
 /** How many times a read looks for the next older events. */
-const maxSteps = 8;
+const maxSteps = 32;
 
 /** Whose events are read, and their subject. */
 interface Trail {
@@ -36,22 +36,34 @@ export class BackwardReader {
     if (first === undefined || last === undefined) return { events, olderBefore: undefined };
     let end = Math.min(before ?? Infinity, last.sequence + 1);
     if (beforeMs !== undefined) end = await this.#endBefore(beforeMs, first.sequence, end, signal);
-    for (let step = 0; step < maxSteps && events.length < readAhead; step++) {
+    let [readAhead, distance] = [maxReadAhead, 1];
+    for (let step = 0; step < maxSteps && events.length < maxReadAhead; step++) {
       signal.throwIfAborted();
       if (end <= first.sequence) return { events, olderBefore: undefined };
-      const newest = await this.#lastBefore(end, first.sequence, signal);
+      const newest = await this.#lastBefore({ end, distance }, first.sequence, signal);
       const oldest = Math.max(first.sequence, newest - readAhead + 1);
-      events.push(...(await this.#eventsIn(oldest, newest)));
+      const found = await this.#eventsIn(oldest, newest);
+      events.push(...found);
+      // Where the events of others are between them, the next one is as far away, and most reads would be in vain.
+      readAhead = Math.max(1, Math.min(maxReadAhead, 2 * found.length));
+      distance = Math.max(1, end - newest);
       end = oldest;
     }
     return { events, olderBefore: end <= first.sequence ? undefined : end };
   }
 
-  /** Returns the position of the last event before `end`. There is one at `first`, which is before `end`. */
-  async #lastBefore(end: number, first: number, signal: AbortSignal): Promise<number> {
+  /**
+   * Returns the position of the last event before `end`, which is about `distance` before it. There is one at `first`, which is
+   * before `end`.
+   */
+  async #lastBefore(
+    { end, distance }: { readonly end: number; readonly distance: number },
+    first: number,
+    signal: AbortSignal,
+  ): Promise<number> {
     let [low, high] = [first, end];
-    for (let distance = 1; ; distance *= 4) {
-      const position = Math.max(first, end - distance);
+    for (let tried = distance; ; tried *= 4) {
+      const position = Math.max(first, end - tried);
       const found = await this.#positionFrom(position, signal);
       if (found < end) {
         low = found;

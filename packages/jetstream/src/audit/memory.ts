@@ -11,14 +11,17 @@ export class MemoryAuditTrail implements AuditTrail {
   readonly #events: StoredAuditEvent[] = [];
   /** What appending throws. Default: it does not throw. */
   failure: Error | undefined;
+  /** What appending without the reserve throws. Default: it does not throw. */
+  failsWithoutReserve: Error | undefined;
 
   /** All events, oldest first. */
   get events(): readonly AuditEvent[] {
     return this.#events.map(({ event }) => event);
   }
 
-  append(event: AuditEvent): Promise<void> {
-    if (this.failure !== undefined) return Promise.reject(this.failure);
+  append(event: AuditEvent, options: { readonly usesReserve: boolean }): Promise<void> {
+    const failure = this.failure ?? (options.usesReserve ? undefined : this.failsWithoutReserve);
+    if (failure !== undefined) return Promise.reject(failure);
     if (!this.events.some(({ eventId }) => eventId === event.eventId)) {
       this.#events.push({ position: this.#events.length + 1, event });
     }

@@ -5,8 +5,15 @@ import { audit, Recording } from "@reeve/contracts/access/audit";
 
 /** Returns how calls of a method are recorded, as its contract declares it. */
 export function auditOf(method: DescMethod): Audit {
-  return getOption(method, audit);
+  const known = declared.get(method);
+  if (known !== undefined) return known;
+  const found = getOption(method, audit);
+  declared.set(method, found);
+  return found;
 }
+
+/** The options that were read: each read decodes the option. */
+const declared = new WeakMap<DescMethod, Audit>();
 
 /** Whether a call of a method changes something, and so is recorded before its response is sent. */
 export function isChange(method: DescMethod): boolean {

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AuditEventSchema } from "@reeve/contracts/audit";
 import { MemoryAuditTrail } from "@reeve/jetstream/audit/memory";
+import { storeFailure } from "@reeve/jetstream/streams/errors";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
@@ -79,4 +80,26 @@ test("what could not be stored for two minutes is lost, and the trail says how m
     action === "audit.gap" ? `${tenant} lost ${lost}` : eventId,
   );
   expect(stored.toSorted()).toEqual(["acme lost 2", "globex lost 1", "late"]);
+});
+
+test("in a full store, reads are lost, and changes are still accepted and recorded in its reserve", async () => {
+  const { recorder, keep, clock, trail, event } = bench("required");
+  keep();
+  await clock.advance(0);
+  trail.failsWithoutReserve = storeFailure({ code: 503, err_code: 10023 });
+  recorder.note(event("read"));
+  await clock.advance(0);
+  expect(() => recorder.assertAvailable()).not.toThrow();
+  await recorder.record({ ...event("change"), code: "OK" });
+  const stored = trail.events.map(({ action, eventId, lost }) =>
+    action === "audit.gap" ? `lost ${lost}` : eventId,
+  );
+  expect(stored.toSorted()).toEqual(["change", "lost 1"]);
+});
+
+test("a change does not wait for a trail that is still not open after five seconds", async () => {
+  const { recorder, clock, event, ids } = bench("best-effort");
+  await clock.advance(5_000);
+  await recorder.record(event("one"));
+  expect(ids()).toEqual([]);
 });

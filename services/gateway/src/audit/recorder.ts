@@ -26,6 +26,8 @@ const maxAppends = 64;
 const retryMs = 500;
 /** How long a change waits for the trail if the trail is not required. */
 const maxWaitMs = 1_000;
+/** How long a change waits for a trail that is not open yet, from the start of the gateway on. */
+const startMs = 5_000;
 /** How long a change waits for the trail if the trail is required. */
 const maxRequiredWaitMs = 10_000;
 
@@ -37,7 +39,7 @@ const recorded = counter({
 
 interface Waiting {
   readonly event: AuditEvent;
-  readonly isChange: boolean;
+  readonly usesReserve: boolean;
   readonly stored: PromiseWithResolvers<void>;
 }
 
@@ -60,9 +62,11 @@ export class AuditRecorder {
   #waiting: Waiting[] = [];
   #isDown = true;
   #hasOpened = false;
+  readonly #startedAtMs: number;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    this.#startedAtMs = options.clock.now();
     // So that an alert sees the first ones too.
     recorded.inc({ outcome: "lost" }, 0);
   }
@@ -78,9 +82,11 @@ export class AuditRecorder {
    */
   async record(event: AuditEvent): Promise<void> {
     const isRequired = this.#options.mode === "required";
-    const wasDown = this.#isDown && this.#hasOpened;
-    const stored = this.#add(event, true);
-    if (!isRequired && wasDown) return;
+    const isStarting = !this.#hasOpened && this.#options.clock.now() < this.#startedAtMs + startMs;
+    const isWaitInVain = this.#isDown && !isStarting;
+    // What has happened is recorded even in a full store; who fails cannot use up its reserve.
+    const stored = this.#add(event, event.code === "OK");
+    if (!isRequired && isWaitInVain) return;
     const waitMs = isRequired ? maxRequiredWaitMs : maxWaitMs;
     const isStored = await settledWithin(stored, waitMs, neverAborts).catch(() => false);
     if (isRequired && !isStored) throw notRecorded(event.action);
@@ -93,18 +99,20 @@ export class AuditRecorder {
 
   /** Appends events that had to wait, to the trail that `open` opens, until `signal` aborts. */
   async keep(open: () => Promise<AuditAppender>, signal: AbortSignal): Promise<void> {
-    this.#trail ??= await open();
     const { clock, log } = this.#options;
+    const opening = (async () => (this.#trail ??= await open()))();
+    while (!(await settledWithin(opening, retryMs, signal))) this.#dropOld();
     for (;;) {
-      while (this.#isDown && !(await this.#recover())) await clock.sleep(retryMs, signal);
-      if (this.#hasOpened) log.info("the audit trail can be written again");
+      const wasDown = this.#isDown;
+      while (!(await this.#recover())) await clock.sleep(retryMs, signal);
+      if (wasDown && this.#hasOpened) log.info("the audit trail can be written again");
       this.#hasOpened = true;
       await this.#wakeup.wait(signal);
     }
   }
 
-  #add(event: AuditEvent, isChange: boolean): Promise<void> {
-    const waiting = { event, isChange, stored: Promise.withResolvers<void>() };
+  #add(event: AuditEvent, usesReserve: boolean): Promise<void> {
+    const waiting = { event, usesReserve, stored: Promise.withResolvers<void>() };
     // A caller need not wait for it.
     waiting.stored.promise.catch(() => undefined);
     if (this.#isDown) this.#enqueue(waiting);
@@ -117,14 +125,21 @@ export class AuditRecorder {
     else this.#waiting.push(waiting);
   }
 
+  /** Appends an event. If the trail cannot be written, the event waits; returns false. */
   async #append(waiting: Waiting): Promise<boolean> {
+    const { event, usesReserve } = waiting;
     try {
-      await this.#trail?.append(waiting.event, { usesReserve: waiting.isChange });
+      await this.#trail?.append(event, { usesReserve });
     } catch (error) {
+      if (isOfEvent(error, usesReserve)) {
+        if (!(error instanceof Failure)) {
+          this.#options.log.error({ err: error }, "an event of the audit trail cannot be stored");
+        }
+        this.#lose(waiting);
+        return true;
+      }
       this.#setDown(error);
-      // Any other error is a defect, with which this event would fail again and keep the others waiting.
-      if (error instanceof Failure) this.#enqueue(waiting);
-      else this.#lose(waiting);
+      this.#enqueue(waiting);
       return false;
     }
     recorded.inc({ outcome: "stored" });
@@ -139,7 +154,7 @@ export class AuditRecorder {
     this.#wakeup.notify();
   }
 
-  /** Appends what waits, oldest first. Returns whether nothing waits any more. */
+  /** Appends what waits, oldest first, and reports what was lost. Returns whether nothing is left to append. */
   async #recover(): Promise<boolean> {
     for (;;) {
       this.#dropOld();
@@ -154,9 +169,8 @@ export class AuditRecorder {
   async #reportLost(): Promise<boolean> {
     for (const [tenant, lost] of this.#lost.entries()) {
       try {
-        await this.#trail?.append(gapOf(tenant, lost, this.#options.clock.now()), {
-          usesReserve: false,
-        });
+        const gap = gapOf(tenant, lost, this.#options.clock.now());
+        await this.#trail?.append(gap, { usesReserve: true });
       } catch {
         return false;
       }
@@ -181,7 +195,17 @@ export class AuditRecorder {
     recorded.inc({ outcome: "lost" });
     this.#lost.add(event.tenant);
     stored.reject(unavailable());
+    this.#wakeup.notify();
   }
+}
+
+/**
+ * Whether others may be stored although an event was not: a full store has room only for what may use its reserve, and an error
+ * that is no Failure is a defect.
+ */
+function isOfEvent(error: unknown, usesReserve: boolean): boolean {
+  if (!(error instanceof Failure)) return true;
+  return error.kind === "exhausted" && !usesReserve;
 }
 
 function gapOf(tenant: string, lost: number, nowMs: number): AuditEvent {
