@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Principal } from "@reeve/platform/rpc/principal";
 
 /** What a quota limits. Undefined: without a limit. */
-export interface QuotaLimits {
+interface QuotaLimits {
   /** Requests per second that one gateway accepts, with as many at once as it accepts in two seconds. */
   readonly requestsPerSecond?: number | undefined;
   /** Streams of requests or answers that are open at one gateway. */

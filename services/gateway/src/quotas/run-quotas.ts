@@ -116,7 +116,7 @@ export class RunQuotas {
     throw quotaExceeded(quota, principal, {
       limit: "open_runs",
       max,
-      allows: `${max} open runs`,
+      allows: counted(max, "open run"),
       advice: "wait until one ends, or cancel one",
       retryAfterMs: openRetryMs,
     });
@@ -176,9 +176,13 @@ export class RunQuotas {
     return quotaExceeded(quota, principal, {
       limit: "runs_per_day",
       max,
-      allows: `${max} runs per day`,
+      allows: `${counted(max, "run")} per day`,
       advice: "start the next one after midnight UTC",
       retryAfterMs,
     });
   }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
