@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ClientOptions } from "@reeve/client";
 import { Failure } from "@reeve/platform/failure";
 import { parseCertifiedKey } from "@reeve/platform/tls/certified-key";
-import { parseCertificates } from "@reeve/platform/tls/parse-certificates";
+import { parseCertificates, pemOf } from "@reeve/platform/tls/parse-certificates";
 import { UsageError } from "./exit-code.ts";
 
 /** The options with the files for TLS. */
@@ -23,18 +23,18 @@ export function readTlsOptions(options: TlsOptions, environment: NodeJS.ProcessE
   const ca = namedFile("--ca-file", options.caFile, environment);
   const cert = namedFile("--cert-file", options.certFile, environment);
   const key = namedFile("--key-file", options.keyFile, environment);
-  try {
-    if (ca) parseCertificates(ca, ca.content);
-    if (cert && key) parseCertifiedKey({ cert, key }, [cert.content, key.content], Date.now());
-  } catch (error) {
-    throw error instanceof Failure ? new UsageError(error.message) : error;
-  }
   if ((cert === undefined) !== (key === undefined)) {
     throw new UsageError(
       "give both --cert-file (REEVE_CERT_FILE) and --key-file (REEVE_KEY_FILE), or neither",
     );
   }
-  return { ca: ca?.content, cert: cert?.content, key: key?.content };
+  try {
+    const authorities = ca && pemOf(parseCertificates(ca, ca.content));
+    if (cert && key) parseCertifiedKey({ cert, key }, [cert.content, key.content], Date.now());
+    return { ca: authorities, cert: cert?.content, key: key?.content };
+  } catch (error) {
+    throw error instanceof Failure ? new UsageError(error.message) : error;
+  }
 }
 
 /** Reads a file that an option names, or else the variable of the same name. Undefined if neither does. */

@@ -249,6 +249,29 @@ describe("an open connection loses its credential", () => {
     await vi.waitFor(async () => expect((await read()).runs).toEqual([]), soon);
   });
 
+  test("with an authority between as well, but not when another authority is added", async () => {
+    await using gateway = await openGateway();
+    const between = await clients.createBelow();
+    const { cert, key } = await between.certify("builder");
+    const { read } = caller(gateway.url, {
+      cert: Buffer.from(`${String(cert)}\n${String(between.ca)}\n`),
+      key,
+    });
+    expect((await read()).runs).toEqual([]);
+    const probe = caller(gateway.url, await strangers.certify("builder"));
+    await expect(probe.read()).rejects.toThrow("no authority in");
+    gateway.folder.write("clients-ca.crt", Buffer.concat([clients.ca, strangers.ca]));
+    const added = async () => {
+      // A new connection each time: the certificate is verified in the handshake.
+      const { read: again } = caller(gateway.url, await strangers.certify("builder"));
+      expect((await again()).runs).toEqual([]);
+    };
+    await vi.waitFor(added, soon);
+    expect((await read()).runs).toEqual([]);
+    gateway.folder.write("clients-ca.crt", strangers.ca);
+    await vi.waitFor(() => expect(read()).rejects.toThrow("no authority in"), soon);
+  });
+
   test("when it expires", async () => {
     await using gateway = await openGateway();
     const { read } = caller(gateway.url, await clients.certify("builder", 4_000));

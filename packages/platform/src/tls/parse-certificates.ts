@@ -9,6 +9,11 @@ export function splitCertificates(pem: Buffer | string): readonly X509Certificat
   return blocksOf(pem).map((text) => new X509Certificate(text));
 }
 
+/** Returns certificates as PEM. OpenSSL ignores certificates of a text without a line break between them. */
+export function pemOf(certificates: readonly X509Certificate[]): Buffer {
+  return Buffer.from(certificates.map((certificate) => certificate.toString()).join(""));
+}
+
 /** Parses all certificates of a PEM file, at least one. Throws a Failure that names the file. */
 export function parseCertificates(file: NamedFile, pem: Buffer): readonly X509Certificate[] {
   const blocks = blocksOf(pem);

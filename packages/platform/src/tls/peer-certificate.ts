@@ -16,7 +16,7 @@ export interface PeerCertificate {
   readonly problem: string | undefined;
   /** The time at which the first certificate of its chain expires, in milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Whether an authority of this moment signed it. */
+  /** Whether the authorities of this moment vouch for it as well. */
   isTrusted(): boolean;
 }
 
@@ -35,28 +35,36 @@ export function setPeerCertificate(
   tls: Pick<ServerTls, "clientAuthorities">,
 ): void {
   const authorities = tls.clientAuthorities;
-  const leaf = authorities && socket.getPeerX509Certificate();
+  if (authorities === undefined) return;
+  const leaf = socket.getPeerX509Certificate();
   if (leaf === undefined) return;
   const chain = chainOf(socket.getPeerCertificate(true));
   const { authorizationError: error } = socket;
   const problem = socket.authorized ? undefined : String(error ?? "UNVERIFIED");
+  const verifiedBy = splitCertificates(authorities);
   let checked = authorities;
-  let isTrusted = socket.authorized;
+  let isTrusted = problem === undefined;
   (socket as SocketWithPeer)[peerKey] = {
     id: leaf.fingerprint256.replaceAll(":", "").toLowerCase().slice(0, idLength),
     names: namesOf(leaf),
     problem,
     expiresAt: Math.min(...[leaf, ...chain].map(({ validToDate }) => validToDate.getTime())),
     isTrusted() {
-      const current = tls.clientAuthorities;
+      const current = tls.clientAuthorities ?? Buffer.alloc(0);
       if (checked !== current) {
+        const now = splitCertificates(current);
+        // The chain may be unknown: then no authority of the handshake may be missing.
+        const isCovered = includesAll(now, verifiedBy) || isSignedBy(leaf, chain, now);
+        isTrusted = problem === undefined && isCovered;
         checked = current;
-        isTrusted =
-          problem === undefined && isSignedBy(leaf, chain, splitCertificates(current ?? ""));
       }
       return isTrusted;
     },
   };
+}
+
+function includesAll(all: readonly X509Certificate[], some: readonly X509Certificate[]): boolean {
+  return some.every((one) => all.some(({ raw }) => raw.equals(one.raw)));
 }
 
 /** Returns the certificate of the client of a connection. Undefined if the client presented none. */

@@ -1,7 +1,7 @@
 import type { NamedFile, WatchedFiles } from "../process/watch-files.ts";
 import { watchFiles } from "../process/watch-files.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { parseCertificates } from "./parse-certificates.ts";
+import { parseCertificates, pemOf } from "./parse-certificates.ts";
 
 /**
  * Returns the certificates of authorities in a PEM file, which is read again when it changes. Throws a Failure if it cannot be
@@ -14,12 +14,8 @@ export function watchAuthorities(
   return watchFiles([file], {
     noun: "file of trusted authorities",
     log,
-    parse: ([pem]) => {
-      // There are as many contents as files.
-      const content = pem as Buffer;
-      parseCertificates(file, content);
-      return content;
-    },
+    // There are as many contents as files.
+    parse: ([pem]) => pemOf(parseCertificates(file, pem as Buffer)),
     ...(onChange && { onChange }),
   });
 }

@@ -26,6 +26,9 @@ interface CertifyOptions {
   readonly uris?: readonly string[];
 }
 
+/** How many authorities there are. OpenSSL does not tell two of the same name apart. */
+let created = 0;
+
 /** A certificate authority for tests. Its certificates are valid for an hour. */
 export class Authority {
   readonly ca: Buffer;
@@ -44,11 +47,27 @@ export class Authority {
     const keys = await newKeys();
     const certificate = await X509CertificateGenerator.createSelfSigned({
       serialNumber: "01",
-      name: "CN=test authority",
+      name: `CN=test authority ${++created}`,
       ...validity(),
       keys,
       signingAlgorithm: algorithm,
       extensions: [new BasicConstraintsExtension(true, 1, true)],
+    });
+    return new Authority(certificate, keys);
+  }
+
+  /** Creates an authority whose certificate this one signs. */
+  async createBelow(): Promise<Authority> {
+    const keys = await newKeys();
+    const certificate = await X509CertificateGenerator.create({
+      serialNumber: "02",
+      subject: `CN=test authority ${++created}`,
+      issuer: this.#certificate.subject,
+      ...validity(),
+      signingKey: this.#keys.privateKey,
+      publicKey: keys.publicKey,
+      signingAlgorithm: algorithm,
+      extensions: [new BasicConstraintsExtension(true, 0, true)],
     });
     return new Authority(certificate, keys);
   }
