@@ -27,6 +27,7 @@ import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
+import { runExists } from "./app/run-exists.ts";
 import { countOpenRuns, openRunLists } from "./app/list-runs.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
@@ -87,6 +88,7 @@ export async function openPorts(
       usage: await openTable(nats, QuotaUsageSchema),
       clock: systemClock,
       countOpen: (...given) => countOpenRuns(runLists, ...given),
+      exists: (tenant, run, until) => runExists({ logBatches: confirmed }, { tenant, run }, until),
     }),
     assertRoom: () => {
       if (reserveState(nats.connection).isSpent) throw reserveInUse();

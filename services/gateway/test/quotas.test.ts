@@ -124,3 +124,36 @@ test("a stream beyond the quota is refused until another one ends", async () => 
   await expect.poll(() => refusal(last.signal)).toBeUndefined();
   last.abort();
 });
+
+test("runs per day stay counted when a request id is used again, with another body or after a deletion", async () => {
+  setQuotas({ name: "daily", tenants: ["acme"], runs_per_day: 6 });
+  const limit = { quota: "daily", limit: "runs_per_day", max: "6" };
+  let starts = 0;
+  await expect
+    .poll(
+      async () => {
+        const requestId = `again-${starts % 3}`;
+        const request = { agentId: "known", requestId };
+        const answers = await Promise.all(
+          ["one", "two"].map((input, turn) =>
+            gateway(turn)
+              .runs.startRun({ ...request, input })
+              .catch(failureFrom),
+          ),
+        );
+        for (const answer of answers) {
+          if (answer instanceof Failure || answer.run === undefined) continue;
+          const { runId } = answer.run;
+          await gateway(0).runs.cancelRun({ runId });
+          await gateway(1).runs.deleteRun({ runId });
+          starts++;
+        }
+        return answers.find((answer) => answer instanceof Failure && "quota" in answer.metadata);
+      },
+      { timeout: 60_000 },
+    )
+    .toMatchObject({ metadata: limit });
+  // A few may start before both gateways have read the file.
+  const last = await start(gateway(0)).catch(failureFrom);
+  expect(last).toMatchObject({ metadata: limit });
+});

@@ -51,7 +51,7 @@ export interface GatewayPorts {
   /** The workspaces of runs and threads. */
   readonly workspaces: StoredWorkspaces;
   /** Admits new runs up to the quotas of the operator. */
-  readonly runQuotas: Pick<RunQuotas, "admit" | "withdraw">;
+  readonly runQuotas: Pick<RunQuotas, "admit" | "release">;
   /** Throws a Failure with the reason STORAGE_FULL while the store has only its reserve, so that nothing new is accepted. */
   assertRoom(): void;
   /** Returns the tools and models that the deployment currently offers. */

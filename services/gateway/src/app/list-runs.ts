@@ -63,6 +63,12 @@ export function openRunLists(
 
 const openStatuses = statuses.filter((status) => !isTerminal(status));
 
+/** Whose runs are counted: those of a tenant, or of some subjects of it. */
+export interface RunOwners {
+  readonly tenant: string;
+  readonly subjects: ReadonlySet<string> | undefined;
+}
+
 /** Which runs of a tenant are open. */
 export interface OpenRuns {
   readonly count: number;
@@ -71,19 +77,25 @@ export interface OpenRuns {
 }
 
 /**
- * Counts the runs of a tenant, or of one subject of it, that have not ended, up to `limit`. Has every run that the index of runs
+ * Counts the runs of a tenant, or of some subjects of it, that have not ended, up to `limit`. Has every run that the index of runs
  * had before the call.
  */
 export async function countOpenRuns(
   lists: RunLists,
-  { tenant, subject }: { readonly tenant: string; readonly subject: string | undefined },
+  { tenant, subjects }: RunOwners,
   { runIds, limit }: { readonly runIds: readonly string[]; readonly limit: number },
   signal: AbortSignal,
 ): Promise<OpenRuns> {
-  const fields = subject === undefined ? {} : { started_by: subject };
+  const selections =
+    subjects === undefined
+      ? [{ tenant }]
+      : [...subjects].map((subject) => ({ tenant, fields: { started_by: subject } }));
   const keyOf = (run: string) => bucketOf(RunSchema).key({ tenant, run });
   return await lists.read((rows) => {
-    const count = rows.count({ tenant, fields, kinds: openStatuses }, limit);
+    const counts = selections.map((selection) =>
+      rows.count({ ...selection, kinds: openStatuses }, limit),
+    );
+    const count = counts.reduce((sum, each) => sum + each, 0);
     return { count, missing: runIds.filter((run) => !rows.has(keyOf(run))) };
   }, signal);
 }

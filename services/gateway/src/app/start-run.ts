@@ -9,6 +9,7 @@ import {
 } from "@reeve/agent/resolve/execution-backends";
 import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { AgentSpec } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { OnBusy, RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import {
   DispatchSchema,
@@ -96,18 +97,27 @@ export async function createRun(
   signal: AbortSignal,
 ): Promise<RunHead> {
   const principal = { tenant: key.tenant, subject: created.startedBy };
-  await ports.runQuotas.admit(principal, key.run, signal);
+  const admission = await ports.runQuotas.admit(principal, key.run, signal);
   try {
     return created.threadId === ""
       ? await append(ports, key, created, signal)
       : await startTurn(ports, key, created, onBusy, signal);
   } catch (error) {
-    // After a failure of the store, the run may exist.
-    const isRefused = error instanceof Failure && error.kind !== "unavailable";
-    if (isRefused) await ports.runQuotas.withdraw(principal, key.run, signal);
+    if (hasNoRun(error)) await admission.withdraw(signal).catch(() => undefined);
     throw error;
   }
 }
+
+/** Whether an error shows that no run was stored. After any other, the run may exist, or belong to another request. */
+function hasNoRun(error: unknown): boolean {
+  return error instanceof Failure && refusals.has(error.reason);
+}
+
+const refusals: ReadonlySet<ErrorReason> = new Set([
+  ErrorReason.THREAD_BUSY,
+  ErrorReason.THREAD_NOT_FOUND,
+  ErrorReason.THREAD_QUEUE_FULL,
+]);
 
 async function append(
   ports: GatewayPorts,

@@ -35,3 +35,38 @@ export function quotaExceeded(
     { metadata: { quota: name, limit, max: String(max) }, retryAfterMs },
   );
 }
+
+/** When a client should ask again for a run that needs the end of another. */
+const openRetryMs = 5_000;
+const dayMs = 86_400_000;
+
+/** Returns the Failure of a quota whose open runs are used up. */
+export function noOpenRunLeft(quota: Quota, principal: Principal, max: number): Failure {
+  return quotaExceeded(quota, principal, {
+    limit: "open_runs",
+    max,
+    allows: counted(max, "open run"),
+    advice: "wait until one ends, or cancel one",
+    retryAfterMs: openRetryMs,
+  });
+}
+
+/** Returns the Failure of a quota whose runs of the day are used up. */
+export function dayIsUsedUp(
+  quota: Quota,
+  principal: Principal,
+  max: number,
+  nowMs: number,
+): Failure {
+  return quotaExceeded(quota, principal, {
+    limit: "runs_per_day",
+    max,
+    allows: `${counted(max, "run")} per day`,
+    advice: "start the next one after midnight UTC",
+    retryAfterMs: dayMs - (nowMs % dayMs),
+  });
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -22,7 +22,7 @@ const quota = z
     per: z.enum(["tenant", "subject"]).default("tenant"),
     requests_per_second: z.number().positive().max(1_000_000).optional(),
     streams: count(1_000_000),
-    open_runs: count(100_000),
+    open_runs: count(10_000),
     runs_per_day: count(100_000_000),
   })
   .transform(({ requests_per_second, open_runs, runs_per_day, ...rest }): Quota => ({

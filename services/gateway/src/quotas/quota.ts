@@ -32,6 +32,11 @@ export function appliesTo({ tenants, subjects }: Quota, { tenant, subject }: Pri
   return tenants?.has(tenant) !== false && subjects?.has(subject) !== false;
 }
 
+/** Whether a quota counts runs. */
+export function limitsRuns({ openRuns, runsPerDay }: Quota): boolean {
+  return openRuns !== undefined || runsPerDay !== undefined;
+}
+
 /** Returns the name of the count of a quota within a tenant. It can be a token of a key. */
 export function counterOf({ name, per }: Quota, { subject }: Principal): string {
   if (per === "tenant") return name;

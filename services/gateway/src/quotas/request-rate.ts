@@ -1,7 +1,7 @@
 import type { Clock } from "@reeve/platform/async/clock";
 
-/** How many counts are kept before those that are full again are dropped. */
-const maxCounts = 10_000;
+/** How many counts are always kept. */
+const minCounts = 10_000;
 /** How many seconds of requests are accepted at once. */
 const burstSeconds = 2;
 
@@ -13,6 +13,8 @@ interface Bucket {
 /** Token buckets by name: each accepts a number of requests per second, and twice as many at once. */
 export class RequestRate {
   readonly #clock: Pick<Clock, "now">;
+  /** The number of counts at which those that are full again are dropped. */
+  #maxCounts = minCounts;
   readonly #buckets = new Map<string, Bucket & { readonly perSecond: number }>();
 
   constructor(clock: Pick<Clock, "now">) {
@@ -25,7 +27,7 @@ export class RequestRate {
     const left = this.#leftAt(name, perSecond, atMs);
     const isAccepted = left >= 1;
     this.#buckets.set(name, { left: isAccepted ? left - 1 : left, atMs, perSecond });
-    if (this.#buckets.size > maxCounts) this.#dropFull(atMs);
+    if (this.#buckets.size > this.#maxCounts) this.#dropFull(atMs);
     return isAccepted ? 0 : Math.ceil(((1 - left) / perSecond) * 1_000);
   }
 
@@ -41,5 +43,6 @@ export class RequestRate {
       const max = Math.max(1, perSecond * burstSeconds);
       if (this.#leftAt(name, perSecond, atMs) >= max) this.#buckets.delete(name);
     }
+    this.#maxCounts = Math.max(minCounts, this.#buckets.size * 2);
   }
 }

@@ -18,20 +18,23 @@ function quota(given: Partial<Quota>): Quota {
 /** Quotas of gateways that share a store, with the runs that their indexes show. */
 function world(...quotas: readonly Quota[]) {
   const usage = new MemoryTable<QuotaUsage>();
+  /** The runs that the index shows as open, with their subjects, and those that have a log. */
   const open = new Map<string, string>();
+  const logs = new Set<string>();
   const clock = { ms: 86_400_000 * 20_000 + 3_600_000, now: () => clock.ms };
   const gateway = () =>
     new RunQuotas({
       quotas: () => quotas,
       usage,
       clock,
-      countOpen: async ({ subject }, { runIds }) => {
+      exists: (_, runId) => Promise.resolve(logs.has(runId)),
+      countOpen: async ({ subjects }, { runIds }) => {
         await Promise.resolve();
-        const counted = [...open.values()].filter((by) => subject === undefined || by === subject);
+        const counted = [...open.values()].filter((by) => subjects?.has(by) !== false);
         return { count: counted.length, missing: runIds.filter((run) => !open.has(run)) };
       },
     });
-  return { usage, open, clock, gateway, quotas: gateway() };
+  return { usage, open, logs, clock, gateway, quotas: gateway() };
 }
 
 /** Returns how many of `count` concurrent runs are admitted, by gateways in alternation. */
@@ -84,9 +87,38 @@ describe("a quota of open runs", () => {
     await quotas.admit(ann, "run_1", never);
     await expect(quotas.admit(ann, "run_2", never)).rejects.toMatchObject(exceeded);
     clock.ms += 60_001;
-    await quotas.admit(ann, "run_2", never);
-    await quotas.withdraw(ann, "run_2", never);
+    const admission = await quotas.admit(ann, "run_2", never);
+    await admission.withdraw(never);
     await quotas.admit(ann, "run_3", never);
+  });
+
+  test("counts a run that is not indexed for longer than a minute as long as it has a log", async () => {
+    const { quotas, clock, logs } = world(quota({ openRuns: 1 }));
+    await quotas.admit(ann, "run_1", never);
+    logs.add("run_1");
+    clock.ms += 60_001;
+    await expect(quotas.admit(ann, "run_2", never)).rejects.toMatchObject(exceeded);
+    logs.delete("run_1");
+    await quotas.admit(ann, "run_2", never);
+  });
+
+  test("has room again when a run is deleted, and counts a new run with its id", async () => {
+    const { quotas, usage } = world(quota({ openRuns: 1, runsPerDay: 3 }));
+    for (let time = 0; time < 3; time++) {
+      await quotas.admit(ann, "run_1", never);
+      await quotas.release(ann, "run_1", never);
+    }
+    expect((await usage.list("", never)).map(({ record }) => record.runsOfDay)).toEqual([3]);
+    await expect(quotas.admit(ann, "run_1", never)).rejects.toThrow(/3 runs per day/);
+  });
+
+  test("counts the runs of the subjects that it names together, and of no others", async () => {
+    const subjects = new Set(["ann", "bob"]);
+    const { quotas, open } = world(quota({ openRuns: 2, subjects }));
+    open.set("run_1", "eve").set("run_2", "eve").set("run_3", "bob");
+    await quotas.admit(ann, "run_4", never);
+    open.set("run_4", "ann");
+    await expect(quotas.admit(bob, "run_5", never)).rejects.toMatchObject(exceeded);
   });
 
   test("is shared by the subjects of a tenant, or counted for each", async () => {
@@ -102,7 +134,41 @@ describe("a quota of open runs", () => {
   });
 });
 
+test("an admission of another request is not withdrawn", async () => {
+  const { quotas, usage } = world(quota({ runsPerDay: 5 }));
+  await quotas.admit(ann, "run_1", never);
+  const repeated = await quotas.admit(ann, "run_1", never);
+  await repeated.withdraw(never);
+  expect((await usage.list("", never)).map(({ record }) => record.runsOfDay)).toEqual([1]);
+});
+
 describe("a quota of runs per day", () => {
+  test("is not reset by a gateway whose clock is behind", async () => {
+    const { gateway, clock } = world(quota({ runsPerDay: 4 }));
+    clock.ms = 86_400_000 * 20_001;
+    const quotas = gateway();
+    for (let run = 0; run < 4; run++) {
+      clock.ms += run % 2 === 0 ? -1_000 : 1_000;
+      await quotas.admit(ann, `run_${run}`, never);
+    }
+    // The first of them was admitted before midnight, by all clocks.
+    clock.ms = 86_400_000 * 20_001 - 1;
+    await quotas.admit(ann, "run_5", never);
+    await expect(quotas.admit(ann, "run_6", never)).rejects.toMatchObject(exceeded);
+  });
+
+  test("counts no run that its thread refuses, however many are refused at once", async () => {
+    const { gateway, usage } = world(quota({ runsPerDay: 50 }));
+    const [one, other] = [gateway(), gateway()];
+    const admissions = await Promise.all(
+      Array.from({ length: 40 }, (_, run) =>
+        (run % 2 === 0 ? one : other).admit(ann, `run_${run}`, never),
+      ),
+    );
+    await Promise.all(admissions.map((admission) => admission.withdraw(never)));
+    expect((await usage.list("", never)).map(({ record }) => record.runsOfDay)).toEqual([0]);
+  });
+
   test("admits again after midnight UTC, and says how long that takes", async () => {
     const { quotas, clock, open } = world(quota({ runsPerDay: 1 }));
     await quotas.admit(ann, "run_1", never);

@@ -1,188 +1,174 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { bucketOf } from "@reeve/contracts/channel";
-import type { QuotaUsage } from "@reeve/contracts/quota";
+import type { AdmittedRun, QuotaUsage } from "@reeve/contracts/quota";
 import { AdmittedRunSchema, QuotaUsageSchema } from "@reeve/contracts/quota";
-import type { Row, Table } from "@reeve/jetstream/table/port";
-import type { Clock } from "@reeve/platform/async/clock";
-import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
-import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { Principal } from "@reeve/platform/rpc/principal";
-import type { OpenRuns } from "../app/list-runs.ts";
+import type { OpenRuns, RunOwners } from "../app/list-runs.ts";
 import type { Quota } from "./quota.ts";
-import { appliesTo, counterOf } from "./quota.ts";
-import { quotaExceeded } from "./quota-exceeded.ts";
+import { appliesTo, counterOf, limitsRuns } from "./quota.ts";
+import { dayIsUsedUp, noOpenRunLeft } from "./quota-exceeded.ts";
+import type { QuotaCountsOptions } from "./quota-counts.ts";
+import { QuotaCounts } from "./quota-counts.ts";
 
-/** After this time, a run that was admitted and is not in the index was never created. */
+/** How long a run that was admitted may take to be created and indexed, before its log is asked whether it exists. */
 const admissionMs = 60_000;
-/** How often a gateway tries to write a count that others write too. */
-const maxAttempts = 50;
-/** How many runs of one count may wait to be admitted. */
-const maxWaiting = 1_000;
-/** When a client should ask again for a run that needs the end of another. */
-const openRetryMs = 5_000;
-const dayMs = 86_400_000;
+/** How many admissions are kept for a quota without a limit of open runs, so that they can be withdrawn. */
+const maxKept = 500;
 
-export interface RunQuotaPorts {
+export interface RunQuotaPorts extends QuotaCountsOptions {
   /** Returns the quotas that are in force. */
   quotas(): readonly Quota[];
-  readonly usage: Pick<Table<QuotaUsage>, "get" | "create" | "update">;
-  readonly clock: Pick<Clock, "now">;
-  /** Counts the open runs of a tenant, or of one subject of it, up to `limit`. */
+  /** Counts the open runs of a tenant, or of some subjects of it, up to `limit`. */
   countOpen(
-    of: { readonly tenant: string; readonly subject: string | undefined },
+    of: RunOwners,
     known: { readonly runIds: readonly string[]; readonly limit: number },
     signal: AbortSignal,
   ): Promise<OpenRuns>;
+  /** Whether a run has a log. */
+  exists(tenant: string, runId: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Room that quotas have given to a run. */
+export interface Admission {
+  /** Gives it back, because the run was refused. Does nothing for a run that another request had admitted. */
+  withdraw(signal: AbortSignal): Promise<void>;
 }
 
 const { key: usageKey } = bucketOf(QuotaUsageSchema);
 
 /**
- * Admits new runs up to the quotas of their principal. An admission is a compare-and-write of one count, so gateways never admit
- * more runs together than a quota allows. A run that was admitted and not created counts for a minute, and for its day.
+ * Admits new runs up to the quotas of their principal. An admission is a compare-and-write of one count, so gateways that race do
+ * not admit more runs together than a quota allows.
  */
 export class RunQuotas {
   readonly #ports: RunQuotaPorts;
-  /** One gateway writes a count once at a time, so that it never waits for itself. */
-  readonly #writing = new KeyedSemaphore({
-    permits: 1_000,
-    permitsPerKey: 1,
-    maxWaitingPerKey: maxWaiting,
-  });
+  readonly #counts: QuotaCounts;
 
   constructor(ports: RunQuotaPorts) {
     this.#ports = ports;
+    this.#counts = new QuotaCounts(ports);
   }
 
   /** Admits a run, once for each id. Throws a Failure with reason QUOTA_EXCEEDED that names the quota. */
-  async admit(principal: Principal, runId: string, signal: AbortSignal): Promise<void> {
-    const applying = this.#ports.quotas().filter((quota) => appliesTo(quota, principal));
+  async admit(principal: Principal, runId: string, signal: AbortSignal): Promise<Admission> {
+    const applying = this.#applyingTo(principal);
+    // Before the counts are locked: the index may have to be built, or to catch up.
+    if (applying.some(({ openRuns }) => openRuns !== undefined)) {
+      const none = { runIds: [], limit: 1 };
+      await this.#ports.countOpen({ tenant: principal.tenant, subjects: undefined }, none, signal);
+    }
     const admitted: Quota[] = [];
+    const admission = {
+      withdraw: async (until: AbortSignal) => {
+        for (const quota of admitted) await this.#forget(quota, principal, runId, "refused", until);
+      },
+    };
     try {
       for (const quota of applying) {
-        if (quota.openRuns === undefined && quota.runsPerDay === undefined) continue;
-        await this.#admitTo(quota, principal, runId, signal);
-        admitted.push(quota);
+        if (await this.#admitTo(quota, principal, runId, signal)) admitted.push(quota);
       }
+      return admission;
     } catch (error) {
-      if (!signal.aborted) await this.#withdraw(admitted, principal, runId, signal);
+      // The refusal is what matters. An admission that stays counts for its day only.
+      await admission.withdraw(signal).catch(() => undefined);
       throw error;
     }
   }
 
-  /** Takes back the admission of a run that was not created. */
-  async withdraw(principal: Principal, runId: string, signal: AbortSignal): Promise<void> {
-    const applying = this.#ports.quotas().filter((quota) => appliesTo(quota, principal));
-    await this.#withdraw(applying, principal, runId, signal);
+  /** Frees the room of a run that was deleted. It still counts for its day. */
+  async release(principal: Principal, runId: string, signal: AbortSignal): Promise<void> {
+    for (const quota of this.#applyingTo(principal)) {
+      await this.#forget(quota, principal, runId, "deleted", signal);
+    }
   }
 
+  #applyingTo(principal: Principal): readonly Quota[] {
+    return this.#ports.quotas().filter((quota) => limitsRuns(quota) && appliesTo(quota, principal));
+  }
+
+  /** Returns whether the run was not admitted before. */
   async #admitTo(
     quota: Quota,
     principal: Principal,
     runId: string,
     signal: AbortSignal,
-  ): Promise<void> {
-    await this.#change(quota, principal, signal, async (before) => {
-      if (before.admitted.some((known) => known.runId === runId)) return undefined;
+  ): Promise<boolean> {
+    const nowMs = this.#ports.clock.now();
+    return await this.#counts.change(keyOf(quota, principal), signal, async (before) => {
+      if (before.admitted.some((known) => known.runId === runId && isRecent(known, nowMs))) {
+        return undefined;
+      }
       const { runsPerDay = Infinity } = quota;
-      if (before.runsOfDay >= runsPerDay) throw this.#dayIsOver(quota, principal, runsPerDay);
-      const pending = await this.#pendingAfter(quota, principal, before, signal);
-      const time = timestampFromMs(this.#ports.clock.now());
-      const admission = create(AdmittedRunSchema, { runId, time });
-      const runsOfDay = before.runsOfDay + 1;
-      return { ...before, runsOfDay, admitted: [...pending, admission] };
+      if (before.runsOfDay >= runsPerDay) throw dayIsUsedUp(quota, principal, runsPerDay, nowMs);
+      const kept = await this.#keptOf(quota, principal, before, signal);
+      const { day } = before;
+      const admission = create(AdmittedRunSchema, { runId, time: timestampFromMs(nowMs), day });
+      const others = kept.filter((known) => known.runId !== runId);
+      return { ...before, runsOfDay: before.runsOfDay + 1, admitted: [...others, admission] };
     });
   }
 
-  /** Returns the admissions that the index does not show yet. Throws a Failure if there is no room for another run. */
-  async #pendingAfter(
+  /** Returns the admissions that are still needed. Throws a Failure if there is no room for another run. */
+  async #keptOf(
     quota: Quota,
     principal: Principal,
     { admitted }: QuotaUsage,
     signal: AbortSignal,
-  ): Promise<QuotaUsage["admitted"]> {
-    const { openRuns: max, per } = quota;
-    if (max === undefined) return [];
-    const { tenant } = principal;
-    const subject = per === "subject" ? principal.subject : undefined;
-    const oldest = this.#ports.clock.now() - admissionMs;
-    const recent = admitted.filter(({ time }) => time !== undefined && timestampMs(time) > oldest);
-    const known = { runIds: recent.map(({ runId }) => runId), limit: max };
-    // After the read of the admissions: what has left them is in the index.
-    const { count, missing } = await this.#ports.countOpen({ tenant, subject }, known, signal);
-    const pending = recent.filter(({ runId }) => missing.includes(runId));
-    if (count + pending.length < max) return pending;
-    throw quotaExceeded(quota, principal, {
-      limit: "open_runs",
-      max,
-      allows: counted(max, "open run"),
-      advice: "wait until one ends, or cancel one",
-      retryAfterMs: openRetryMs,
-    });
-  }
-
-  async #withdraw(
-    quotas: readonly Quota[],
-    principal: Principal,
-    runId: string,
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const quota of quotas) {
-      await this.#change(quota, principal, signal, async (before) => {
-        const admitted = before.admitted.filter((known) => known.runId !== runId);
-        if (admitted.length === before.admitted.length) return undefined;
-        return { ...before, admitted, runsOfDay: Math.max(0, before.runsOfDay - 1) };
-      });
+  ): Promise<readonly AdmittedRun[]> {
+    const { openRuns: max } = quota;
+    const nowMs = this.#ports.clock.now();
+    if (max === undefined) {
+      return admitted.filter((known) => isRecent(known, nowMs)).slice(-maxKept);
     }
+    const runIds = admitted.map(({ runId }) => runId);
+    // After the read of the admissions: what has left them is in the index.
+    const known = { runIds, limit: max };
+    const { count, missing } = await this.#ports.countOpen(
+      ownersOf(quota, principal),
+      known,
+      signal,
+    );
+    const unindexed = new Set(missing);
+    const pending: AdmittedRun[] = [];
+    for (const each of admitted.filter(({ runId }) => unindexed.has(runId))) {
+      const isPending =
+        isRecent(each, nowMs) || (await this.#ports.exists(principal.tenant, each.runId, signal));
+      if (isPending) pending.push(each);
+    }
+    if (count + pending.length >= max) throw noOpenRunLeft(quota, principal, max);
+    return pending;
   }
 
-  /** Replaces a count by what `change` returns. Undefined: leaves it as it is. */
-  async #change(
+  async #forget(
     quota: Quota,
     principal: Principal,
+    runId: string,
+    why: "refused" | "deleted",
     signal: AbortSignal,
-    change: (before: QuotaUsage) => Promise<QuotaUsage | undefined>,
   ): Promise<void> {
-    const { usage } = this.#ports;
-    const { tenant } = principal;
-    const key = usageKey({ tenant, counter: counterOf(quota, principal) });
-    using permit = await this.#writing.acquire(key, signal);
-    if (permit === undefined) throw storeUnavailable(new Error(`too many runs start at once`));
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const row = await usage.get(key, signal);
-      const after = await change(this.#today(row));
-      if (after === undefined) return;
-      const record = create(QuotaUsageSchema, after);
-      const written =
-        row === undefined
-          ? await usage.create(key, record, signal)
-          : await usage.update(key, record, row.revision, signal);
-      if (written !== undefined) return;
-    }
-    throw storeUnavailable(
-      new Error(`the count of quota ${quota.name} was written by others ${maxAttempts} times`),
-    );
-  }
-
-  #today(row: Row<QuotaUsage> | undefined): QuotaUsage {
-    const day = Math.floor(this.#ports.clock.now() / dayMs);
-    const before = row?.record ?? create(QuotaUsageSchema);
-    return before.day === day ? before : { ...before, day, runsOfDay: 0 };
-  }
-
-  #dayIsOver(quota: Quota, principal: Principal, max: number) {
-    const retryAfterMs = dayMs - (this.#ports.clock.now() % dayMs);
-    return quotaExceeded(quota, principal, {
-      limit: "runs_per_day",
-      max,
-      allows: `${counted(max, "run")} per day`,
-      advice: "start the next one after midnight UTC",
-      retryAfterMs,
+    await this.#counts.change(keyOf(quota, principal), signal, async (before) => {
+      const known = before.admitted.find((each) => each.runId === runId);
+      if (known === undefined) return undefined;
+      const isOfDay = why === "refused" && known.day === before.day;
+      return await Promise.resolve({
+        ...before,
+        admitted: before.admitted.filter((each) => each !== known),
+        runsOfDay: Math.max(0, before.runsOfDay - (isOfDay ? 1 : 0)),
+      });
     });
   }
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+function keyOf(quota: Quota, principal: Principal): string {
+  return usageKey({ tenant: principal.tenant, counter: counterOf(quota, principal) });
+}
+
+/** Returns whose open runs a quota counts together. */
+function ownersOf({ per, subjects }: Quota, { tenant, subject }: Principal): RunOwners {
+  return { tenant, subjects: per === "subject" ? new Set([subject]) : subjects };
+}
+
+function isRecent({ time }: AdmittedRun, nowMs: number): boolean {
+  return time !== undefined && timestampMs(time) > nowMs - admissionMs;
 }

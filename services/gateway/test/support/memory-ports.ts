@@ -25,6 +25,7 @@ import { allRoles } from "@reeve/platform/rpc/roles";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
 import { openRunLists } from "../../src/app/list-runs.ts";
+import { RunQuotas } from "../../src/quotas/run-quotas.ts";
 import { SharedShards } from "../../src/app/sweep/shared-shards.ts";
 import { openThreadLists } from "../../src/app/threads/list-threads.ts";
 
@@ -78,7 +79,13 @@ export function memoryPorts(): MemoryPorts {
     shards: new SharedShards(new MemoryTable(), bootClock),
     threadLists: openThreadLists(threadIndex, home, never),
     workspaces: { records: new MemoryTable(), snapshots: new MemoryObjects({ maxBytes: 1_000 }) },
-    runQuotas: { admit: () => Promise.resolve(), withdraw: () => Promise.resolve() },
+    runQuotas: new RunQuotas({
+      quotas: () => [],
+      usage: new MemoryTable(),
+      clock: bootClock,
+      countOpen: () => Promise.resolve({ count: 0, missing: [] }),
+      exists: () => Promise.resolve(false),
+    }),
     assertRoom: () => undefined,
     offer: () => ({ tools, models }),
     policy: () => undefined,

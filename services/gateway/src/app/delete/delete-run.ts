@@ -20,7 +20,7 @@ import type { GatewayPorts } from "../gateway-ports.ts";
 import { runExists } from "../run-exists.ts";
 
 export interface DeletePorts
-  extends CompletePorts, Pick<GatewayPorts, "remove" | "inbox" | "unconfirmedLog"> {
+  extends CompletePorts, Pick<GatewayPorts, "remove" | "inbox" | "unconfirmedLog" | "runQuotas"> {
   readonly runs: Pick<GatewayPorts["runs"], "get" | "put" | "deleteVersion">;
 }
 
@@ -54,6 +54,7 @@ export async function deleteRun(
   const begun = stored && !rest ? await beginDeletion(ports, key, signal) : undefined;
   const { revision } = begun ?? rest ?? {};
   if (revision !== undefined) await ports.remove.runs.removeThrough(key, revision, signal);
+  if (begun !== undefined) await releaseQuotas(ports, key, begun.head, signal);
   const row = begun?.row ?? (await ports.runs.get(rowKey({ ...key }), signal))?.record;
   const deleted = begun ? deletedRun(begun.head) : row && deletedRunOf(key, row);
   const hadFiles = await completeDeletion(ports, key, deleted, signal);
@@ -151,6 +152,16 @@ async function dropRow(ports: DeletePorts, key: RunKey, signal: AbortSignal): Pr
   const row = await ports.runs.get(rowKey({ ...key }), signal);
   if (row === undefined || (await runExists(ports, key, signal))) return;
   await ports.runs.deleteVersion(row.key, row.revision, signal);
+}
+
+/** Frees the room of the run in quotas. Otherwise it would count as open for up to a minute after its start. */
+async function releaseQuotas(
+  { runQuotas }: DeletePorts,
+  { tenant, run }: RunKey,
+  { startedBy }: RunHead,
+  signal: AbortSignal,
+): Promise<void> {
+  await ignoreFull(runQuotas.release({ tenant, subject: startedBy }, run, signal));
 }
 
 async function deleteApprovals(

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/quota.proto.
  */
 export const file_reeve_bus_v1_quota: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS9idXMvdjEvcXVvdGEucHJvdG8SDHJlZXZlLmJ1cy52MSKQAQoKUXVvdGFVc2FnZRILCgNkYXkYASABKA0SEwoLcnVuc19vZl9kYXkYAiABKA0SKwoIYWRtaXR0ZWQYAyADKAsyGS5yZWV2ZS5idXMudjEuQWRtaXR0ZWRSdW46M8rfGC8KC3F1b3RhX3VzYWdlEhJ7dGVuYW50fS57Y291bnRlcn0iBAiAxgoqBgoBARIBASJHCgtBZG1pdHRlZFJ1bhIOCgZydW5faWQYASABKAkSKAoEdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("ChhyZWV2ZS9idXMvdjEvcXVvdGEucHJvdG8SDHJlZXZlLmJ1cy52MSKQAQoKUXVvdGFVc2FnZRILCgNkYXkYASABKA0SEwoLcnVuc19vZl9kYXkYAiABKA0SKwoIYWRtaXR0ZWQYAyADKAsyGS5yZWV2ZS5idXMudjEuQWRtaXR0ZWRSdW46M8rfGC8KC3F1b3RhX3VzYWdlEhJ7dGVuYW50fS57Y291bnRlcn0iBAiAxgoqBgoBARIBASJUCgtBZG1pdHRlZFJ1bhIOCgZydW5faWQYASABKAkSKAoEdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDZGF5GAMgASgNYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * What a tenant, or one subject of it, has used of a quota of the operator. A gateway replaces the
@@ -39,7 +39,7 @@ export type QuotaUsage = Message<"reeve.bus.v1.QuotaUsage"> & {
   runsOfDay: number;
 
   /**
-   * Runs that were admitted and that the index of runs may not show yet.
+   * Runs that were admitted in the last minute, or that the index of runs does not show yet.
    *
    * @generated from field: repeated reeve.bus.v1.AdmittedRun admitted = 3;
    */
@@ -72,6 +72,13 @@ export type AdmittedRun = Message<"reeve.bus.v1.AdmittedRun"> & {
    * @generated from field: google.protobuf.Timestamp time = 2;
    */
   time?: Timestamp | undefined;
+
+  /**
+   * Days since the epoch for which the run counts.
+   *
+   * @generated from field: uint32 day = 3;
+   */
+  day: number;
 };
 
 /**
