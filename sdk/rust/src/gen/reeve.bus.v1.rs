@@ -60,7 +60,7 @@ pub struct QuotaUsage {
     /// Number of runs that were admitted on that day.
     #[prost(uint32, tag = "2")]
     pub runs_of_day: u32,
-    /// Runs that were admitted and that the index of runs may not show yet.
+    /// Runs that were admitted in the last minute, or that the index of runs does not show yet.
     #[prost(message, repeated, tag = "3")]
     pub admitted: ::prost::alloc::vec::Vec<AdmittedRun>,
 }
@@ -73,6 +73,9 @@ pub struct AdmittedRun {
     /// Time of the admission.
     #[prost(message, optional, tag = "2")]
     pub time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Days since the epoch for which the run counts.
+    #[prost(uint32, tag = "3")]
+    pub day: u32,
 }
 /// Says that the reserve of the store has been freed, because a write found the store full. The sender
 /// publishes it directly after it has freed the reserve. Every gateway then looks at the reserve, at

@@ -32,7 +32,7 @@ type QuotaUsage struct {
 	Day uint32 `protobuf:"varint,1,opt,name=day,proto3" json:"day,omitempty"`
 	// Number of runs that were admitted on that day.
 	RunsOfDay uint32 `protobuf:"varint,2,opt,name=runs_of_day,json=runsOfDay,proto3" json:"runs_of_day,omitempty"`
-	// Runs that were admitted and that the index of runs may not show yet.
+	// Runs that were admitted in the last minute, or that the index of runs does not show yet.
 	Admitted      []*AdmittedRun `protobuf:"bytes,3,rep,name=admitted,proto3" json:"admitted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -95,7 +95,9 @@ type AdmittedRun struct {
 	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// Time of the admission.
-	Time          *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
+	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
+	// Days since the epoch for which the run counts.
+	Day           uint32 `protobuf:"varint,3,opt,name=day,proto3" json:"day,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -144,6 +146,13 @@ func (x *AdmittedRun) GetTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *AdmittedRun) GetDay() uint32 {
+	if x != nil {
+		return x.Day
+	}
+	return 0
+}
+
 var File_reeve_bus_v1_quota_proto protoreflect.FileDescriptor
 
 const file_reeve_bus_v1_quota_proto_rawDesc = "" +
@@ -153,10 +162,11 @@ const file_reeve_bus_v1_quota_proto_rawDesc = "" +
 	"QuotaUsage\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\rR\x03day\x12\x1e\n" +
 	"\vruns_of_day\x18\x02 \x01(\rR\trunsOfDay\x125\n" +
-	"\badmitted\x18\x03 \x03(\v2\x19.reeve.bus.v1.AdmittedRunR\badmitted:\x00\"T\n" +
+	"\badmitted\x18\x03 \x03(\v2\x19.reeve.bus.v1.AdmittedRunR\badmitted:\x00\"f\n" +
 	"\vAdmittedRun\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12.\n" +
-	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04timeBI\n" +
+	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x10\n" +
+	"\x03day\x18\x03 \x01(\rR\x03dayBI\n" +
 	"\x10dev.reeve.bus.v1B\n" +
 	"QuotaProtoP\x01Z'reeve.dev/sdk/go/gen/reeve/bus/v1;busv1b\x06proto3"
 
