@@ -7,9 +7,9 @@ import { ToolCallFactSchema } from "@reeve/contracts/tool";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { confirmAbsence } from "../src/log/confirm-absence.ts";
 import { emptyTail } from "../src/log/port.ts";
 import { openCallJournal, openRunLog, openThreadLog } from "../src/log/open.ts";
-import type { RunLog } from "../src/log/run-log.ts";
 import type { ThreadLog } from "../src/log/thread-log.ts";
 import { externalAppendContract } from "./support/external-append-contract.ts";
 import {
@@ -32,7 +32,7 @@ import { SeveringProxy } from "./support/severing-proxy.ts";
 const signal = new AbortController().signal;
 let bench: NatsBench;
 let log: Awaited<ReturnType<typeof openRunLog>>;
-let other: RunLog;
+let other: typeof log;
 let threads: readonly [Awaited<ReturnType<typeof openThreadLog>>, ThreadLog];
 
 beforeAll(async () => {
@@ -51,6 +51,10 @@ afterAll(() => bench[Symbol.asyncDispose]());
 
 logContract("of a run, in JetStream", runLogKind, () => [log, other]);
 removalContract("in JetStream", runLogKind, () => [log, other]);
+logContract("of a run, in JetStream, whose absence is confirmed", runLogKind, () => [
+  confirmAbsence(log),
+  confirmAbsence(other),
+]);
 logContract("of a thread, in JetStream", threadLogKind, () => threads);
 partsContract("in JetStream", runLogKind, () => log);
 externalAppendContract("in JetStream", () => [log, other]);
@@ -259,6 +263,22 @@ test("yields a very long log to a follower in parts", async () => {
   expect(Math.max(...lengths)).toBeLessThan(16);
   const whole = await log.read(key, emptyTail, signal);
   expect(whole.tail).toEqual(tail);
+});
+
+test("follows a long log from a sequence far behind its end, also where absence is confirmed", async () => {
+  const key = freshRun();
+  let tail = emptyTail;
+  for (let count = 0; count < 24; count++) {
+    tail = await appendEvents(log, key, tail, texts(tail, "x".repeat(300_000)), signal);
+  }
+  for (let count = 0; count < 250; count++) {
+    tail = await appendEvents(log, key, tail, texts(tail, `w${count}`), signal);
+  }
+  for (const reader of [other, confirmAbsence(other)]) {
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(60_000)]);
+    const events = await followUntil(reader.follow(key, 24, timeout), tail.sequence);
+    expect(events.map(({ sequence }) => sequence)).toEqual(range(25, tail.sequence));
+  }
 });
 
 test("reads stored events that are nested deeper than the limit for new ones", async () => {

@@ -1,5 +1,4 @@
 import type { BatchReader, EventRange, Log, SettledLog, Tail, TailReader } from "./port.ts";
-import { tailAt } from "./port.ts";
 
 type Readable<Key, Event> = Log<Key, Event> & TailReader<Key, Event> & BatchReader<Key>;
 
@@ -51,12 +50,13 @@ async function* confirmedEvents<Key, Event>(
   after: Tail | number,
   signal: AbortSignal,
 ): ReturnType<Log<Key, Event>["follow"]> {
-  let cursor = typeof after === "number" ? tailAt(after) : after;
+  let from = after;
+  const reached = () => (typeof from === "number" ? from : from.sequence);
   do {
-    for await (const range of log.follow(key, cursor === after ? after : cursor, signal)) {
-      cursor = range.tail;
+    for await (const range of log.follow(key, from, signal)) {
+      from = range.tail;
       yield range;
     }
     await log.settle(signal);
-  } while ((await log.last(key, signal)).tail.sequence >= Math.max(1, cursor.sequence));
+  } while ((await log.last(key, signal)).tail.sequence >= Math.max(1, reached()));
 }

@@ -9,6 +9,7 @@ import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
+import { assertKeepsReplicas } from "../streams/replication-support.ts";
 import { settleStream } from "../streams/settle-stream.ts";
 import { removeSubject } from "../streams/remove-subject.ts";
 import type { StreamPlace } from "../streams/stream-messages.ts";
@@ -74,9 +75,15 @@ export class SubjectReader {
     return this.#messages.isReplicated;
   }
 
-  /** Waits until reads see everything that was acknowledged before. */
+  /**
+   * Waits until reads see everything that was acknowledged before. Throws a Failure of kind `unavailable` when no leader answers,
+   * or when the connected server is of a version that loses acknowledged writes.
+   */
   async settle(): Promise<void> {
-    if (this.isReplicated) await settleStream(requestClientOf(this.#connection), this.#stream);
+    if (!this.isReplicated) return;
+    // The connection may have moved to another server since the stream was opened.
+    assertKeepsReplicas(this.#connection);
+    await settleStream(requestClientOf(this.#connection), this.#stream);
   }
 
   /** Returns the last batch of the subject; if it may lag, as any server knows it. */
