@@ -201,6 +201,36 @@ describe("deleting a run", () => {
     expect(await stored(ports)).toEqual([`journal ${key.run} c2`]);
   });
 
+  test("keeps the files and the row of a new run with the same id that a server does not know yet", async () => {
+    const ports = memoryPorts();
+    await store(ports, key);
+    let isCutOff = false;
+    const { log } = ports;
+    const unconfirmedLog: DeletePorts["unconfirmedLog"] = {
+      isReplicated: true,
+      read: (...given) => log.read(...given),
+      settle: (signal) => log.settle(signal),
+      async *readBatches(...given) {
+        if (!isCutOff) yield* log.readBatches(...given);
+      },
+    };
+    const runs: DeletePorts["remove"]["runs"] = {
+      async removeThrough(...given) {
+        await log.removeThrough(...given);
+        isCutOff = true;
+        await store(ports, key);
+      },
+    };
+    const remove = { ...ports.remove, runs };
+    await deleteRun({ ...ports, unconfirmedLog, remove }, key, never);
+    const rows = await ports.runs.list("", never);
+    const files = await ports.workspaces.records.list("", never);
+    expect([...rows, ...files].map((row) => row.key)).toEqual([
+      `acme.${key.run}`,
+      `acme.${key.run}`,
+    ]);
+  });
+
   test("that a rebuild cannot complete fails the rebuild, so that it is repeated soon", async () => {
     const ports = memoryPorts();
     await store(ports, key);

@@ -45,7 +45,7 @@ export async function deleteRun(
   key: RunKey,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // Once for all that is read before the removal of the log, which is confirmed itself.
+  // Once for all that is read before the removal of the log. What is read after it is confirmed again.
   await given.unconfirmedLog.settle(signal);
   const ports = { ...given, logBatches: given.unconfirmedLog };
   const stored = await storedPart(ports, key, signal);
@@ -57,10 +57,11 @@ export async function deleteRun(
   if (begun !== undefined) await releaseQuotas(ports, key, begun.head, signal);
   const row = begun?.row ?? (await ports.runs.get(rowKey({ ...key }), signal))?.record;
   const deleted = begun ? deletedRun(begun.head) : row && deletedRunOf(key, row);
-  const hadFiles = await completeDeletion(ports, key, deleted, signal);
+  // Since the confirmation, somebody may have started a new run with this id.
+  const hadFiles = await completeDeletion(given, key, deleted, signal);
   // A projection may have written them meanwhile.
   if (begun !== undefined) await deleteApprovals(ports, key, begun.head, signal);
-  await dropRow(ports, key, signal);
+  await dropRow(given, key, signal);
   return stored !== undefined || row !== undefined || hadFiles;
 }
 
