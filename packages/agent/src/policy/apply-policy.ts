@@ -1,4 +1,4 @@
-import type { AgentSpec, Limits } from "@reeve/contracts/agent";
+import type { AgentSpec, Limits, ModelCatalog } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { ResolvedModel } from "../resolve/resolve-model.ts";
@@ -21,8 +21,9 @@ export function assertModelAllowed(
   policy: CallerPolicy,
   field: string,
   { model }: ResolvedModel,
+  { models }: ModelCatalog,
 ): void {
-  const withheld = withheldModel(policy, model);
+  const withheld = withheldModel(policy, model, models);
   if (withheld === undefined) return;
   const description = `${withheld.reason}; choose another model, or ask the operator`;
   throw new Failure("denied", ErrorReason.POLICY_DENIED, `${field}: ${description}`, {
@@ -35,8 +36,11 @@ export function assertModelAllowed(
 export function permittedFallbacks(
   policy: CallerPolicy,
   fallbacks: readonly ResolvedModel[],
+  { models }: ModelCatalog,
 ): Permitted<ResolvedModel> {
-  return permitted(fallbacks, "fallback_models", ({ model }) => withheldModel(policy, model));
+  return permitted(fallbacks, "fallback_models", ({ model }) =>
+    withheldModel(policy, model, models),
+  );
 }
 
 /** Returns the destinations of an agent that the policy does not withhold. */

@@ -79,10 +79,24 @@ rules:
     const model = create(ModelSpecSchema, { id: "big", provider: "openai", upstreamName: "gpt-5" });
     for (const list of ["providers: [openai]", "models: [big]", 'models: ["openai:gpt-*"]']) {
       const policy = decided(`rules: [{ name: a, deny: { ${list} } }]`);
-      expect(withheldModel(policy, model)?.rule).toBe("a");
+      expect(withheldModel(policy, model, [model])?.rule).toBe("a");
+    }
+    // Another id of the same model gets around no rule that denies one, and is in no list that names the other.
+    const other = create(ModelSpecSchema, { ...model, id: "default" });
+    for (const part of ["deny", "allow"]) {
+      const policy = decided(`rules: [{ name: a, ${part}: { models: [big] } }]`);
+      expect(withheldModel(policy, other, [model, other])?.rule).toBe("a");
     }
     const allowed = decided('rules: [{ name: a, allow: { models: ["openai:gpt-5"] } }]');
-    expect(withheldModel(allowed, model)).toBeUndefined();
+    expect(withheldModel(allowed, model, [model])).toBeUndefined();
+  });
+
+  test("an IPv4 address is denied in each of its forms", () => {
+    const policy = decided('rules: [{ name: a, deny: { network_hosts: ["93.184.216.34:443"] } }]');
+    for (const text of ["93.184.216.34:443", "[::ffff:93.184.216.34]:443"]) {
+      const entry = parseNetworkEntry(text, "agent");
+      expect(entry && withheldHost(policy, entry)?.rule).toBe("a");
+    }
   });
 
   test("a host is allowed if one entry includes it, and denied if an entry overlaps it", () => {

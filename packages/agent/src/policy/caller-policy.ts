@@ -40,9 +40,13 @@ export function withheldTool(
   return firstWithheld(policy, toolItems(tool, catalogs));
 }
 
-/** Returns why the policy withholds a model: because of its provider or its name. */
-export function withheldModel(policy: CallerPolicy, model: ModelSpec): Withheld | undefined {
-  return firstWithheld(policy, modelItems(model));
+/** Returns why the policy withholds a model: because of its provider or a name. `models` are those of the deployment. */
+export function withheldModel(
+  policy: CallerPolicy,
+  model: ModelSpec,
+  models: readonly ModelSpec[],
+): Withheld | undefined {
+  return firstWithheld(policy, modelItems(model, models));
 }
 
 /** Returns why the policy withholds a destination of the network. */

@@ -1,6 +1,13 @@
 import { Role } from "@reeve/contracts/access/role";
 import { includesEntry, overlapsEntry } from "../spec/network-entry.ts";
-import type { PolicyCaller, PolicyItem, PolicyLists, PolicyRule, Withheld } from "./policy.ts";
+import type {
+  NamedKind,
+  PolicyCaller,
+  PolicyItem,
+  PolicyLists,
+  PolicyRule,
+  Withheld,
+} from "./policy.ts";
 
 /** Returns whether all conditions of a rule match a caller whose roles are known. */
 export function matchesCaller(
@@ -55,20 +62,17 @@ function isDenied(deny: PolicyLists, item: PolicyItem): boolean {
     // A part of a request cannot be taken out of it.
     return (deny.network_hosts ?? []).some((entry) => overlapsEntry(entry, item.entry));
   }
-  return matchesName(deny, item);
+  return matchesName(deny, item.kind, [...item.names, ...(item.aliases ?? [])]);
 }
 
 function isAllowed(allow: PolicyLists, item: PolicyItem): boolean {
   if (item.kind === "network_hosts") {
     return (allow.network_hosts ?? []).some((entry) => includesEntry(entry, item.entry));
   }
-  return matchesName(allow, item);
+  return matchesName(allow, item.kind, item.names);
 }
 
-function matchesName(
-  lists: PolicyLists,
-  { kind, names }: Exclude<PolicyItem, { kind: "network_hosts" }>,
-): boolean {
+function matchesName(lists: PolicyLists, kind: NamedKind, names: readonly string[]): boolean {
   return (lists[kind] ?? []).some((pattern) => names.some((name) => pattern.matches(name)));
 }
 

@@ -83,7 +83,7 @@ function modelAccess(
     }
   }
   const known = [...found.values()].map((model) =>
-    accessOf("model", model.id, withheldModel(policy, model)),
+    accessOf("model", model.id, withheldModel(policy, model, models.models)),
   );
   return byName([...known, ...missing]);
 }

@@ -46,11 +46,24 @@ export function imagesOf(catalogs: readonly ToolCatalog[], pool?: string): reado
   return [...new Set(images)].filter((image) => image !== "").toSorted();
 }
 
-/** Returns what a policy decides on for a model: its provider, and itself, by its id and as `provider:model`. */
-export function modelItems({ id, provider, upstreamName }: ModelSpec): readonly PolicyItem[] {
+/**
+ * Returns what a policy decides on for a model: its provider, and itself, by its id and as `provider:model`. A rule that denies
+ * another id under which `models` has the same model of the provider denies it too.
+ */
+export function modelItems(
+  { id, provider, upstreamName }: ModelSpec,
+  models: readonly ModelSpec[],
+): readonly PolicyItem[] {
+  const same = models.filter(
+    (other) => other.provider === provider && other.upstreamName === upstreamName,
+  );
   return [
     namedItem("providers", provider),
-    { kind: "models", names: [...new Set([id, `${provider}:${upstreamName}`])] },
+    {
+      kind: "models",
+      names: [...new Set([id, `${provider}:${upstreamName}`])],
+      aliases: same.map((other) => other.id),
+    },
   ];
 }
 

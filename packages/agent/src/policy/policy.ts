@@ -54,9 +54,16 @@ export interface PolicyCaller {
   readonly context: RunContext;
 }
 
-/** A thing that a policy may withhold. `names` are all names under which a rule may list it. */
+/**
+ * A thing that a policy may withhold. `names` are all names under which a rule may list it; `aliases`, those under which only a
+ * rule that denies may.
+ */
 export type PolicyItem =
-  | { readonly kind: NamedKind; readonly names: readonly string[] }
+  | {
+      readonly kind: NamedKind;
+      readonly names: readonly string[];
+      readonly aliases?: readonly string[];
+    }
   | { readonly kind: "network_hosts"; readonly entry: NetworkEntry };
 
 /** A thing that the policy withholds from a caller. */

@@ -41,7 +41,7 @@ export function policyProblems(
   return {
     violations,
     warnings: [
-      ...permittedFallbacks(policy, fallbacks).warnings,
+      ...permittedFallbacks(policy, fallbacks, models).warnings,
       ...lowered(spec, models.maxima, policy).warnings,
     ],
   };
@@ -57,7 +57,7 @@ function withheldReference(
   policy: CallerPolicy,
 ): Withheld | undefined {
   const found = reference === undefined ? undefined : resolved(reference, models);
-  return found && withheldModel(policy, found.model);
+  return found && withheldModel(policy, found.model, models.models);
 }
 
 /** Returns the model of a reference. Undefined if there is none, which another check reports. */

@@ -63,11 +63,11 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   const { policy } = context;
   const { limits, warnings: limitWarnings } = lowered(spec, models.maxima, policy);
   const executor = resolveModel(spec, models);
-  assertModelAllowed(policy, "model", executor);
+  assertModelAllowed(policy, "model", executor, models);
   const planner = spec.planningEnabled ? plannerOf(spec, offer) : undefined;
-  if (planner !== undefined) assertModelAllowed(policy, "planning_model", planner);
+  if (planner !== undefined) assertModelAllowed(policy, "planning_model", planner, models);
   const allFallbacks = spec.fallbackModels.map((model) => resolveModel({ model }, models));
-  const fallback = permittedFallbacks(policy, allFallbacks);
+  const fallback = permittedFallbacks(policy, allFallbacks, models);
   const fallbacks = fallback.permitted;
   for (const each of fallbacks) {
     const problem = fallbackProblem(each, executor);

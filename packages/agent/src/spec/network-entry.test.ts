@@ -88,7 +88,8 @@ describe("an entry of a network policy", () => {
   test.each([
     ["EXAMPLE.org.", "example.org"],
     ["[::1]", "::1"],
-    ["0:0:0:0:0:ffff:7f00:1", "::ffff:7f00:1"],
+    ["0:0:0:0:0:ffff:7f00:1", "127.0.0.1"],
+    ["::ffff:93.184.216.34", "93.184.216.34"],
     ["127.1", undefined],
     ["a b", undefined],
     ["", undefined],

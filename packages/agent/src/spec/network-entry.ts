@@ -102,7 +102,18 @@ function isName(host: string): boolean {
   );
 }
 
-/** Returns the shortest form of an address, so that equal addresses are equal texts. */
+/** Returns the shortest form of an address, so that equal addresses are equal texts, also as IPv4 addresses in IPv6 form. */
 function plainAddress(address: string): string {
-  return isIP(address) === 4 ? address : new URL(`http://[${address}]`).hostname.slice(1, -1);
+  if (isIP(address) === 4) return address;
+  const plain = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [, high, low] = mappedAddress.exec(plain) ?? [];
+  if (high === undefined || low === undefined) return plain;
+  const bytes = [high, low].flatMap((half) => {
+    const value = Number.parseInt(half, 16);
+    return [value >> 8, value & 0xff];
+  });
+  return bytes.join(".");
 }
+
+/** An IPv4 address in IPv6 form, as URLs write it. */
+const mappedAddress = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;

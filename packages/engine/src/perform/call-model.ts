@@ -119,7 +119,7 @@ function storable(scope: Scope, facts: readonly Fact[]): readonly Fact[] {
 
 /** Throws a ModelFailure if the operator's policy of now withholds the model. */
 function assertModelAllowed(state: RunState, model: ModelSpec, ports: RunPorts): void {
-  const withheld = withheldModel(policyNow(state, ports), model);
+  const withheld = withheldModel(policyNow(state, ports), model, ports.catalogs().models.models);
   if (withheld !== undefined) throw new ModelFailure("withheld", withheld.reason);
 }
 

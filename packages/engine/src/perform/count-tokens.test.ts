@@ -20,7 +20,11 @@ async function factOf(counting: ModelProvider["countTokens"]) {
   );
   const [effect] = nextEffects(run.state);
   if (effect?.kind !== "count_tokens") throw new Error("nothing is to be counted");
-  const parts = { provider: () => ({ countTokens: counting }), policy: () => undefined };
+  const parts = {
+    provider: () => ({ countTokens: counting }),
+    policy: () => undefined,
+    catalogs: () => ({ models: { models: [] } }),
+  };
   const ports = parts as unknown as RunPorts;
   const facts = (await Array.fromAsync(countTokens(run.state, effect, ports, signal))).flat();
   return facts.map(({ event }) => event);

@@ -25,7 +25,8 @@ export async function* countTokens(
   const counting = model && ports.provider(model.provider)?.countTokens;
   // The provider of a model that is withheld now must not get the request. The call of the model says why.
   const isWithheld =
-    model !== undefined && withheldModel(policyNow(state, ports), model) !== undefined;
+    model !== undefined &&
+    withheldModel(policyNow(state, ports), model, ports.catalogs().models.models) !== undefined;
   if (isWithheld || model === undefined || counting === undefined) {
     yield [fact(scope, { case: "tokensCounted", value: { error: "the provider does not count" } })];
     return;

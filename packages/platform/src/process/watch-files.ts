@@ -6,6 +6,8 @@ import type { Logger } from "../telemetry/logger.ts";
 
 /** How often the files are read. A change takes effect after at most twice as long. */
 const readMs = 1_000;
+/** How often unchanged contents are parsed again that could not be used. */
+const retryMs = 30_000;
 
 /** A file that a setting names. */
 export interface NamedFile {
@@ -41,6 +43,8 @@ export function watchFiles<Value>(
   let used = readAll();
   let current = parse(used);
   let before = used;
+  /** What was parsed last without success: to parse a large file takes time. */
+  let refused: ReturnType<typeof refusedAt> | undefined;
   let problem = "";
   const read = () => {
     try {
@@ -49,12 +53,15 @@ export function watchFiles<Value>(
       const isWhole = areEqual(next, before);
       before = next;
       if (!isWhole) return;
+      if (refused !== undefined && areEqual(next, refused.contents) && refused.isRecent()) return;
       if (!areEqual(next, used)) {
+        refused = refusedAt(next);
         current = parse(next);
         used = next;
         onChange?.(current);
         log.info({ paths }, `the ${noun} was read again`);
       }
+      refused = undefined;
       problem = "";
     } catch (error) {
       const message = messageOf(error);
@@ -71,6 +78,12 @@ export function watchFiles<Value>(
     },
     [Symbol.dispose]: () => reading[Symbol.dispose](),
   };
+}
+
+/** Contents that could not be used. Later they may be usable: a certificate becomes valid. */
+function refusedAt(contents: readonly Buffer[]) {
+  const atMs = performance.now();
+  return { contents, isRecent: () => performance.now() - atMs < retryMs };
 }
 
 /** Returns the Failure of a file that cannot be used. */
