@@ -1,14 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
-import { withheldTool } from "@reeve/agent/policy/caller-policy";
 import { callMemoryTool } from "@reeve/memory/memory-tools";
 import { approvedCall } from "../domain/calls/approved-call.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
-import { policyNow } from "./policy-now.ts";
+import { refusalNow } from "./policy-now.ts";
 import { refuse, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
@@ -25,9 +24,9 @@ export async function* callRuntimeTool(
   const { callId, name, arguments: args = {} } = approved;
   const { runId, created } = state.head;
   const tool = frameOf(state, frame).tools.get(name);
-  const withheld = tool && withheldTool(policyNow(state, ports), tool, []);
-  if (withheld !== undefined) {
-    yield [refuse(call, scope, withheld.reason, ToolStatus.ERROR, ports.clock.now())];
+  const refusal = tool && refusalNow(state, tool, ports);
+  if (refusal !== undefined) {
+    yield [refuse(call, scope, refusal, ToolStatus.ERROR, ports.clock.now())];
     return;
   }
   const owner = { tenant: created?.tenant ?? "", user: created?.startedBy ?? "" };

@@ -6,7 +6,6 @@ import { workspaceOf } from "@reeve/contracts/workspace-id";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { withheldTool } from "@reeve/agent/policy/caller-policy";
 import { cancelCall } from "@reeve/run/commands/cancel-call";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
@@ -21,14 +20,14 @@ import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import { networkOf, policyNow } from "./policy-now.ts";
+import { networkOf, policyNow, refusalNow } from "./policy-now.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
 
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
 
 /**
  * Has a toolhost execute the call, or attaches to a call in progress, and yields its progress and its result. A repetition
- * executes nothing twice: the journal of the call decides. A call that the operator's policy of now withholds, and that no
+ * executes nothing twice: the journal of the call decides. A call that the operator's policy of now refuses, and that no
  * toolhost has begun, is cancelled.
  */
 export async function* callTool(
@@ -40,13 +39,10 @@ export async function* callTool(
   const key = callKey(state, effect.call.call.callId);
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
-  const policy = policyNow(state, ports);
   const isCallNew = await isNew(state, key, ports, signal);
-  const withheld = isCallNew
-    ? withheldTool(policy, effect.tool, ports.catalogs().tools)
-    : undefined;
-  if (withheld === undefined) {
-    const request = requestFor(state, effect, networkOf(state, policy));
+  const refusal = isCallNew ? refusalNow(state, effect.tool, ports) : undefined;
+  if (refusal === undefined) {
+    const request = requestFor(state, effect, networkOf(state, policyNow(state, ports)));
     const queue = await ports.toolCalls(effect.tool.pool);
     const sequence = isCallNew
       ? await queue.publish(request, { dedupeId: key.call }, signal)
@@ -54,7 +50,7 @@ export async function* callTool(
     republishLostRequest({ key, request, queue, sequence }, ports, bounded).catch(() => undefined);
   } else {
     // By the journal, because an earlier owner may have published the request already.
-    const cancellation = { reason: withheld.reason, time: timestampFromMs(ports.clock.now()) };
+    const cancellation = { reason: refusal, time: timestampFromMs(ports.clock.now()) };
     await cancelCall(ports.journal, key, cancellation, signal);
   }
   // The journal is read from its start, and the log has what earlier owners reported.

@@ -1,17 +1,66 @@
 import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
-import { policyFor } from "@reeve/agent/policy/caller-policy";
+import { policyFor, unrestricted, withheldTool } from "@reeve/agent/policy/caller-policy";
 import { withheldDestination } from "@reeve/agent/policy/apply-policy";
 import { runContextOf, starterOf } from "@reeve/agent/resolve/resolve-agent";
+import { grantedClasses, nameOfClass } from "@reeve/agent/tools/permission-classes";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
 /**
  * Returns what the operator's policy of now decides for the run, whichever of its subtasks acts. It only withholds more: what the
- * run was prepared without stays away.
+ * run was prepared without stays away. At a worker without a policy it withholds everything from a run that was started or
+ * prepared under one.
  */
-export function policyNow({ head: { created } }: RunState, ports: RunPorts): CallerPolicy {
+export function policyNow({ head }: RunState, ports: RunPorts): CallerPolicy {
+  const { created, prepared, runId } = head;
+  const policy = ports.policy();
+  if (policy === undefined && (created?.hasPolicy || prepared?.policy !== undefined)) {
+    return withholdingAll(missingPolicy(runId, ports));
+  }
   const caller = created ?? { tenant: "", startedByRoles: [], threadId: "" };
-  return policyFor(ports.policy(), { ...starterOf(caller), context: runContextOf(caller) });
+  return policyFor(policy, { ...starterOf(caller), context: runContextOf(caller) });
+}
+
+/** Returns why a worker without a policy does nothing for a run that has one. */
+export function missingPolicy(runId: string, { worker }: Pick<RunPorts, "worker">): string {
+  return `run ${runId} was started under an operator's policy, and worker ${worker} has none; set REEVE_POLICY_FILE of all runtimes to the file of the gateways`;
+}
+
+function withholdingAll(reason: string): CallerPolicy {
+  return {
+    ...unrestricted,
+    withheld: (item) => {
+      const name = item.kind === "network_hosts" ? item.entry.text : (item.names[0] ?? "");
+      return { kind: item.kind, name, rule: "", reason };
+    },
+  };
+}
+
+/**
+ * Returns why the operator's policy of now refuses a call of a tool that the run was prepared with: it withholds the tool, or does
+ * not grant its class anymore. Undefined: it allows the call.
+ */
+export function refusalNow(
+  state: RunState,
+  tool: ToolDescriptor,
+  ports: RunPorts,
+): string | undefined {
+  const policy = policyNow(state, ports);
+  const withheld = withheldTool(policy, tool, ports.catalogs().tools);
+  return withheld?.reason ?? missingGrant(state, tool, policy);
+}
+
+function missingGrant(
+  { head: { created, prepared } }: RunState,
+  { permissionClass }: ToolDescriptor,
+  { grants }: CallerPolicy,
+): string | undefined {
+  // Without a policy the preparation alone decides on classes, as in the logs of earlier versions.
+  if (prepared?.policy === undefined) return undefined;
+  const classes = grantedClasses(created?.spec?.permissionClasses ?? [], grants);
+  if (classes.has(permissionClass)) return undefined;
+  return `the operator's policy does not grant the class ${nameOfClass(permissionClass)} now, and permission_classes of the agent does not name it`;
 }
 
 /** Returns the destinations that a call may reach: those of the run when it was prepared, as far as the policy of now allows. */

@@ -6,51 +6,14 @@ import { PermissionClass, ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { create } from "@bufbuild/protobuf";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
-import { countingModel } from "../../test/support/models.ts";
-import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
-import type { ModelProvider } from "../ports/model-provider.ts";
+import { callingModel, countingModel, meanwhile } from "../../test/support/models.ts";
+import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const policyOf = (text: string) => parsePolicyFile(text, "policy.yaml");
 const startedBy = { startedByRoles: [Role.RUNNER], hasPolicy: true };
 
-/** Returns a model that calls `during` while it answers, before its turn has any effect. */
-function meanwhile(model: ModelProvider, during: () => void): ModelProvider {
-  return {
-    ...model,
-    async *stream(request, signal) {
-      during();
-      yield* model.stream(request, signal);
-    },
-  };
-}
-
-/** Returns a model that makes these calls, one in each turn without results, and calls `during` while it answers. */
-function calling(
-  calls: readonly (readonly [name: string, args: string])[],
-  during: () => void,
-): ModelProvider {
-  const left = [...calls];
-  const stream: ModelProvider["stream"] = async function* ({ messages }) {
-    const isDone = messages.some(({ role }) => role === "tool");
-    const call = isDone ? undefined : left.shift();
-    yield { kind: "text", text: "done" };
-    const [name = "", argumentsText = ""] = call ?? [];
-    const made = call === undefined ? [] : [{ providerCallId: "p", name, argumentsText }];
-    const finishReason = made.length > 0 ? "tool_calls" : "stop";
-    const turn = { messageJson: "{}", finishReason, calls: made, usage: undefined, model: "test" };
-    yield { kind: "turn", turn };
-  };
-  return meanwhile({ ...countingModel(0), stream }, during);
-}
-
 async function preparedBy(bench: WorkerBench): Promise<RunPrepared | undefined> {
   return foldHead(emptyHead, await bench.events()).prepared;
-}
-
-async function resultsOf(bench: WorkerBench): Promise<readonly string[]> {
-  return (await bench.events()).flatMap(({ event }) =>
-    event.case === "toolResult" ? [event.value.result?.content ?? ""] : [],
-  );
 }
 
 describe("the start of a run", () => {
@@ -140,7 +103,7 @@ describe("a call", () => {
   test("of a subtask is under the policy of the run", async () => {
     const instructions = '{"title":"t","instructions":"count it"}';
     const bench: WorkerBench = new WorkerBench(
-      calling(
+      callingModel(
         [
           ["run_subtask", instructions],
           ["count", "{}"],
@@ -158,7 +121,7 @@ describe("a call", () => {
   test("of a tool of the runtime is refused too", async () => {
     const denied = policyOf("rules: [{ name: no-artifacts, deny: { tools: [retrieve_*] } }]");
     const call = ["retrieve_artifact", '{"artifact_id":"art_0123456789abcdef"}'] as const;
-    const bench: WorkerBench = new WorkerBench(calling([call], () => (bench.policy = denied)));
+    const bench: WorkerBench = new WorkerBench(callingModel([call], () => (bench.policy = denied)));
     bench.policy = policyOf("rules: []");
     await (await bench.create({}, startedBy)).drive("w");
     expectWhole(await bench.events(), RunStatus.COMPLETED);

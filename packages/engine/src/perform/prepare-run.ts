@@ -17,6 +17,7 @@ import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { missingPolicy } from "./policy-now.ts";
 
 /**
  * Returns one fact with all resolved inputs of the run, so that a later owner sees what the first one saw. If any of them
@@ -82,8 +83,7 @@ async function prepared(
 function policyOf(runId: string, { hasPolicy }: RunCreated, ports: RunPorts): Policy | undefined {
   const policy = ports.policy();
   if (policy !== undefined || !hasPolicy) return policy;
-  const problem = `run ${runId} was started under an operator's policy, and worker ${ports.worker} has none; set REEVE_POLICY_FILE of all runtimes to the file of the gateways`;
-  throw new Failure("precondition", ErrorReason.POLICY_DENIED, problem);
+  throw new Failure("precondition", ErrorReason.POLICY_DENIED, missingPolicy(runId, ports));
 }
 
 /** The maximum number of things of a decision that the log lists. */

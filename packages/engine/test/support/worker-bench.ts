@@ -53,6 +53,8 @@ export class WorkerBench {
   ownerFate: OwnerFate = "crashed";
   /** The operator's policy of now. */
   policy: Policy | undefined;
+  /** The isolation of the toolhosts. */
+  isolation = "none";
   /** Called for each published request. A held call never gets a result. */
   onRequest: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
@@ -100,7 +102,10 @@ export class WorkerBench {
     const count = { name: "count", permissionClass: PermissionClass.SAFE, source: "builtin" };
     const other = { ...count, name: "other", parallelSafe: true };
     const tools = [
-      create(ToolCatalogSchema, { tools: [count, other, ...this.#offered], isolation: "none" }),
+      create(ToolCatalogSchema, {
+        tools: [count, other, ...this.#offered],
+        isolation: this.isolation,
+      }),
     ];
     const models = create(ModelCatalogSchema, {
       models: [...this.#models],
@@ -209,4 +214,11 @@ export function expectWhole(events: readonly RunEvent[], status: RunStatus): voi
   const ends = events.filter(({ event }) => event.case === "status" && event.value.status >= 5);
   expect(ends).toHaveLength(1);
   expect(foldHead(emptyHead, events).status).toBe(status);
+}
+
+/** Returns what the results of all tool calls of the run say. */
+export async function resultsOf(bench: WorkerBench): Promise<readonly string[]> {
+  return (await bench.events()).flatMap(({ event }) =>
+    event.case === "toolResult" ? [event.value.result?.content ?? ""] : [],
+  );
 }
