@@ -108,6 +108,21 @@ test.each([
     "line 3: ",
   ],
   ["rules:\n  - name: a\n    limits: {}", "rules[0].limits", "line 3: sets no limit"],
+  [
+    "rules:\n  - name: a\n    limits:\n      max_rounds: 5\n      budgets:\n        max_total_tokens: null",
+    "rules[0].limits.budgets.max_total_tokens",
+    "line 6: has no value",
+  ],
+  [
+    "rules:\n  - name: a\n    limits:\n      max_rounds: 5\n      budgets:",
+    "rules[0].limits.budgets",
+    "line 5: has no value",
+  ],
+  [
+    "rules:\n  - name: a\n    limits: { max_round: null }",
+    "rules[0].limits.max_round",
+    "line 3: unknown field",
+  ],
   ["rules: []\nrules: []", "", "line 2: the key "],
   ["rules: [", "", "Flow sequence"],
   ["- a", "", "the file is not a mapping"],
