@@ -3,6 +3,7 @@ import { policyFor } from "@reeve/agent/policy/caller-policy";
 import { explainAgent } from "@reeve/agent/policy/explain-agent";
 import { longTermMemoryTools } from "@reeve/agent/tools/runtime-tools";
 import { runContexts } from "@reeve/agent/policy/policy";
+import { Role } from "@reeve/contracts/access/role";
 import type { ExplainAgentRequest, ExplainAgentResponse } from "@reeve/contracts/agent";
 import { ExplainAgentResponseSchema } from "@reeve/contracts/agent";
 import type { Credential } from "@reeve/platform/rpc/principal";
@@ -20,7 +21,8 @@ export async function explainAgentAccess(
   signal: AbortSignal,
 ): Promise<ExplainAgentResponse> {
   const { spec } = await getAgent({ agents }, tenant, agentId, signal);
-  const roles = given.length === 0 ? ownRoles : new Set(given);
+  // Nobody starts a run without the role runner, whatever other roles are asked for.
+  const roles = new Set([Role.RUNNER, ...(given.length === 0 ? ownRoles : given)]);
   const context = runContexts.find((known) => known === name) ?? "plain";
   const now = policy();
   const decided = policyFor(now, { tenant, roles, context });
