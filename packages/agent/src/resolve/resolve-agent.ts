@@ -5,7 +5,7 @@ import { ChatContextKind } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
-import { policyFor } from "../policy/caller-policy.ts";
+import { policyFor, withheldTool } from "../policy/caller-policy.ts";
 import type { Policy, PolicyCaller, RunContext, Withheld } from "../policy/policy.ts";
 import {
   assertModelAllowed,
@@ -19,7 +19,7 @@ import type { GatedTools } from "../tools/gated-tools.ts";
 import { gatedTools } from "../tools/gated-tools.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
 import { retryPolicyFor } from "../spec/retry-policy.ts";
-import { longTermMemoryTools, runtimeSource } from "../tools/runtime-tools.ts";
+import { longTermMemoryTools, recallName, runtimeSource } from "../tools/runtime-tools.ts";
 import { priceProblem } from "../spec/price-problem.ts";
 import { fallbackProblem } from "./fallback-problem.ts";
 import { modelWarnings } from "./model-warnings.ts";
@@ -51,6 +51,8 @@ export interface ResolvedAgent {
   readonly withheld: readonly WithheldPart[];
   /** The names of tools that require an approval although `hitl_tools` does not name them. */
   readonly gated: readonly string[];
+  /** Whether a run with memory gets what is remembered of its user. */
+  readonly recalls: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -92,7 +94,9 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
     ...hosts.withheld,
     ...[...belt.withheld].map(([name, each]) => ({ ...each, tool: name })),
   ];
-  const byPolicy = [...fallback.warnings, ...hosts.warnings, ...limitWarnings];
+  const noRecall = withheldRecall(offer, context);
+  const memory = noRecall ? [`memory_enabled: no memories are recalled: ${noRecall.reason}`] : [];
+  const byPolicy = [...fallback.warnings, ...hosts.warnings, ...memory, ...limitWarnings];
   const all = [...ignored, ...sandboxes.warnings, ...belt.warnings, ...gated.warnings, ...byPolicy];
   const warnings = [...new Set(all)];
   const retry = retryPolicyFor(spec, models.retry);
@@ -108,8 +112,15 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
     network,
     withheld,
     gated: further,
+    recalls: noRecall === undefined,
     warnings,
   };
+}
+
+/** Returns why the policy withholds the tool that recalls memories. Undefined: it does not, or the run has no memory. */
+function withheldRecall(offer: Offer, { extraTools, policy }: ToolContext): Withheld | undefined {
+  const recall = extraTools.find(({ name }) => name === recallName);
+  return recall && withheldTool(policy, recall, offer.tools);
 }
 
 /** What decides on the context of a run: the request that starts it, or the record of its start. */

@@ -139,6 +139,8 @@ const todoTools = [
   ]),
 ].map((tool) => ({ ...tool, category: ToolCategory.PLANNING }));
 
+export const recallName = "recall";
+
 /** The tools of long-term memory, which only runs with `memory_enabled` have. */
 export const longTermMemoryTools = [
   runtimeTool(
@@ -149,7 +151,7 @@ export const longTermMemoryTools = [
     ["text"],
   ),
   runtimeTool(
-    "recall",
+    recallName,
     PermissionClass.KNOWLEDGE,
     "Searches the memories of the user from earlier conversations.",
     {

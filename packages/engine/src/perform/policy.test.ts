@@ -83,6 +83,38 @@ rules:
   });
 });
 
+describe("the memories of the user", () => {
+  const never = new AbortController().signal;
+
+  async function preparedUnder(rules: string): Promise<RunPrepared | undefined> {
+    const bench = new WorkerBench(countingModel(0));
+    bench.policy = policyOf(rules);
+    const owner = { tenant: "acme", user: "ann" };
+    await bench.memory.remember(owner, "always go north", { runId: "", requestId: "" }, never);
+    await bench.create({}, { ...startedBy, startedBy: "ann", memoryEnabled: true });
+    await bench.drive("w");
+    return await preparedBy(bench);
+  }
+
+  // Requirement: PERM-2
+  test.each(["tools: [recall]", "tool_classes: [knowledge]"])(
+    "are left out of a run, with a warning, under a rule that denies %s",
+    async (list) => {
+      const prepared = await preparedUnder(`rules: [{ name: no-memory, deny: { ${list} } }]`);
+      expect(prepared?.recalled).toEqual([]);
+      expect(prepared?.warnings).toContainEqual(
+        expect.stringMatching(/^memory_enabled: no memories are recalled: the rule "no-memory"/),
+      );
+    },
+  );
+
+  test("are in a run from which the policy withholds only other tools", async () => {
+    const prepared = await preparedUnder("rules: [{ name: a, deny: { tools: [remember] } }]");
+    expect(prepared?.recalled).toEqual([expect.stringContaining("always go north")]);
+    expect(prepared?.warnings.join()).not.toContain("memory_enabled");
+  });
+});
+
 describe("a call", () => {
   const denyCount = policyOf("rules: [{ name: no-count, deny: { tools: [count] } }]");
 

@@ -72,7 +72,7 @@ async function prepared(
         return { model: fallback.model, ...(ofFallback && { capabilities: ofFallback }) };
       }),
       history: [...history],
-      recalled: [...(await recalledFor(created, ports, signal))],
+      recalled: resolved.recalls ? [...(await recalledFor(created, ports, signal))] : [],
       warnings: [...warnings],
       ...(policy && { policy: decisionOf(place.policy, resolved) }),
     },
