@@ -558,7 +558,8 @@ pub struct ExplainAgentRequest {
     /// Id of the agent.
     #[prost(string, tag = "1")]
     pub agent_id: ::prost::alloc::string::String,
-    /// Roles of the caller whose runs are explained. Empty: the roles of the credential.
+    /// Roles of the caller whose runs are explained. Empty: the roles of the credential. RUNNER is always added,
+    /// because only callers with that role start runs.
     #[prost(
         enumeration = "super::super::access::v1::Role",
         repeated,

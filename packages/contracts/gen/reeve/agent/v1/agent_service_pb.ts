@@ -462,7 +462,8 @@ export type ExplainAgentRequest = Message<"reeve.agent.v1.ExplainAgentRequest"> 
   agentId: string;
 
   /**
-   * Roles of the caller whose runs are explained. Empty: the roles of the credential.
+   * Roles of the caller whose runs are explained. Empty: the roles of the credential. RUNNER is always added,
+   * because only callers with that role start runs.
    *
    * @generated from field: repeated reeve.access.v1.Role roles = 2;
    */

@@ -874,7 +874,8 @@ type ExplainAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the agent.
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	// Roles of the caller whose runs are explained. Empty: the roles of the credential.
+	// Roles of the caller whose runs are explained. Empty: the roles of the credential. RUNNER is always added,
+	// because only callers with that role start runs.
 	Roles []v1.Role `protobuf:"varint,2,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`
 	// Where the runs take place: `plain` without a thread, `thread`, or `editor`. Empty: `plain`.
 	Context       string `protobuf:"bytes,3,opt,name=context,proto3" json:"context,omitempty"`
