@@ -26,6 +26,7 @@ const contracts = [
   "error",
   "error-details",
   "memory",
+  "role",
   "run",
   "thread",
   "tool",

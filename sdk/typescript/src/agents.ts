@@ -6,7 +6,7 @@ import type {
   ExplainAgentResponse,
   ValidateAgentResponse,
 } from "#contracts/agent";
-import type { Role } from "#contracts/access/role";
+import type { Role } from "#contracts/role";
 import { AgentSchema } from "#contracts/agent";
 import type { CallOptions, ListOptions } from "./call-options.ts";
 import { ReeveError } from "./reeve-error.ts";

@@ -8,6 +8,7 @@ export type { AuditEvent } from "#contracts/audit";
 export { AuditOutcome } from "#contracts/audit";
 export { ErrorReason } from "#contracts/error";
 export type { Memory } from "#contracts/memory";
+export { Role } from "#contracts/role";
 export type { Run, RunEvent } from "#contracts/run";
 export { EventFamily, RunStatus } from "#contracts/run";
 export type { ExecutionTree, Thread, ThreadMessage } from "#contracts/thread";
