@@ -15,9 +15,12 @@ import { onTerminal } from "../support/on-terminal.ts";
 const root = join(import.meta.dirname, "../..");
 /** An empty project of a user, outside of the repository. */
 const project = mkdtempSync(join(tmpdir(), "reeve-install-"));
+const authorities = process.env["NODE_EXTRA_CA_CERTS"];
 const environment = {
   ...inheritedEnv,
   HOME: process.env["HOME"] ?? project,
+  // For npm, where a proxy with an authority of its own is between this machine and the registry.
+  ...(authorities !== undefined && { NODE_EXTRA_CA_CERTS: authorities }),
   npm_config_audit: "false",
   npm_config_fund: "false",
 };
