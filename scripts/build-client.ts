@@ -6,7 +6,7 @@
  * sources to JavaScript, and adds the contracts as clients need them, without the rules of validation.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { clientContracts } from "./client-contracts.ts";
@@ -16,21 +16,6 @@ process.chdir(join(import.meta.dirname, ".."));
 const client = "sdk/typescript";
 const work = join(client, "dist.work");
 const dist = join(client, "dist");
-
-/** Files of `packages/contracts/src` that the client imports as `#contracts/NAME`. */
-const contracts = [
-  "agent",
-  "approval",
-  "artifact",
-  "audit",
-  "error",
-  "error-details",
-  "memory",
-  "role",
-  "run",
-  "thread",
-  "tool",
-];
 
 const compilation = {
   extends: "../../../tsconfig.json",
@@ -63,7 +48,7 @@ try {
 }
 
 function generateContracts(): void {
-  for (const name of contracts) {
+  for (const name of importedContracts()) {
     const file = `contracts/${name}.ts`;
     cpSync(join("packages/contracts/src", `${name}.ts`), join(work, file));
   }
@@ -74,6 +59,15 @@ function generateContracts(): void {
   const template = JSON.stringify({ version: "v2", plugins });
   run("buf", "generate", "--template", template, "--path", "reeve", descriptors);
   run("buf", "generate", "--template", template, "packages/contracts/proto");
+}
+
+/** Returns the names of the files of `packages/contracts/src` that the client imports as `#contracts/NAME`. */
+function importedContracts(): ReadonlySet<string> {
+  const files = globSync(join(client, "src/**/*.ts"), { exclude: ["**/*.test.ts"] });
+  const imports = files.flatMap((file) => [
+    ...readFileSync(file, "utf8").matchAll(/from "#contracts\/([^"]+)"/g),
+  ]);
+  return new Set(imports.map(([, name = ""]) => name));
 }
 
 /** The manifest of the published package: that of the workspace, with the contracts inside the package. */
