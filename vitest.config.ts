@@ -20,7 +20,7 @@ const component = [
   "cli/test/**/*.test.ts",
   "test/parity/**/*.test.ts",
 ];
-/** These start whole deployments or sandboxes, and find what they started by names of their own. Two run at once. */
+/** These start whole deployments or sandboxes, and find what they started by names of their own. Three run at once. */
 const deployments = [
   "test/system/!(protocol|standstill).test.ts",
   "test/{clients,k8s,adversarial,integration}/**/*.test.ts",
@@ -92,7 +92,8 @@ export default defineConfig({
           name: "deployments",
           include: deployments,
           exclude: isolated,
-          maxWorkers: 2,
+          // They wait for processes, containers, and time-outs for a third of their time.
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },

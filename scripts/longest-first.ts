@@ -3,14 +3,18 @@ import { BaseSequencer } from "vitest/node";
 
 /** Test files that take a minute or more. Started last, one of them would run alone. */
 const longest = [
+  "test/system/install.test.ts",
   "test/integration/nats-cluster.test.ts",
-  "test/adversarial/bubblewrap.test.ts",
-  "test/integration/services.test.ts",
   "test/adversarial/docker.test.ts",
+  "test/integration/services.test.ts",
   "test/integration/compose.test.ts",
   "test/clients/clients.test.ts",
-  "test/system/protocol.test.ts",
   "test/system/rolling-restart.test.ts",
+  "services/toolhost/test/pool-catalogs.test.ts",
+  "test/system/toolhost-loss.test.ts",
+  "test/adversarial/bubblewrap.test.ts",
+  "services/toolhost/test/pool-drain.test.ts",
+  "test/system/protocol.test.ts",
   "packages/jetstream/test/replicated-contracts.test.ts",
 ];
 
