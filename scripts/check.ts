@@ -13,7 +13,7 @@ const sources = "packages services cli sdk/typescript/src test bench scripts";
 const explorations = ["test/unit/protocol/**", "packages/engine/src/verify/verify-run-log.test.ts"];
 const withoutExplorations = explorations.map((each) => `--exclude "${each}"`).join(" ");
 
-/** Checks of one lane run one after the other, lanes side by side. The format takes half a minute if prettier's cache is cold. */
+/** Checks of one lane run one after the other, lanes side by side. */
 const lanes: readonly (readonly Check[])[] = [
   [
     {
@@ -22,6 +22,10 @@ const lanes: readonly (readonly Check[])[] = [
     },
   ],
   [
+    {
+      name: "format",
+      command: "oxfmt --check . && buf format -d --exit-code --path proto/reeve",
+    },
     { name: "lockfile", command: "npm ci --dry-run --ignore-scripts --offline" },
     { name: "types", command: "tsc --noEmit" },
     { name: "lint", command: `oxlint --type-aware ${sources}` },
@@ -31,13 +35,6 @@ const lanes: readonly (readonly Check[])[] = [
         "node scripts/generate.ts --check && node scripts/generate-sdks.ts --check java && buf lint && node scripts/breaking.ts",
     },
     { name: "dead code", command: "knip --no-progress" },
-  ],
-  [
-    {
-      name: "format",
-      command:
-        "prettier --check --cache --cache-strategy content --log-level warn . && buf format -d --exit-code --path proto/reeve",
-    },
   ],
 ];
 

@@ -26,7 +26,8 @@ export interface ImageContents {
 }
 
 export type Copy =
-  { readonly to: string; readonly text: string } | { readonly to: string; readonly from: string };
+  | { readonly to: string; readonly text: string }
+  | { readonly to: string; readonly from: string };
 
 /** Builds an image of one layer. Root owns every file, and every user can write to `/tmp`. */
 export function importImage(

@@ -48,7 +48,7 @@ export function findTags(root: string): FoundTags {
   };
 }
 
-/** Returns the tags in `source`, the text of `file`. Relies on the indentation that prettier gives. */
+/** Returns the tags in `source`, the text of `file`. Relies on the indentation that oxfmt gives. */
 export function tagsIn(file: string, source: string): FoundTags {
   const tags: Tag[] = [];
   const problems: string[] = [];

@@ -23,5 +23,7 @@ export type AgentInit =
   | AgentSpec
   | (Omit<WithNames<SpecInit, "allowedTools" | "allowedToolPatterns">, "deepAgent"> & {
       readonly deepAgent?:
-        DeepAgent | WithNames<DeepAgentInit, "allowedImports" | "commandBlacklist"> | undefined;
+        | DeepAgent
+        | WithNames<DeepAgentInit, "allowedImports" | "commandBlacklist">
+        | undefined;
     });

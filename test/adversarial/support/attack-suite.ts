@@ -13,7 +13,8 @@ const signal = new AbortController().signal;
 
 /** A driver that works here, or why none does. */
 export type Attacked =
-  { readonly driver: SandboxDriver; readonly bounds: Bounds } | { readonly why: string };
+  | { readonly driver: SandboxDriver; readonly bounds: Bounds }
+  | { readonly why: string };
 
 /** Tries every attack against a driver. Skips them with the reason if the driver does not work here. */
 export function attackSuite(name: DriverName, attacked: Attacked): void {

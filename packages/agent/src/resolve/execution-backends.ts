@@ -11,7 +11,12 @@ import { unsupportedCapability } from "../spec/unsupported-fields.ts";
 
 /** What a run can require of its execution backend, beyond models and tools that need no sandbox. */
 export type Capability =
-  "threads" | "long_term_memory" | "files" | "cancel_on_disconnect" | "approvals" | "sandbox";
+  | "threads"
+  | "long_term_memory"
+  | "files"
+  | "cancel_on_disconnect"
+  | "approvals"
+  | "sandbox";
 
 /** A backend that executes runs. */
 interface ExecutionBackend {

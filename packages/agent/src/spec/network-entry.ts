@@ -11,7 +11,8 @@ export interface NetworkEntry {
 
 /** `below` matches all names below `host`, but not `host` itself. */
 type HostPattern =
-  { readonly kind: "any" } | { readonly kind: "name" | "address" | "below"; readonly host: string };
+  | { readonly kind: "any" }
+  | { readonly kind: "name" | "address" | "below"; readonly host: string };
 
 /** Who wrote an entry: an agent names hosts and ports; an operator may also write `*` for all hosts or all ports. */
 export type EntryAuthor = "agent" | "operator";

@@ -18,7 +18,8 @@ export interface ModelProvider {
    * capabilities include it have this method.
    */
   readonly countTokens?:
-    ((request: ModelRequest, signal: AbortSignal) => Promise<number>) | undefined;
+    | ((request: ModelRequest, signal: AbortSignal) => Promise<number>)
+    | undefined;
 }
 
 export interface ModelRequest extends RenderedRequest {

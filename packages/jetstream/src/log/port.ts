@@ -31,7 +31,8 @@ export interface EventRange<Event> {
 
 /** The result of an append: the events are stored, or another writer was first and nothing was written. */
 export type AppendOutcome =
-  { readonly kind: "appended"; readonly tail: Tail } | { readonly kind: "conflict" };
+  | { readonly kind: "appended"; readonly tail: Tail }
+  | { readonly kind: "conflict" };
 
 /**
  * Append-only logs, one per key. Their events carry sequences that start at 1 and have no gaps. One append is one batch: either

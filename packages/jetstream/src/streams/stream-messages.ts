@@ -9,7 +9,8 @@ import { storeFailure } from "./errors.ts";
 
 /** Names one message: the last of a subject, the one at a sequence, or the first of a subject from a sequence on. */
 export type MessageQuery =
-  { readonly last_by_subj: string } | { readonly seq: number; readonly next_by_subj?: string };
+  | { readonly last_by_subj: string }
+  | { readonly seq: number; readonly next_by_subj?: string };
 
 /** A message as its stream stores it. */
 export interface StoredMessage {

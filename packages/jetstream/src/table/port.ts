@@ -71,4 +71,5 @@ export type KeyedChange<Record> =
   | { readonly kind: "deleted"; readonly key: string; readonly revision: number };
 
 export type Change<Record> =
-  KeyedChange<Record> | { readonly kind: "current"; readonly revision: number };
+  | KeyedChange<Record>
+  | { readonly kind: "current"; readonly revision: number };

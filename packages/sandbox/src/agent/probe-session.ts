@@ -13,7 +13,8 @@ const answer = z.object({ agent: z.string(), files: z.array(z.string()) });
 
 /** Result of a probe: the agent as bytecode of the sandbox's interpreter and the files of the workspace, or the error. */
 export type SessionProbe =
-  z.infer<typeof answer> | { readonly problem: string; readonly isTransient: boolean };
+  | z.infer<typeof answer>
+  | { readonly problem: string; readonly isTransient: boolean };
 
 /**
  * Starts a sandbox and compiles the agent in it, so that later sandboxes start faster. The bytecode can be trusted, because

@@ -14,7 +14,13 @@ import { committedUsd, worstCaseUsd } from "./reserve-cost.ts";
 /** A budget of the whole run that is exceeded. */
 export interface ExceededBudget {
   readonly reason:
-    "subtasks" | "llm_calls" | "tool_calls" | "wall_clock" | "tokens" | "bytes" | "cost";
+    | "subtasks"
+    | "llm_calls"
+    | "tool_calls"
+    | "wall_clock"
+    | "tokens"
+    | "bytes"
+    | "cost";
   readonly limit: number;
   readonly observed: number;
 }
