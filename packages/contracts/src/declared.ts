@@ -11,6 +11,7 @@ import * as queue from "./coordination/queue.ts";
 import * as quota from "./coordination/quota.ts";
 import * as reserve from "./coordination/reserve.ts";
 import * as run from "./run.ts";
+import * as runExistence from "./coordination/run-existence.ts";
 import * as sweeper from "./coordination/sweeper.ts";
 import * as thread from "./thread.ts";
 import * as tool from "./tool.ts";
@@ -27,6 +28,7 @@ const messages = [
   quota,
   reserve,
   run,
+  runExistence,
   sweeper,
   thread,
   tool,

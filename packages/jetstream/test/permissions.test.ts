@@ -183,7 +183,8 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
   ["list all streams", "$JS.API.STREAM.LIST", []],
   ["purge the account", "$JS.API.ACCOUNT.PURGE.$G", []],
   ["use the API of the server", "$SYS.REQ.SERVER.PING", []],
-  ["ask whether a run is open", "run.liveness", ["toolhost", "approvals"]],
+  ["ask whether a run is open", "run.liveness", ["toolhost"]],
+  ["ask whether a run exists", "run.existence", ["runtime", "approvals"]],
   ["reply in the place of JetStream", "_INBOX.gateway.1", []],
   ["send the gateway files", "_REPLY.gateway.workspace.files.toolhost-1.1", ["toolhost"]],
   [
@@ -199,18 +200,19 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
     ["runtime", "toolhost"],
   ],
   ["reply to a gateway of an older version", "_REPLY.gateway.1", ["toolhost"]],
-  ["reply to a runtime of an older version", "_REPLY.runtime.1", ["runtime", "toolhost"]],
+  [
+    "reply to a runtime of an older version",
+    "_REPLY.runtime.1",
+    ["gateway", "runtime", "toolhost"],
+  ],
   [
     "reply to a toolhost of an older version",
     "_REPLY.toolhost.1",
     ["gateway", "runtime", "toolhost"],
   ],
-  [
-    "tell approvals whether a run exists",
-    "_REPLY.approvals.run.liveness.1",
-    ["gateway", "runtime"],
-  ],
-  ["reply to approvals", "_REPLY.approvals.1", ["gateway", "runtime"]],
+  ["tell approvals whether a run exists", "_REPLY.approvals.run.existence.1", ["gateway"]],
+  ["tell a runtime whether a run exists", "_REPLY.runtime.run.existence.1", ["gateway"]],
+  ["reply to approvals", "_REPLY.approvals.1", ["gateway"]],
   ["reply to approvals about a decision", "_REPLY.approvals.decision.1", []],
   ...all.map((name) => [`reply to ${name} about a run`, `_REPLY.${name}.run.acme.1`, []] as const),
 ];
@@ -231,7 +233,8 @@ const subscribed: readonly (readonly [string, string, readonly ServiceName[]])[]
   ["requests for workspaces", "workspace.release.toolhost-1", ["toolhost"]],
   ["probes of toolhosts", "toolhost.toolhost-1.probe", ["toolhost"]],
   ["probes of takers", "holder.runtime-1.probe", ["runtime", "toolhost"]],
-  ["questions about runs", "run.liveness", ["gateway", "runtime"]],
+  ["questions whether runs are open", "run.liveness", ["gateway", "runtime"]],
+  ["questions whether runs exist", "run.existence", ["gateway"]],
   ...all.map((name) => [`the replies of services to ${name}`, `_REPLY.${name}.>`, [name]] as const),
   ...all.map((name) => [`the replies to ${name}`, `_INBOX.${name}.>`, [name]] as const),
 ];

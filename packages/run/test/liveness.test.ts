@@ -13,7 +13,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import { answerLiveness } from "../src/liveness/answer-liveness.ts";
 import { askedLiveness } from "../src/liveness/asked-liveness.ts";
-import { logLiveness, unlessMissing } from "../src/liveness/liveness.ts";
+import { logLiveness } from "../src/liveness/liveness.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
@@ -49,33 +49,4 @@ test("a service that may not read the logs learns which runs are open", async ()
   expect(await asked.ofRun("other", "run_open", never)).toBe(RunLiveness.MISSING);
   expect(await asked.openTurns("acme", "t", never)).toEqual(["run_open"]);
   expect(await asked.openTurns("acme", "other", never)).toEqual([]);
-});
-
-test("a run is missing only when a gateway says so, also if a runtime answers first", async () => {
-  await using resources = new AsyncDisposableStack();
-  const storeDir = mkdtempSync(join(tmpdir(), "reeve-liveness-"));
-  resources.defer(() => rmSync(storeDir, { recursive: true, force: true }));
-  const { url } = resources.use(await startNatsServer({ storeDir, log }, never));
-  const runtime = resources.use(await connectNats(url, { name: "runtime", log }, never));
-  const gateway = resources.use(await connectNats(url, { name: "gateway", log }, never));
-  const logs = { runs: memoryRunLog(), threads: memoryThreadLog() };
-  const ofRuntime = unlessMissing(logLiveness(logs));
-  const answered = Promise.withResolvers<void>();
-  const first: typeof ofRuntime = {
-    ...ofRuntime,
-    async ofRun(...given) {
-      const state = await ofRuntime.ofRun(...given);
-      answered.resolve();
-      return state;
-    },
-  };
-  resources.use(answerLiveness(runtime, first, log, never));
-  await runtime.connection.flush();
-  const asked = askedLiveness(
-    resources.use(await connectNats(url, { name: "toolhost", log }, never)),
-  );
-  const state = asked.ofRun("acme", "run_1", never);
-  await answered.promise;
-  resources.use(answerLiveness(gateway, logLiveness(logs), log, never));
-  expect(await state).toBe(RunLiveness.MISSING);
 });

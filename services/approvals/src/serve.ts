@@ -1,8 +1,8 @@
 import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
 import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
 import { openRunFeed } from "@reeve/jetstream/feed/nats";
-import { askedLiveness } from "@reeve/run/liveness/asked-liveness";
-import { confirmedEnds } from "@reeve/run/liveness/confirmed-ends";
+import { askedExistence } from "@reeve/run/existence/asked-existence";
+import { confirmedEnds } from "@reeve/run/existence/confirmed-ends";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -51,7 +51,7 @@ export async function startApprovals(
   const runLog = await openRunLog(nats);
   const ports: ApprovalPorts = {
     log: withAppendObserver(runLog, measureWaits),
-    logEnds: confirmedEnds(runLog, askedLiveness(nats)),
+    logEnds: confirmedEnds(runLog, askedExistence(nats)),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
     lists,

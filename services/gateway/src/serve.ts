@@ -38,6 +38,7 @@ import { compareThread } from "./projections/compare-thread.ts";
 import { deletedRuns } from "./projections/deleted-runs.ts";
 import { indexRuns } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
+import { answerExistence } from "@reeve/run/existence/answer-existence";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness } from "@reeve/run/liveness/liveness";
 import { plainDocuments } from "./rpc/plain-documents.ts";
@@ -71,6 +72,7 @@ export async function startGateway(
   const ending = AbortSignal.any([signal, end.signal]);
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
   starting.use(answerLiveness(nats, liveness, log, background.signal));
+  starting.use(answerExistence(nats, ports.logEnds, log, background.signal));
   const approvals = openApprovalsClient(config, log, starting);
   const audit = await openAudit(config.REEVE_AUDIT, { nats, background, log }, starting);
   const parts = { ports, nats, approvals, log, audit };

@@ -5,6 +5,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { EventFamily, RunStatus, StepState } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
+import { askedExistence } from "@reeve/run/existence/asked-existence";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Clients } from "./support/clients.ts";
 import { clientsOf } from "./support/clients.ts";
@@ -54,6 +55,14 @@ describe("two gateways", () => {
       ),
     );
     expect(new Set(runs.map(({ run }) => run?.runId)).size).toBe(1);
+  });
+
+  test("say to other services which runs exist", async () => {
+    const runId = await started();
+    const exists = askedExistence(bench.nats);
+    const signal = new AbortController().signal;
+    expect(await exists({ tenant: "acme", run: runId }, signal)).toBe(true);
+    expect(await exists({ tenant: "globex", run: runId }, signal)).toBe(false);
   });
 
   test("cancel a run once during concurrent messages, and nothing follows its end", async () => {

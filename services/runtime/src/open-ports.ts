@@ -23,6 +23,8 @@ import type { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { askedExistence } from "@reeve/run/existence/asked-existence";
+import { confirmedEnds } from "@reeve/run/existence/confirmed-ends";
 import type { RuntimeConfig } from "./config.ts";
 import { recordApprovalRequests } from "./metrics/approval-events.ts";
 import { reportActiveRuns, runMetrics } from "./metrics/run-metrics.ts";
@@ -33,6 +35,7 @@ const maxHeldWaitMs = 5_000;
 /** What a runtime needs, besides the ports of its runs. */
 type RuntimePorts = RunPorts & {
   readonly dispatch: WorkQueue<Dispatch>;
+  /** That a run does not exist, it says only when a gateway has confirmed it. */
   readonly logEnds: RunTailReader;
 };
 
@@ -61,7 +64,8 @@ export async function openPorts(
   );
   const runLog = await openRunLog(nats);
   return {
-    logEnds: runLog,
+    // Asked once: who asks this runtime waits for four seconds, and asks again.
+    logEnds: confirmedEnds(runLog, askedExistence(nats, { maxRetryMs: 0 })),
     log: withAppendObserver(runLog, (events) => {
       count(events);
       recordApprovalRequests(events);

@@ -11,7 +11,7 @@ import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
-import { logLiveness, unlessMissing } from "@reeve/run/liveness/liveness";
+import { logLiveness } from "@reeve/run/liveness/liveness";
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
@@ -44,7 +44,7 @@ export async function startRuntime(
     { nats, holder, worker, standstill, providers, policy, logger },
     background.signal,
   );
-  const liveness = unlessMissing(logLiveness({ runs: ports.logEnds, threads: ports.threads }));
+  const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
   starting.use(answerLiveness(nats, liveness, logger, background.signal));
   const reportActiveRuns = (count: number) => {
     ports.reportActiveRuns?.(count);

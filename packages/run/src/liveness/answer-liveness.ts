@@ -1,13 +1,22 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
-import { RunLivenessQuestionSchema, RunLivenessReplySchema } from "@reeve/contracts/toolhost";
+import {
+  RunLiveness,
+  RunLivenessQuestionSchema,
+  RunLivenessReplySchema,
+} from "@reeve/contracts/toolhost";
+import { Failure } from "@reeve/platform/failure";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { replyToRequests } from "@reeve/platform/nats/reply-to-requests";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Liveness } from "./liveness.ts";
 
-/** Answers whether runs are open, until it is disposed. Each question gets the reply of one of the services that answer. */
+/**
+ * Answers whether runs are open, until it is disposed. Each question gets the reply of one of the services that answer. The
+ * reply states nothing while it is unknown whether the run exists.
+ */
 export function answerLiveness(
   { connection }: Pick<Nats, "connection">,
   liveness: Liveness,
@@ -20,7 +29,21 @@ export function answerLiveness(
     const reply: MessageInitShape<typeof RunLivenessReplySchema> =
       asked.case === "threadId"
         ? { openTurns: [...(await liveness.openTurns(tenant, asked.value, signal))] }
-        : { run: await liveness.ofRun(tenant, asked.value ?? "", signal) };
+        : { run: await statedOf(liveness, { tenant, run: asked.value ?? "" }, signal) };
     return toBinary(RunLivenessReplySchema, create(RunLivenessReplySchema, reply));
   });
+}
+
+/** An asker that gets no statement asks again at once, and perhaps another service. */
+async function statedOf(
+  liveness: Liveness,
+  { tenant, run }: RunKey,
+  signal: AbortSignal,
+): Promise<RunLiveness> {
+  try {
+    return await liveness.ofRun(tenant, run, signal);
+  } catch (error) {
+    if (error instanceof Failure && error.kind === "unavailable") return RunLiveness.UNSPECIFIED;
+    throw error;
+  }
 }

@@ -61,12 +61,10 @@ async function askOnce(
   );
 }
 
-/** A runtime does not state that a run does not exist. The next answer may come from a gateway. */
+/** A service states nothing that is not confirmed. The next question may find one that can. */
 function assertStated({ run }: RunLivenessReply, runId: string): void {
   if (run !== RunLiveness.UNSPECIFIED) return;
-  throw unavailable(
-    `no runtime finds run ${runId}, and no gateway answers whether it exists; check that a gateway runs`,
-  );
+  throw unavailable(`no gateway says whether run ${runId} exists; check that a gateway runs`);
 }
 
 function unavailable(message: string): Failure {

@@ -6,23 +6,10 @@ import { readThread } from "../thread/read-thread.ts";
 
 /** Says whether runs are open. */
 export interface Liveness {
+  /** Throws a Failure of kind `unavailable` when it is unknown whether the run exists. */
   ofRun(tenant: string, run: string, signal: AbortSignal): Promise<RunLiveness>;
   /** Returns the ids of the runs that are open turns of a thread. */
   openTurns(tenant: string, thread: string, signal: AbortSignal): Promise<readonly string[]>;
-}
-
-/**
- * Returns what a service says that may not confirm absence: of a run that it does not find, nothing. A toolhost would drop the
- * calls and the files of a run that does not exist.
- */
-export function unlessMissing({ ofRun, openTurns }: Liveness): Liveness {
-  return {
-    async ofRun(tenant, run, signal) {
-      const state = await ofRun(tenant, run, signal);
-      return state === RunLiveness.MISSING ? RunLiveness.UNSPECIFIED : state;
-    },
-    openTurns,
-  };
 }
 
 /** Returns what the logs say. Of a run, reads only the last batch, which has the end of a run that has ended. */

@@ -83,6 +83,56 @@ pub struct AdmittedRun {
 /// not stored: a gateway that was not connected looks at the reserve when it connects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReserveFreed {}
+/// Asks whether a run exists. A gateway replies with RunExistenceReply. No reply means that it is unknown.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunExistenceQuestion {
+    /// The tenant.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// Id of the run.
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+}
+/// Reply to RunExistenceQuestion.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunExistenceReply {
+    /// What the servers of NATS have confirmed. Unspecified: unknown.
+    #[prost(enumeration = "RunExistence", tag = "1")]
+    pub existence: i32,
+}
+/// Whether a run exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RunExistence {
+    /// Not set: unknown.
+    Unspecified = 0,
+    /// The run has a log.
+    Present = 1,
+    /// The run has no log: it was never started, or it was deleted.
+    Missing = 2,
+}
+impl RunExistence {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RUN_EXISTENCE_UNSPECIFIED",
+            Self::Present => "RUN_EXISTENCE_PRESENT",
+            Self::Missing => "RUN_EXISTENCE_MISSING",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RUN_EXISTENCE_UNSPECIFIED" => Some(Self::Unspecified),
+            "RUN_EXISTENCE_PRESENT" => Some(Self::Present),
+            "RUN_EXISTENCE_MISSING" => Some(Self::Missing),
+            _ => None,
+        }
+    }
+}
 /// Asks whether a run is open, or which turns of a thread are. A gateway or a runtime replies with
 /// RunLivenessReply.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -111,7 +161,7 @@ pub mod run_liveness_question {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunLivenessReply {
     /// State of the run. Unspecified if the question was about a thread, or if the service does not find the
-    /// run and cannot confirm that it does not exist. Only a gateway can.
+    /// run and nothing confirms that it does not exist.
     #[prost(enumeration = "RunLiveness", tag = "1")]
     pub run: i32,
     /// Ids of the runs that are the open turns of the thread. A turn may be open for a moment after its

@@ -2,7 +2,7 @@
 // @generated from file reeve/bus/v1/run_liveness.proto (package reeve.bus.v1, syntax proto3)
 /* eslint-disable */
 
-// Questions about runs from services that may not read their logs, or not confirm what they lack.
+// Questions about runs from services that may not read their logs.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/run_liveness.proto.
  */
 export const file_reeve_bus_v1_run_liveness: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9idXMvdjEvcnVuX2xpdmVuZXNzLnByb3RvEgxyZWV2ZS5idXMudjEidwoTUnVuTGl2ZW5lc3NRdWVzdGlvbhIOCgZ0ZW5hbnQYASABKAkSEAoGcnVuX2lkGAIgASgJSAASEwoJdGhyZWFkX2lkGAMgASgJSAA6HsLfGBoKDHJ1bi5saXZlbmVzcyIICgIDBBICAQIoAUIJCgdzdWJqZWN0Ik4KEFJ1bkxpdmVuZXNzUmVwbHkSJgoDcnVuGAEgASgOMhkucmVldmUuYnVzLnYxLlJ1bkxpdmVuZXNzEhIKCm9wZW5fdHVybnMYAiADKAkqdAoLUnVuTGl2ZW5lc3MSHAoYUlVOX0xJVkVORVNTX1VOU1BFQ0lGSUVEEAASFQoRUlVOX0xJVkVORVNTX09QRU4QARIWChJSVU5fTElWRU5FU1NfRU5ERUQQAhIYChRSVU5fTElWRU5FU1NfTUlTU0lORxADYgZwcm90bzM", [file_reeve_bus_v1_bus]);
+  fileDesc("Ch9yZWV2ZS9idXMvdjEvcnVuX2xpdmVuZXNzLnByb3RvEgxyZWV2ZS5idXMudjEidgoTUnVuTGl2ZW5lc3NRdWVzdGlvbhIOCgZ0ZW5hbnQYASABKAkSEAoGcnVuX2lkGAIgASgJSAASEwoJdGhyZWFkX2lkGAMgASgJSAA6HcLfGBkKDHJ1bi5saXZlbmVzcyIHCgEDEgIBAigBQgkKB3N1YmplY3QiTgoQUnVuTGl2ZW5lc3NSZXBseRImCgNydW4YASABKA4yGS5yZWV2ZS5idXMudjEuUnVuTGl2ZW5lc3MSEgoKb3Blbl90dXJucxgCIAMoCSp0CgtSdW5MaXZlbmVzcxIcChhSVU5fTElWRU5FU1NfVU5TUEVDSUZJRUQQABIVChFSVU5fTElWRU5FU1NfT1BFThABEhYKElJVTl9MSVZFTkVTU19FTkRFRBACEhgKFFJVTl9MSVZFTkVTU19NSVNTSU5HEANiBnByb3RvMw", [file_reeve_bus_v1_bus]);
 
 /**
  * Asks whether a run is open, or which turns of a thread are. A gateway or a runtime replies with
@@ -68,7 +68,7 @@ export const RunLivenessQuestionSchema: GenMessage<RunLivenessQuestion> = /*@__P
 export type RunLivenessReply = Message<"reeve.bus.v1.RunLivenessReply"> & {
   /**
    * State of the run. Unspecified if the question was about a thread, or if the service does not find the
-   * run and cannot confirm that it does not exist. Only a gateway can.
+   * run and nothing confirms that it does not exist.
    *
    * @generated from field: reeve.bus.v1.RunLiveness run = 1;
    */

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/bus/v1/run_liveness.proto
 
-// Questions about runs from services that may not read their logs, or not confirm what they lack.
+// Questions about runs from services that may not read their logs.
 
 package busv1
 
@@ -181,7 +181,7 @@ func (*RunLivenessQuestion_ThreadId) isRunLivenessQuestion_Subject() {}
 type RunLivenessReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// State of the run. Unspecified if the question was about a thread, or if the service does not find the
-	// run and cannot confirm that it does not exist. Only a gateway can.
+	// run and nothing confirms that it does not exist.
 	Run RunLiveness `protobuf:"varint,1,opt,name=run,proto3,enum=reeve.bus.v1.RunLiveness" json:"run,omitempty"`
 	// Ids of the runs that are the open turns of the thread. A turn may be open for a moment after its
 	// run has ended.

@@ -1,9 +1,8 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import { RunLiveness } from "@reeve/contracts/toolhost";
 import type { SettledLog } from "@reeve/jetstream/log/port";
 import type { RunTailReader } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
-import type { Liveness } from "./liveness.ts";
+import type { ConfirmedExistence } from "./asked-existence.ts";
 
 /**
  * Returns a reader of the ends of logs for a service that may not confirm itself that a run does not exist: it asks a gateway
@@ -11,14 +10,13 @@ import type { Liveness } from "./liveness.ts";
  */
 export function confirmedEnds(
   runs: RunTailReader & Pick<SettledLog, "isReplicated">,
-  liveness: Pick<Liveness, "ofRun">,
+  exists: ConfirmedExistence,
 ): RunTailReader {
   return {
     async last(key, signal) {
       const end = await runs.last(key, signal);
       if (end.tail.sequence > 0 || !runs.isReplicated) return end;
-      const state = await liveness.ofRun(key.tenant, key.run, signal);
-      if (state === RunLiveness.MISSING) return end;
+      if (!(await exists(key, signal))) return end;
       const message = `the server of NATS that was asked does not have the log of run ${key.run} yet; try again in a few seconds`;
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
     },
