@@ -30,8 +30,9 @@ export function readTlsOptions(options: TlsOptions, environment: NodeJS.ProcessE
   }
   try {
     const authorities = ca && pemOf(parseCertificates(ca, ca.content));
-    if (cert && key) parseCertifiedKey({ cert, key }, [cert.content, key.content], Date.now());
-    return { ca: authorities, cert: cert?.content, key: key?.content };
+    if (cert === undefined || key === undefined) return { ca: authorities };
+    const certified = parseCertifiedKey({ cert, key }, [cert.content, key.content], Date.now());
+    return { ca: authorities, cert: certified.cert, key: certified.key };
   } catch (error) {
     throw error instanceof Failure ? new UsageError(error.message) : error;
   }

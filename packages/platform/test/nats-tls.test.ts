@@ -137,6 +137,15 @@ test.each(["nats://127.0.0.1:1", "nats://localhost:1,[::1]:1"])(
   },
 );
 
+test("every authority of a file is trusted, also without a line break between them", async () => {
+  await using server = await secureServer(await authority.certify("localhost"));
+  const joined = write("joined.pem", String(other.ca).trimEnd() + String(authority.ca).trimEnd());
+  const options = { name: "test", log: silent, tls: { caFile: joined } };
+  await using nats = await connectNats(`tls://localhost:${server.port}`, options, never);
+  await expect(nats.connection.flush()).resolves.toBeUndefined();
+  expect(await explained(server, { caFile: joined })).toBeUndefined();
+});
+
 test("the cause is logged while a client cannot connect", async () => {
   const options = { storeDir: join(folder, "plain"), log: silent };
   await using server = await startNatsServer(options, never);

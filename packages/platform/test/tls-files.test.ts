@@ -47,6 +47,11 @@ describe("a certificate that cannot be used is refused with its file and the fix
       "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
       "certificate 1 cannot be parsed",
     ],
+    [
+      "a certificate and a part of another",
+      "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n-----BEGIN CERTIFICATE-----\nAA",
+      "it begins 2 certificates, and ends 1; it may be truncated",
+    ],
   ])("%s instead of a certificate", async (_, text, problem) => {
     const { key } = await authority.certify("localhost");
     using folder = new TlsFolder({ cert: Buffer.from(text), key });

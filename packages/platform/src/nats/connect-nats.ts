@@ -100,7 +100,7 @@ async function firstConnection(
   const options = {
     name,
     // An object, even an empty one, makes the client refuse a server without TLS.
-    ...(report !== undefined && { tls: definedIn(tls ?? {}) }),
+    ...(report !== undefined && { tls: contentsOf(tls ?? {}) }),
     inboxPrefix: inboxPrefixes(name).store,
     ...(user !== undefined && { user }),
     ...(pass !== undefined && { pass }),
@@ -143,8 +143,15 @@ function assertNamed({ host }: ServerAddress): void {
   );
 }
 
-function definedIn(tls: NatsTls): TlsOptions {
-  return Object.fromEntries(Object.entries(tls).filter(([, file]) => file !== undefined));
+/** Returns options with the contents of the files. The client reads them for each connection. */
+function contentsOf(tls: NatsTls): TlsOptions {
+  const options: TlsOptions = {};
+  const files = { ca: tls.caFile, cert: tls.certFile, key: tls.keyFile };
+  for (const name of ["ca", "cert", "key"] as const) {
+    const get = () => String(readTlsFiles(tls)[name]);
+    if (files[name] !== undefined) Object.defineProperty(options, name, { get, enumerable: true });
+  }
+  return options;
 }
 
 /** Returns host and port of a URL. */

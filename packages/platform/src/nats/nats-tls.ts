@@ -1,7 +1,10 @@
-import { X509Certificate, createPrivateKey } from "node:crypto";
+import type { KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
+import type { NamedFile } from "../process/watch-files.ts";
+import { parseCertificates, pemOf } from "../tls/parse-certificates.ts";
 
 /**
  * The files of a connection with TLS, in PEM format. The client of NATS reads them each time it connects, so a file that is
@@ -40,28 +43,42 @@ export function readTlsFiles(tls: NatsTls): NatsTlsFiles {
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined)) {
     throw invalid(`set both ${tlsSettings.certFile} and ${tlsSettings.keyFile}, or neither`);
   }
-  const ca = read(tls, "caFile", (pem) => new X509Certificate(pem));
-  const cert = read(tls, "certFile", (pem) => new X509Certificate(pem));
-  const key = read(tls, "keyFile", createPrivateKey);
-  if (cert !== undefined && key !== undefined && !cert.parsed.checkPrivateKey(key.parsed)) {
+  const ca = read(tls, "caFile", certificates);
+  const cert = read(tls, "certFile", certificates);
+  const key = read(tls, "keyFile", (pem) => createPrivateKey(pem));
+  if (cert !== undefined && key !== undefined && !isKeyOf(key.parsed, cert.parsed)) {
     throw invalid(
       `${tlsSettings.keyFile} ${tls.keyFile} is not the key of the certificate in ${tlsSettings.certFile} ${tls.certFile}`,
     );
   }
   return {
-    ...(ca && { ca: ca.pem }),
-    ...(cert && { cert: cert.pem }),
+    // Not as they are in the files: OpenSSL ignores certificates without a line break between them.
+    ...(ca && { ca: pemOf(ca.parsed) }),
+    ...(cert && { cert: pemOf(cert.parsed) }),
     ...(key && { key: key.pem }),
   };
 }
 
-function read<Parsed>(tls: NatsTls, name: keyof NatsTls, parse: (pem: Buffer) => Parsed) {
+function certificates(pem: Buffer, file: NamedFile): readonly X509Certificate[] {
+  return parseCertificates(file, pem);
+}
+
+function isKeyOf(key: KeyObject, [certificate]: readonly X509Certificate[]): boolean {
+  return certificate?.checkPrivateKey(key) ?? false;
+}
+
+function read<Parsed>(
+  tls: NatsTls,
+  name: keyof NatsTls,
+  parse: (pem: Buffer, file: NamedFile) => Parsed,
+) {
   const path = tls[name];
   if (path === undefined) return undefined;
   try {
     const pem = readFileSync(path);
-    return { pem, parsed: parse(pem) };
+    return { pem, parsed: parse(pem, { setting: tlsSettings[name], path }) };
   } catch (error) {
+    if (error instanceof Failure) throw error;
     const cause = error instanceof Error ? error.message : String(error);
     throw invalid(`${tlsSettings[name]} ${path}: ${cause}`);
   }

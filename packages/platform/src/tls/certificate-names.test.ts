@@ -12,6 +12,8 @@ test.each([
     ["spiffe://a.example/b", "https://c.example/"],
     ["spiffe://a.example/b", "https://c.example/"],
   ],
+  // A text that looks like a common name.
+  [["CN=builder", "spiffe://a.example/b"], ["spiffe://a.example/b"]],
   // Texts that look like two names, or like the end of one.
   [["https://a.example/, URI:spiffe://b.example/c"], []],
   [['https://a.example/", URI:spiffe://b.example/c'], []],

@@ -5,7 +5,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
 import type { NamedFile } from "../process/watch-files.ts";
 import { unusableFile } from "../process/watch-files.ts";
-import { parseCertificates } from "./parse-certificates.ts";
+import { parseCertificates, pemOf } from "./parse-certificates.ts";
 
 /** A certificate with its chain and its key, in PEM format. */
 export interface CertifiedKey {
@@ -40,12 +40,17 @@ export function parseCertifiedKey(
       `${files.key.setting} ${files.key.path} is not the key of the first certificate in ${files.cert.setting} ${files.cert.path}; use the key that the certificate was requested with, and put the certificate of the server before those of its authorities`,
     );
   }
+  const pem = pemOf(chain);
   try {
-    createSecureContext({ cert, key });
+    createSecureContext({ cert: pem, key });
   } catch (error) {
     throw unusableFile(files.cert, error);
   }
-  return { cert, key, expiresAt: Math.min(...chain.map((each) => each.validToDate.getTime())) };
+  return {
+    cert: pem,
+    key,
+    expiresAt: Math.min(...chain.map((each) => each.validToDate.getTime())),
+  };
 }
 
 function parseKey(file: NamedFile, pem: Buffer) {

@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import type { NamedFile } from "../process/watch-files.ts";
 import { unusableFile } from "../process/watch-files.ts";
 
+const start = "-----BEGIN CERTIFICATE-----";
 const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** Parses all certificates of a PEM text. Throws if one cannot be parsed. */
@@ -21,6 +22,13 @@ export function parseCertificates(file: NamedFile, pem: Buffer): readonly X509Ce
     throw unusableFile(
       file,
       "it has no certificate in PEM format; start it with -----BEGIN CERTIFICATE-----",
+    );
+  }
+  const begun = pem.toString("latin1").split(start).length - 1;
+  if (begun > blocks.length) {
+    throw unusableFile(
+      file,
+      `it begins ${begun} certificates, and ends ${blocks.length}; it may be truncated, so write it again`,
     );
   }
   return blocks.map((text, index) => {

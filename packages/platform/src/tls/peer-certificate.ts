@@ -29,19 +29,20 @@ interface SocketWithPeer {
   [peerKey]?: PeerCertificate;
 }
 
-/** Keeps the certificate of the client with the socket of its connection, after the handshake. */
+/**
+ * Keeps the certificate of the client with the socket of its connection, after the handshake. `authorities` are those by which
+ * the handshake verified it; those of `tls` may be newer.
+ */
 export function setPeerCertificate(
   socket: TLSSocket,
+  authorities: Buffer,
   tls: Pick<ServerTls, "clientAuthorities">,
 ): void {
-  const authorities = tls.clientAuthorities;
-  if (authorities === undefined) return;
   const leaf = socket.getPeerX509Certificate();
   if (leaf === undefined) return;
   const chain = chainOf(socket.getPeerCertificate(true));
   const { authorizationError: error } = socket;
   const problem = socket.authorized ? undefined : String(error ?? "UNVERIFIED");
-  const verifiedBy = splitCertificates(authorities);
   let checked = authorities;
   let isTrusted = problem === undefined;
   (socket as SocketWithPeer)[peerKey] = {
@@ -54,7 +55,8 @@ export function setPeerCertificate(
       if (checked !== current) {
         const now = splitCertificates(current);
         // The chain may be unknown: then no authority of the handshake may be missing.
-        const isCovered = includesAll(now, verifiedBy) || isSignedBy(leaf, chain, now);
+        const isCovered =
+          includesAll(now, splitCertificates(authorities)) || isSignedBy(leaf, chain, now);
         isTrusted = problem === undefined && isCovered;
         checked = current;
       }

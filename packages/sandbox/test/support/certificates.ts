@@ -98,7 +98,7 @@ export class Authority {
     const key = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
     const text = Buffer.from(key).toString("base64");
     return {
-      cert: Buffer.from(certificate.toString("pem")),
+      cert: Buffer.from(`${certificate.toString("pem")}\n`),
       key: Buffer.from(`-----BEGIN PRIVATE KEY-----\n${text}\n-----END PRIVATE KEY-----\n`),
     };
   }

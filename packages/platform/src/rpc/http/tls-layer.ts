@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { constants } from "node:crypto";
-import type { SecureContextOptions, TLSSocket } from "node:tls";
+import type { Server, TLSSocket } from "node:tls";
 import { createServer } from "node:tls";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ServerTls } from "../../tls/server-tls.ts";
@@ -20,25 +20,37 @@ export function tlsLayer(
   use: (socket: TLSSocket) => void,
   log: Logger,
 ): (socket: Socket) => void {
-  const options = (): SecureContextOptions => ({
-    cert: tls.certified.cert,
-    key: tls.certified.key,
-    minVersion: "TLSv1.2",
-    ca: tls.clientAuthorities,
-    // A resumed session would keep a certificate without its chain.
-    ...(tls.clientAuthorities && { secureOptions: constants.SSL_OP_NO_TICKET }),
-  });
+  const accept = (): Server => handshakes(tls, use, log);
+  let server = accept();
+  // A new server: handshakes that have begun end with the authorities by which they verify.
+  tls.onChange(() => (server = accept()));
+  return (socket) =>
+    onFirstBytes(socket, handshakeRecord, (start) => {
+      if (start === handshakeRecord) return void server.emit("connection", socket);
+      onFirstBytes(socket, http2Preface, (text) =>
+        refuseProtocol(socket, text, "this port uses TLS; use https:// instead of http://"),
+      );
+    });
+}
+
+/** Returns a server that performs handshakes with the certificate and the authorities of this moment. */
+function handshakes(tls: ServerTls, use: (socket: TLSSocket) => void, log: Logger): Server {
+  const { certified, clientAuthorities: authorities } = tls;
   const server = createServer({
-    ...options(),
+    cert: certified.cert,
+    key: certified.key,
+    minVersion: "TLSv1.2",
+    ca: authorities,
+    // A resumed session would keep a certificate without its chain.
+    ...(authorities && { secureOptions: constants.SSL_OP_NO_TICKET }),
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: firstBytesMs,
-    requestCert: tls.clientAuthorities !== undefined,
+    requestCert: authorities !== undefined,
     // Requests are refused instead, with the reason. Probes have no certificate.
     rejectUnauthorized: false,
   });
-  tls.onChange(() => server.setSecureContext(options()));
   server.on("secureConnection", (socket) => {
-    setPeerCertificate(socket, tls);
+    if (authorities !== undefined) setPeerCertificate(socket, authorities, tls);
     socket.on("error", () => socket.destroy());
     onFirstBytes(socket, http2Preface, (start) => {
       const isHttp2 = start === http2Preface;
@@ -52,11 +64,5 @@ export function tlsLayer(
     log.debug({ err: error, address: socket.remoteAddress }, "a TLS handshake ended early");
     socket.destroy();
   });
-  return (socket) =>
-    onFirstBytes(socket, handshakeRecord, (start) => {
-      if (start === handshakeRecord) return void server.emit("connection", socket);
-      onFirstBytes(socket, http2Preface, (text) =>
-        refuseProtocol(socket, text, "this port uses TLS; use https:// instead of http://"),
-      );
-    });
+  return server;
 }
