@@ -3,7 +3,6 @@ import type { Limits } from "@reeve/contracts/agent";
 import { LimitsSchema } from "@reeve/contracts/agent";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { allRoles, roleName, roleNamed } from "@reeve/platform/rpc/roles";
-import type { Violation } from "@reeve/platform/failure";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { readShape } from "@reeve/platform/strict/read-shape";
 import { z } from "zod";
@@ -92,7 +91,7 @@ const lists: z.ZodType<PolicyLists> = z
 
 /** Limits in the form of a limits file. */
 const limits = z.record(z.string(), z.json()).transform((given, { issues }): Limits => {
-  const shape = readShape(LimitsSchema, given);
+  const shape = readShape(LimitsSchema, given, { nulls: "refused" });
   const report = (field: string, message: string) =>
     void issues.push({
       code: "custom",
@@ -100,9 +99,8 @@ const limits = z.record(z.string(), z.json()).transform((given, { issues }): Lim
       message,
       input: given,
     });
-  const problems = [...shape.violations, ...withoutValue(given, shape.violations)];
-  for (const { field, description } of problems) report(field, description);
-  if (problems.length > 0) return z.NEVER;
+  for (const { field, description } of shape.violations) report(field, description);
+  if (shape.violations.length > 0) return z.NEVER;
   const message = fromJson(LimitsSchema, shape.json);
   for (const { field, description } of ruleViolations(LimitsSchema, message)) {
     report(field, description);
@@ -110,27 +108,6 @@ const limits = z.record(z.string(), z.json()).transform((given, { issues }): Lim
   if (limitValues(message).size === 0) report("", "sets no limit; leave it out");
   return message;
 });
-
-/** Returns the fields that are null, which the mapping of messages takes for absent: a limit must not vanish silently. */
-function withoutValue(given: JsonFields, known: readonly Violation[]): readonly Violation[] {
-  return nullFields(given)
-    .filter((path) => known.every(({ field }) => field !== path))
-    .map((field) => ({
-      field,
-      description: "has no value; set one, or leave it out",
-      reason: "MISTYPED",
-    }));
-}
-
-type JsonFields = Readonly<Record<string, z.core.util.JSONType>>;
-
-function nullFields(given: JsonFields, prefix = ""): readonly string[] {
-  return Object.entries(given).flatMap(([key, value]) => {
-    if (value === null) return [`${prefix}${key}`];
-    if (typeof value !== "object" || Array.isArray(value)) return [];
-    return nullFields(value, `${prefix}${key}.`);
-  });
-}
 
 const ruleName = z
   .string()

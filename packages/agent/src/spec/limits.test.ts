@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema, LimitsSchema } from "@reeve/contracts/agent";
 import { expect, test } from "vitest";
-import { limitsFor } from "./limits.ts";
+import { limitsFor, parseLimitsFile } from "./limits.ts";
 
 const maxima = create(LimitsSchema, {
   maxRounds: 10,
@@ -37,4 +37,11 @@ test("without maxima an agent has the limits that it sets, and no others", () =>
   expect(limits.budgets?.maxLlmCalls).toBe(1_000);
   expect(limits.budgets?.maxToolCalls).toBeUndefined();
   expect(limits.maxRounds).toBeUndefined();
+});
+
+test("a limit without a value is refused: it would be no limit", () => {
+  const text = "max_rounds: 5\nbudgets:\n  max_cost_usd:\n  max_llm_calls: null\n";
+  expect(() => parseLimitsFile(text, "limits.yaml")).toThrow(
+    "budgets.max_cost_usd: has no value; set one, or leave it out; budgets.max_llm_calls: has no value",
+  );
 });

@@ -29,7 +29,9 @@ const limitsFile = {
   schema: LimitsSchema,
   noun: "limits file",
   reason: ErrorReason.INVALID_REQUEST,
-};
+  // A limit without a value would be no limit.
+  nulls: "refused",
+} as const;
 
 /**
  * Reads the limits that no agent of a deployment may exceed. Throws a Failure that lists every error of the file.

@@ -3,6 +3,7 @@ import { fromJson } from "@bufbuild/protobuf";
 import type { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import type { ShapeOptions } from "@reeve/platform/strict/read-shape";
 import { readShape } from "@reeve/platform/strict/read-shape";
 import type { Document } from "yaml";
 import { isScalar, LineCounter, parseDocument, visit } from "yaml";
@@ -13,6 +14,8 @@ export interface FileKind<Schema extends DescMessage> {
   /** As in "is not a valid agent spec". */
   readonly noun: string;
   readonly reason: ErrorReason;
+  /** What null means in a field: see `readShape`. Default: `unset`. */
+  readonly nulls?: ShapeOptions["nulls"];
 }
 
 /** A message as far as a file describes one, and everything that is wrong with the shape of the file. */
@@ -30,7 +33,8 @@ export function readMessageFile<Schema extends DescMessage>(
   text: string,
   file: string,
 ): MessageFile<Schema> {
-  const { json, violations } = readShape(kind.schema, readMapping(kind, text, file));
+  const { schema, nulls = "unset" } = kind;
+  const { json, violations } = readShape(schema, readMapping(kind, text, file), { nulls });
   try {
     return { message: fromJson(kind.schema, json), violations };
   } catch (error) {

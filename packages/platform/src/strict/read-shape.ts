@@ -13,6 +13,14 @@ export interface Shape {
   readonly violations: readonly Violation[];
 }
 
+export interface ShapeOptions {
+  /**
+   * What null means in a field that cannot hold it: that the field is unset, as in requests, or a violation, for files in which a
+   * value must not vanish silently. Default: `unset`.
+   */
+  readonly nulls?: "unset" | "refused";
+}
+
 /** The maximum length of a path: a name is as long as the client makes it. */
 const maxPath = 500;
 /** How many violations of its shape one object reports. */
@@ -27,13 +35,22 @@ const readDeep = { recursionLimit: 1_000 };
  * Compares `json` with the JSON mapping of a message, with names in snake_case or camelCase. Finds everything that the library's
  * own reader would refuse; that reader stops at the first error.
  */
-export function readShape(schema: DescMessage, json: JsonObject): Shape {
-  const reader = new ShapeReader();
+export function readShape(
+  schema: DescMessage,
+  json: JsonObject,
+  { nulls = "unset" }: ShapeOptions = {},
+): Shape {
+  const reader = new ShapeReader(nulls);
   return { json: reader.message(schema, json, ""), violations: reader.violations };
 }
 
 class ShapeReader {
   readonly violations: Violation[] = [];
+  readonly #nulls: "unset" | "refused";
+
+  constructor(nulls: "unset" | "refused") {
+    this.#nulls = nulls;
+  }
 
   message(schema: DescMessage, json: JsonObject, path: string): JsonObject {
     const kept: [string, JsonValue][] = [];
@@ -51,7 +68,10 @@ class ShapeReader {
         continue;
       }
       const at = joined(path, field.name);
-      if (value === null && !acceptsNull(field)) continue;
+      if (value === null && !acceptsNull(field)) {
+        if (this.#nulls === "refused") this.#report(at, withoutValue);
+        continue;
+      }
       const group = field.oneof && groups.get(field.oneof.name);
       if (group !== undefined) {
         this.#report(at, ["DUPLICATE_FIELD", `excludes ${group}, which is present too`]);
@@ -129,6 +149,8 @@ class ShapeReader {
 }
 
 type Problem = readonly [reason: string, description: string];
+
+const withoutValue: Problem = ["MISTYPED", "has no value; set one, or leave it out"];
 
 function unknown(schema: DescMessage, key: string): Problem {
   const near = similarField(schema, key);
