@@ -1,5 +1,10 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ContextValues } from "@connectrpc/connect";
+import type { AuditCredentialSchema } from "@reeve/contracts/audit";
+import { AuditCredential_Kind } from "@reeve/contracts/audit";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
+import { peerOf } from "@reeve/platform/rpc/client-certificates";
 import { addressGroup } from "@reeve/platform/rpc/http/address-group";
 import { clientAddressOf } from "@reeve/platform/rpc/http/client-address";
 import type { Authenticate } from "@reeve/platform/rpc/principal";
@@ -56,13 +61,24 @@ export function auditRefusals(
       const reason = whyRefused(error, header);
       const event = eventOf(call, { ...outcome, reason }, times, {
         action: "sign_in",
-        credential: { id: tokenId(bearerTokenOf(header) ?? "") },
+        credential: credentialOf(header, values),
         ...principalOf(error),
       });
       const kind = [addressGroup(clientAddressOf(values)), reason, event.tenant].join(" ");
       strangers.add(kind, event, times.nowMs);
     }
   };
+}
+
+/** Identifies the token of a request, or else the certificate of its connection. */
+function credentialOf(
+  header: Headers,
+  values: ContextValues,
+): MessageInitShape<typeof AuditCredentialSchema> {
+  const token = bearerTokenOf(header);
+  if (token !== undefined) return { id: tokenId(token) };
+  const peer = peerOf(values);
+  return peer === undefined ? {} : { kind: AuditCredential_Kind.CERTIFICATE, id: peer.id };
 }
 
 /** Why a credential is refused. */

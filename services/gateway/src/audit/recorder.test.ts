@@ -97,6 +97,23 @@ test("in a full store, reads are lost, and changes are still accepted and record
   expect(stored.toSorted()).toEqual(["change", "lost 1"]);
 });
 
+test("what is lost in a full store is reported once a minute, so that it does not use up the reserve", async () => {
+  const { recorder, keep, clock, trail, event } = bench("required");
+  keep();
+  await clock.advance(0);
+  trail.failsWithoutReserve = storeFailure({ code: 503, err_code: 10023 });
+  const gaps = () => trail.events.map(({ lost }) => lost);
+  for (let read = 0; read < 20; read++) {
+    recorder.note(event(`read ${read}`));
+    await clock.advance(0);
+  }
+  expect(gaps()).toEqual([1]);
+  await clock.advance(60_000);
+  expect(gaps()).toEqual([1, 19]);
+  await clock.advance(60_000);
+  expect(gaps()).toEqual([1, 19]);
+});
+
 test("a change does not wait for a trail that is still not open after five seconds", async () => {
   const { recorder, clock, event, ids } = bench("best-effort");
   await clock.advance(5_000);

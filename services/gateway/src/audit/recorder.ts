@@ -28,6 +28,8 @@ const retryMs = 500;
 const maxWaitMs = 1_000;
 /** How long a change waits for a trail that is not open yet, from the start of the gateway on. */
 const startMs = 5_000;
+/** Interval between reports of lost events: they use the reserve of a full store, which who fails must not use up. */
+const gapMs = 60_000;
 /** How long a change waits for the trail if the trail is required. */
 const maxRequiredWaitMs = 10_000;
 
@@ -52,7 +54,8 @@ export interface RecorderOptions {
 
 /**
  * Writes events to the audit trail. While the trail cannot be written, keeps up to 5,000 events for at most 110 seconds each, and
- * appends them when it can be written again. Then events of the action `audit.gap` say how many events of each tenant were lost.
+ * appends them when it can be written again. Events of the action `audit.gap` say how many events of each tenant were lost, once
+ * a minute at most.
  */
 export class AuditRecorder {
   readonly #options: RecorderOptions;
@@ -62,6 +65,7 @@ export class AuditRecorder {
   #waiting: Waiting[] = [];
   #isDown = true;
   #hasOpened = false;
+  #gapReportedAtMs = -Infinity;
   readonly #startedAtMs: number;
 
   constructor(options: RecorderOptions) {
@@ -107,8 +111,26 @@ export class AuditRecorder {
       while (!(await this.#recover())) await clock.sleep(retryMs, signal);
       if (wasDown && this.#hasOpened) log.info("the audit trail can be written again");
       this.#hasOpened = true;
-      await this.#wakeup.wait(signal);
+      await this.#untilWork(signal);
     }
+  }
+
+  /** Waits until events wait, or were lost, or lost ones are due to be reported. */
+  async #untilWork(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const round = new AbortController();
+    const bounded = AbortSignal.any([signal, round.signal]);
+    const waits = [this.#wakeup.wait(bounded)];
+    if (this.#lost.entries().length > 0) waits.push(clock.sleep(this.#untilGapMs(), bounded));
+    await Promise.race(waits).finally(() => round.abort());
+    await Promise.allSettled(waits);
+  }
+
+  /** Returns how long lost events are not reported yet. */
+  #untilGapMs(): number {
+    const sinceMs = this.#options.clock.now() - this.#gapReportedAtMs;
+    // A negative time: the clock went back.
+    return sinceMs < 0 ? 0 : Math.max(0, gapMs - sinceMs);
   }
 
   #add(event: AuditEvent, usesReserve: boolean): Promise<void> {
@@ -167,7 +189,8 @@ export class AuditRecorder {
   }
 
   async #reportLost(): Promise<boolean> {
-    for (const [tenant, lost] of this.#lost.entries()) {
+    const lostEvents = this.#untilGapMs() > 0 ? [] : this.#lost.entries();
+    for (const [tenant, lost] of lostEvents) {
       try {
         const gap = gapOf(tenant, lost, this.#options.clock.now());
         await this.#trail?.append(gap, { usesReserve: true });
@@ -175,6 +198,7 @@ export class AuditRecorder {
         return false;
       }
       this.#lost.remove(tenant, lost);
+      this.#gapReportedAtMs = this.#options.clock.now();
     }
     // Events may have come meanwhile.
     this.#isDown = this.#waiting.length > 0;

@@ -34,6 +34,25 @@ test("a single refusal is passed on once", () => {
   expect(seen()).toEqual(["only 1"]);
 });
 
+test("beyond the number of kinds, each tenant keeps its own count", () => {
+  const { refusals, passed } = bench(1);
+  refusals.add("any", event("any"), 0);
+  for (const tenant of ["acme", "globex", "globex", "acme", "globex"]) {
+    refusals.add(`kind of ${tenant}`, { ...event("one"), tenant }, 0);
+  }
+  refusals.flush(Infinity);
+  const counts = passed.slice(1).map(({ tenant, count }) => `${tenant} ${count}`);
+  expect(counts).toEqual(["acme 1", "globex 1", "acme 1", "globex 2"]);
+});
+
+test("a clock that goes back does not hold back what was counted", () => {
+  const { refusals, seen } = bench();
+  refusals.add("guess", event("one"), 3_600_000);
+  refusals.add("guess", event("two"), 3_600_000);
+  refusals.flush(0);
+  expect(seen()).toEqual(["one 1", "two 1"]);
+});
+
 test("from too many places, most refusals are only counted, without a caller", () => {
   const { refusals, passed } = bench(2);
   for (let place = 0; place < 100; place++) refusals.add(`place ${place}`, event("one"), place);

@@ -5,6 +5,9 @@ import { AuditEventSchema } from "@reeve/contracts/audit";
 /** How long refusals of the same kind are counted before an event says how many there were. */
 const windowMs = 60_000;
 
+/** The start of no other kind. */
+const othersPrefix = "\0";
+
 interface Repeated {
   readonly untilMs: number;
   /** The refusals since the event that was passed on. */
@@ -15,7 +18,7 @@ interface Repeated {
 /**
  * Passes on the first refusal of each kind at once, and counts those that follow within a minute: then one event stands for all
  * of them. So a client that repeats requests in vain cannot fill the trail. At most `maxKinds` kinds are told apart in a minute;
- * the refusals of all others count as one kind.
+ * all other refusals of a tenant count as one kind.
  */
 export class RepeatedRefusals {
   readonly #kinds = new Map<string, Repeated>();
@@ -27,11 +30,12 @@ export class RepeatedRefusals {
     this.#pass = pass;
   }
 
-  /** Passes on or counts a refusal. `nowMs` never decreases. */
+  /** Passes on or counts a refusal. */
   add(kind: string, event: AuditEvent, nowMs: number): void {
     this.flush(nowMs);
     const isNew = !this.#kinds.has(kind) && this.#kinds.size < this.#maxKinds;
-    const key = isNew || this.#kinds.has(kind) ? kind : "";
+    const others = `${othersPrefix}${event.tenant}`;
+    const key = isNew || this.#kinds.has(kind) ? kind : others;
     const repeated = this.#kinds.get(key);
     if (repeated === undefined) {
       this.#kinds.set(key, { untilMs: nowMs + windowMs, count: 0, last: undefined });
@@ -39,13 +43,14 @@ export class RepeatedRefusals {
     }
     repeated.count++;
     // Those of several kinds have different callers.
-    repeated.last = key === "" ? anonymous(event) : event;
+    repeated.last = key === others ? anonymous(event) : event;
   }
 
   /** Passes on the counts of the kinds whose minute is over; of all kinds if `nowMs` is Infinity. */
   flush(nowMs: number): void {
     for (const [kind, { untilMs, count, last }] of this.#kinds) {
-      if (untilMs > nowMs) continue;
+      // The end of a minute that is farther away: the clock went back.
+      if (untilMs > nowMs && untilMs <= nowMs + windowMs) continue;
       this.#kinds.delete(kind);
       if (last !== undefined) this.#pass({ ...last, count });
     }
