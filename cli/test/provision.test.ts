@@ -69,7 +69,11 @@ test("creates all streams, buckets, and queues, and changes nothing when repeate
   const store = await storeAt(server.url, streams);
   expect(await ageOf(server.url, "toolhosts")).toBe(10_000);
   expect(await ageOf(server.url, "tools")).toBe(0);
-  expect(store.consumers).toEqual({ DISPATCH: ["runtime"], TOOL_CALLS: ["default", "large"] });
+  const lanes = Array.from({ length: 8 }, (_, lane) => `lane-${lane}`);
+  expect(store.consumers).toEqual({
+    DISPATCH: [...lanes, "runtime"],
+    TOOL_CALLS: ["default", "large"],
+  });
   expect(await provision(environment)).toMatchObject({ code: exitCodes.ok, streams });
   expect(await storeAt(server.url, streams)).toEqual(store);
   const dayMs = 86_400_000;

@@ -23,12 +23,23 @@ export interface ChannelTemplate {
   /** The destination of republished messages in JetStream's notation: `live.run.{{wildcard(1)}}.log`. */
   readonly liveTransform: string | undefined;
   readonly stream: Stream | undefined;
+  /** The lanes of the work queue. Undefined: it has none. */
+  readonly lanes: LanesTemplate | undefined;
+  /** The wildcards of all subjects: that of the channel, and that of its lanes. */
+  readonly wildcards: readonly string[];
+}
+
+/** The lanes of a work queue, as the descriptor of its messages declares them. */
+export interface LanesTemplate {
+  readonly count: number;
+  /** Returns the subject of a lane, from 0 to `count - 1`. */
+  subject(lane: number): string;
 }
 
 /** Returns the channel that `schema` declares. Throws when it declares none, which is a bug in the contracts. */
 export function channelOf(schema: DescMessage): ChannelTemplate {
   if (!hasOption(schema, channel)) throw new Error(`${schema.typeName} declares no channel`);
-  const { subject, liveSubject, stream } = getOption(schema, channel);
+  const { subject, liveSubject, stream, lanes } = getOption(schema, channel);
   const live = liveSubject === "" ? undefined : liveSubject;
   return {
     subject: (tokens) => fill(subject, tokens),
@@ -37,9 +48,14 @@ export function channelOf(schema: DescMessage): ChannelTemplate {
       return fill(live, tokens);
     },
     tokensOf: (concrete) => match(subject, concrete),
-    wildcard: subject.replace(placeholder, "*"),
+    wildcard: wildcardOf(subject),
+    wildcards: [subject, ...(lanes === undefined ? [] : [lanes.subject])].map(wildcardOf),
     liveTransform: live && transform(live),
     stream,
+    lanes: lanes && {
+      count: lanes.count,
+      subject: (lane) => fill(lanes.subject, { lane: String(lane) }),
+    },
   };
 }
 
@@ -80,6 +96,10 @@ const token = /^[A-Za-z0-9_=-]+$/;
 /** Whether a subject or a key can have the text as one of its tokens. */
 export function isToken(text: string): boolean {
   return token.test(text);
+}
+
+function wildcardOf(template: string): string {
+  return template.replace(placeholder, "*");
 }
 
 function fill(template: string, tokens: Tokens): string {

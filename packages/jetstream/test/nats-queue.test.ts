@@ -1,15 +1,19 @@
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { channelOf } from "@reeve/contracts/channel";
+import { lanesOf } from "@reeve/contracts/lane";
 import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDispatchQueue, openToolCallQueue } from "../src/queue/nats.ts";
+import { openDispatchQueue } from "../src/queue/lanes/dispatch-queue.ts";
+import { openToolCallQueue } from "../src/queue/nats.ts";
 import { provisionStreams } from "../src/streams/provision-streams.ts";
 import type { Delivery, WorkQueue } from "../src/queue/port.ts";
 import { extendIntervalMs } from "../src/queue/port.ts";
 import { defaultAckWaitMs } from "@reeve/platform/process/settings";
 import { NatsBench } from "./support/nats-bench.ts";
+import { fairnessContract } from "./support/fairness-contract.ts";
 import { queueContract } from "./support/queue-contract.ts";
 
 const signal = new AbortController().signal;
@@ -22,16 +26,19 @@ beforeAll(async () => {
 
 afterAll(() => bench[Symbol.asyncDispose]());
 
-queueContract("in JetStream", ackWaitMs / 5, async () => {
+const open = async () => {
   const nats = await bench.connect();
   const manager = await jetstreamManager(nats.connection);
   // An empty queue without the ids of earlier publications.
   await manager.streams.delete("DISPATCH").catch(() => undefined);
-  return Promise.all([
+  return await Promise.all([
     openDispatchQueue(nats, { ackWaitMs }),
     openDispatchQueue(await bench.connect(), { ackWaitMs }),
   ]);
-});
+};
+
+queueContract("in JetStream", ackWaitMs / 5, open);
+fairnessContract("in JetStream", open);
 
 test("only a taker raises the ack-wait of an existing queue, and none lowers it", async () => {
   await using own = await NatsBench.open();
@@ -58,6 +65,36 @@ test("only a taker raises the ack-wait of an existing queue, and none lowers it"
   await expect.poll(ackWaitNanos, { timeout: 30_000 }).toBe(5_000_000_000);
   stop.abort(new Error("enough"));
   await expect(taking).rejects.toThrow("enough");
+});
+
+test("a taker takes runs from every lane, and those of versions without lanes", async () => {
+  await using own = await NatsBench.open();
+  const nats = await own.connect();
+  const queue = await openDispatchQueue(nats, { ackWaitMs: 5_000, isConsumer: true });
+  const { count = 0 } = channelOf(DispatchSchema).lanes ?? {};
+  const tenants = Array.from({ length: 100 }, (_, tenant) => `tenant_${tenant}`);
+  const firstOf = (lane: number) => tenants.find((each) => lanesOf(each, count)[0] === lane) ?? "";
+  const publish = jetstream(nats.connection);
+  const stop = new AbortController();
+  const taking = queue.take(1, stop.signal)[Symbol.asyncIterator]();
+  const taken: (string | undefined)[] = [];
+  for (const lane of Array(count).keys()) {
+    const tenant = firstOf(lane);
+    const dispatch = create(DispatchSchema, { tenant, runId: tenant });
+    const next = taking.next();
+    await queue.publish(dispatch, { dedupeId: tenant }, signal);
+    const delivery: Delivery<Dispatch> | undefined = (await next).value;
+    taken.push(delivery?.message.tenant);
+    delivery?.acknowledge();
+  }
+  const old = create(DispatchSchema, { tenant: "old", runId: "run_1" });
+  await publish.publish("dispatch.run", toBinary(DispatchSchema, old));
+  const delivery: Delivery<Dispatch> | undefined = (await taking.next()).value;
+  taken.push(delivery?.message.tenant);
+  delivery?.acknowledge();
+  expect(taken).toEqual([...Array(count).keys()].map(firstOf).concat("old"));
+  stop.abort(new Error("enough"));
+  await expect(taking.next()).rejects.toThrow("enough");
 });
 
 test("a taker restores what others changed in its queue", async () => {

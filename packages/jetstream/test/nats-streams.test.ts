@@ -6,7 +6,7 @@ import { NatsCluster } from "../../../test/support/nats-cluster.ts";
 import { natsVersion } from "../../../test/support/nats-program.ts";
 import { openRunLog, openThreadLog } from "../src/log/open.ts";
 import { openArtifactStore } from "../src/objects/nats-artifact-store.ts";
-import { openDispatchQueue } from "../src/queue/nats.ts";
+import { openDispatchQueue } from "../src/queue/lanes/dispatch-queue.ts";
 import { setReplicas } from "../src/streams/provision-streams.ts";
 import { keepsReplicas } from "../src/streams/replication-support.ts";
 import { openTable } from "../src/table/nats.ts";
@@ -81,7 +81,7 @@ describe("the settings of a stream", () => {
     await openDispatchQueue(nats, { ackWaitMs: 1_000 });
     const { config } = await streams.info("DISPATCH");
     expect(config).toMatchObject(newer);
-    expect(config.subjects.toSorted()).toEqual(["dispatch.run", "elsewhere.>"]);
+    expect(config.subjects.toSorted()).toEqual(["dispatch.lane.*", "dispatch.run", "elsewhere.>"]);
   });
 });
 

@@ -85,7 +85,7 @@ describe("a message whose taker was killed", () => {
     await first.isKnownToHold(sequence);
     await first.kill();
     const second = await start("second");
-    const held = [{ stream: "DISPATCH", consumer: "runtime", sequences: [BigInt(sequence)] }];
+    const held = [{ stream: "DISPATCH", consumer: "lane-2", sequences: [BigInt(sequence)] }];
     const begun = { holder: first.name, held, crashed: true, releasedBy: "a-dead-process" };
     const table = await openTable(second.nats, QueueHolderSchema);
     await table.put(first.name, create(QueueHolderSchema, begun), signal);
@@ -142,7 +142,7 @@ describe("a message whose taker was killed", () => {
     const table = await openTable(second.nats, QueueHolderSchema);
     const again = await second.take();
     await second.isKnownToHold(sequence);
-    const stale = { stream: "DISPATCH", consumer: "runtime", sequences: [BigInt(sequence)] };
+    const stale = { stream: "DISPATCH", consumer: "lane-2", sequences: [BigInt(sequence)] };
     await first.holder[Symbol.asyncDispose]();
     await first.kill();
     await table.put(

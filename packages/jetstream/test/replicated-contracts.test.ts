@@ -10,7 +10,7 @@ import { openArtifactStore } from "../src/objects/nats-artifact-store.ts";
 import { openObjects } from "../src/objects/nats.ts";
 import type { Objects } from "../src/objects/port.ts";
 import { openRunCatalog } from "../src/projection/nats-catalog.ts";
-import { openDispatchQueue } from "../src/queue/nats.ts";
+import { openDispatchQueue } from "../src/queue/lanes/dispatch-queue.ts";
 import { openTable } from "../src/table/nats.ts";
 import type { Table } from "../src/table/port.ts";
 import { artifactContract, maxBytes } from "./support/artifact-contract.ts";

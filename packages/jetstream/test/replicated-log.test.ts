@@ -6,7 +6,7 @@ import { openRunFeed } from "../src/feed/nats.ts";
 import { openRunLog } from "../src/log/open.ts";
 import { emptyTail } from "../src/log/port.ts";
 import type { RunLog } from "../src/log/run-log.ts";
-import { openDispatchQueue } from "../src/queue/nats.ts";
+import { openDispatchQueue } from "../src/queue/lanes/dispatch-queue.ts";
 import { openJetStreamManager } from "../src/streams/ensure-stream.ts";
 import { raceAppends } from "./support/append-races.ts";
 import { laggingConnection } from "./support/lagging-connection.ts";

@@ -1,5 +1,5 @@
 import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
-import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
+import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { openRunFeed } from "@reeve/jetstream/feed/nats";
 import { askedExistence } from "@reeve/run/existence/asked-existence";
 import { confirmedEnds } from "@reeve/run/existence/confirmed-ends";

@@ -15,7 +15,7 @@ import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log
 import { openObjects } from "@reeve/jetstream/objects/nats";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
-import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
+import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { reserveState } from "@reeve/jetstream/reserve/reserve-state";
 import { storeIsFull } from "@reeve/jetstream/streams/errors";
 import { openLiveView } from "@reeve/jetstream/table/live-view";

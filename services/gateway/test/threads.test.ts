@@ -5,7 +5,7 @@ import { OnBusy, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { Role, TurnOutcome } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
-import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
+import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
 import { endTurn } from "@reeve/run/thread/end-turn";

@@ -8,7 +8,8 @@ import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log
 import type { RunTailReader } from "@reeve/jetstream/log/run-log";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
-import { openDispatchQueue, openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
+import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";

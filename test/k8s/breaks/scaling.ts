@@ -54,8 +54,26 @@ export const scalingBreaks: readonly Break[] = [
   [
     "queues",
     "a threshold above a pod's concurrency",
-    (find) => (find("ScaledObject", "runtime").spec.triggers[0].metadata.lagThreshold = "1000"),
+    (find) => (find("ScaledObject", "toolhost").spec.triggers[0].metadata.lagThreshold = "1000"),
     "only after calls wait",
+  ],
+  [
+    "queues",
+    "a target above a pod's concurrency",
+    (find) => (find("ScaledObject", "runtime").spec.advanced.scalingModifiers.target = "1000"),
+    "only after calls wait",
+  ],
+  [
+    "queues",
+    "a lane that no trigger reads",
+    (find) => find("ScaledObject", "runtime").spec.triggers.shift(),
+    "does not read consumer lane-0",
+  ],
+  [
+    "queues",
+    "lanes that are not added up",
+    (find) => delete find("ScaledObject", "runtime").spec.advanced.scalingModifiers,
+    "by the sum of its lanes",
   ],
   [
     "queues",

@@ -2,6 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { channelOf } from "@reeve/contracts/channel";
+import { dispatchLanes } from "@reeve/jetstream/queue/dispatch";
 import type { KubernetesObject } from "../support/kubernetes-object.ts";
 import { nameOf } from "../support/kubernetes-object.ts";
 import type { Workload } from "../support/manifests.ts";
@@ -12,7 +13,15 @@ import { programNameOf } from "../support/services.ts";
 interface ScalerSpec {
   readonly scaleTargetRef: { readonly name: string };
   readonly fallback?: unknown;
-  readonly triggers?: readonly { readonly metadata: Readonly<Record<string, string>> }[];
+  readonly advanced?: {
+    readonly scalingModifiers?: { readonly formula: string; readonly target: string };
+  };
+  readonly triggers?: readonly Trigger[];
+}
+
+interface Trigger {
+  readonly name?: string;
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** The number of pods is set by the manifest or by exactly one autoscaler. */
@@ -73,7 +82,8 @@ function streamOf(schema: DescMessage): string {
 
 interface Queue {
   readonly stream: string;
-  readonly consumer: string;
+  /** The consumers of all lanes, or the only one. */
+  readonly consumers: readonly string[];
   readonly pool?: string;
   readonly concurrency: number;
 }
@@ -83,30 +93,41 @@ function queueOf(workload: Workload): Queue | undefined {
   const program = programNameOf(workload);
   if (program === "runtime") {
     const concurrency = Number(valueOf(workload, "REEVE_RUNTIME_CONCURRENCY") ?? 200);
-    return { stream: streamOf(DispatchSchema), consumer: "runtime", concurrency };
+    const consumers = dispatchLanes().map(({ durable }) => durable);
+    return { stream: streamOf(DispatchSchema), consumers, concurrency };
   }
   if (program !== "toolhost") return undefined;
   const pool = valueOf(workload, "REEVE_POOL") ?? "default";
   const concurrency = Number(valueOf(workload, "REEVE_TOOLHOST_CONCURRENCY") ?? 4);
-  return { stream: streamOf(ToolCallRequestSchema), consumer: pool, pool, concurrency };
+  return { stream: streamOf(ToolCallRequestSchema), consumers: [pool], pool, concurrency };
 }
 
 function scalerProblems(scaler: KubernetesObject, queue: Queue | undefined): readonly string[] {
-  const { triggers = [], fallback } = scaler.spec as ScalerSpec;
+  const { triggers = [], fallback, advanced } = scaler.spec as ScalerSpec;
   const name = nameOf(scaler);
+  const sum = advanced?.scalingModifiers;
+  const read = triggers.map(({ metadata }) => metadata["consumer"]);
+  const consumers = queue?.consumers ?? [];
+  const thresholds = triggers.map(({ metadata }) => metadata["lagThreshold"]);
   const lost = fallback === undefined ? [`${name} has no fallback while NATS is unavailable`] : [];
   return [
     ...lost,
+    ...consumers
+      .filter((consumer) => !read.includes(consumer))
+      .map((consumer) => `${name} does not read consumer ${consumer}`),
+    ...(triggers.length > 1 && sum?.formula !== triggers.map((each) => each.name).join(" + ")
+      ? [`${name} does not scale by the sum of its lanes`]
+      : []),
+    ...(sum === undefined ? thresholds : [sum.target])
+      .filter((threshold) => !(Number(threshold) <= (queue?.concurrency ?? 0)))
+      .map(() => `${name} adds a pod only after calls wait`),
     ...triggers.flatMap(({ metadata }) => [
       ...(metadata["stream"] === queue?.stream
         ? []
         : [`${name} reads another stream than ${queue?.stream}`]),
-      ...(metadata["consumer"] === queue?.consumer
+      ...(consumers.includes(metadata["consumer"] ?? "")
         ? []
-        : [`${name} reads another consumer than ${queue?.consumer}`]),
-      ...(Number(metadata["lagThreshold"]) <= (queue?.concurrency ?? 0)
-        ? []
-        : [`${name} adds a pod only after calls wait`]),
+        : [`${name} reads another consumer than ${consumers.join(", ")}`]),
       ...(metadata["natsServerMonitoringEndpoint"]?.includes("-headless.") === true
         ? []
         : [`${name} asks one server of many`]),

@@ -28,6 +28,7 @@ export const serviceNames = Object.keys(services) as readonly ServiceName[];
 const api = "$JS.API";
 const channels = messagesWithChannel.map((message) => ({
   wildcard: channelOf(message).wildcard,
+  wildcards: channelOf(message).wildcards,
   ...getOption(message, channel),
 }));
 const workQueues = new Set(
@@ -54,8 +55,13 @@ export function permissionsOf(name: ServiceName): Permissions {
 
 type Granted = Partial<Permissions>;
 
+interface DeclaredChannel extends Channel {
+  readonly wildcard: string;
+  readonly wildcards: readonly string[];
+}
+
 function ofChannel(
-  { wildcard, liveSubject, stream, access, expectsReply }: Channel & { readonly wildcard: string },
+  { wildcard, wildcards, liveSubject, stream, access, expectsReply }: DeclaredChannel,
   service: Service,
 ): Granted {
   const { writes, reads, takes, removes } = rightsOf(access, service);
@@ -77,7 +83,7 @@ function ofChannel(
   const isQueue = workQueues.has(name);
   return {
     publish: [
-      ...(writes ? [wildcard, ...info(name)] : []),
+      ...(writes ? [...wildcards, ...info(name)] : []),
       // A publisher makes sure that its consumer exists, and that the queue still has its messages.
       ...(writes && isQueue ? [...messages(name), ...consumers(name, ["CREATE", "INFO"])] : []),
       ...(reads ? reading(name) : []),

@@ -10,6 +10,13 @@ interface QueuedMessage<Message> {
   timer: NodeJS.Timeout | undefined;
 }
 
+export interface MemoryWorkQueueOptions<Message> {
+  /** Default: one second. */
+  readonly ackWaitMs?: number;
+  /** Returns to whom a message belongs. Takers serve all owners in turn. Default: all messages have one owner. */
+  readonly ownerOf?: (message: Message) => string;
+}
+
 /** A queue in memory. When a taker stays silent for `ackWaitMs`, its message is delivered again. */
 export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
   /** Messages that are not acknowledged, by sequence. */
@@ -17,16 +24,19 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
   readonly #published = new Map<string, number>();
   readonly #available = new Notifier();
   readonly #ackWaitMs: number;
-  #waiting: QueuedMessage<Message>[] = [];
+  readonly #ownerOf: (message: Message) => string;
+  /** Messages that no taker holds, by owner. The owner whose turn it is comes first. */
+  readonly #waiting = new Map<string, QueuedMessage<Message>[]>();
   #sequence = 0;
 
-  constructor({ ackWaitMs = 1_000 }: { readonly ackWaitMs?: number } = {}) {
+  constructor({ ackWaitMs = 1_000, ownerOf = () => "" }: MemoryWorkQueueOptions<Message> = {}) {
     this.#ackWaitMs = ackWaitMs;
+    this.#ownerOf = ownerOf;
   }
 
   /** How many messages no taker holds. */
   get length(): number {
-    return this.#waiting.length;
+    return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
   async publish(
@@ -57,7 +67,7 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
     for (;;) {
       await semaphore.untilAvailable(signal);
       signal.throwIfAborted();
-      const next = this.#waiting.shift();
+      const next = this.#next();
       if (next === undefined) await available.wait(signal);
       else {
         const permit = semaphore.tryAcquire();
@@ -106,7 +116,20 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
     clearTimeout(queued.timer);
     queued.timer = undefined;
     if (!this.#queued.has(queued.sequence)) return;
-    this.#waiting.push(queued);
+    const owner = this.#ownerOf(queued.message);
+    const waiting = this.#waiting.get(owner);
+    if (waiting === undefined) this.#waiting.set(owner, [queued]);
+    else waiting.push(queued);
     this.#available.notify();
+  }
+
+  #next(): QueuedMessage<Message> | undefined {
+    const [first] = this.#waiting;
+    if (first === undefined) return undefined;
+    const [owner, waiting] = first;
+    const next = waiting.shift();
+    this.#waiting.delete(owner);
+    if (waiting.length > 0) this.#waiting.set(owner, waiting);
+    return next;
   }
 }

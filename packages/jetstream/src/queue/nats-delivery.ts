@@ -8,12 +8,17 @@ export interface DeliveryHold extends Disposable {
   readonly lease: DeliveryLease;
 }
 
+/** A message that a consumer delivered. */
+export type DeliveredMessage = Pick<JsMsg, "headers" | "ack" | "nak"> & {
+  readonly info: Pick<JsMsg["info"], "streamSequence" | "deliveryCount">;
+};
+
 /**
  * Returns the delivery of a message. Once its lease has lapsed, the message may have another taker: the delivery then settles
  * without a word to the queue, which delivers the message again.
  */
 export function natsDelivery<Message>(
-  message: JsMsg,
+  message: DeliveredMessage,
   content: Message,
   hold: DeliveryHold,
 ): Delivery<Message> {

@@ -6,8 +6,6 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { storedReadOptions } from "@reeve/contracts/nesting";
-import type { Dispatch } from "@reeve/contracts/run";
-import { DispatchSchema } from "@reeve/contracts/run";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
@@ -21,6 +19,7 @@ import { ensureConsumer, untilConsumerIsReady } from "../streams/ensure-consumer
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { DeliveryLease } from "./delivery-lease.ts";
 import { hostConsumerName } from "./host-consumer.ts";
+import { pullGraceMs, pullMs } from "./lanes/pull.ts";
 import type { DeliveryHold } from "./nats-delivery.ts";
 import { ackSubjectOf, natsDelivery } from "./nats-delivery.ts";
 import type { Delivery, WorkQueue } from "./port.ts";
@@ -28,15 +27,12 @@ import type { QueueHolder } from "./queue-holder.ts";
 import { countDelivery } from "./queue-metrics.ts";
 import { QueueWriter } from "./queue-writer.ts";
 
-/** How long a pull waits for messages. Short, so that the pull of a paused process does not swallow redeliveries. */
-const pullMs = 1_500;
-/** How long after its end a pull may still receive messages in a process that runs. */
-const pullGraceMs = 500;
-const retryMs = 500;
+/** Pause before a pull that failed is repeated. */
+export const retryMs = 500;
 /** Interval between two checks of the consumer. A process of an older version may set a shorter ack-wait when it starts. */
-const checkMs = 5_000;
+export const checkMs = 5_000;
 /** Upper limit of unsettled messages, over all takers of a queue. */
-const maxUnsettled = 100_000;
+export const maxUnsettled = 100_000;
 
 /** How long a queue waits for a silent taker. */
 export interface QueueTimeouts {
@@ -51,19 +47,6 @@ interface QueueOptions<Schema extends DescMessage> extends QueueTimeouts {
   readonly schema: Schema;
   readonly tokens: Readonly<Record<string, string>>;
   readonly durable: string;
-}
-
-/** Opens the queue of runs that need a worker. */
-export function openDispatchQueue(
-  { connection }: { readonly connection: NatsConnection },
-  timeouts: QueueTimeouts,
-): Promise<WorkQueue<Dispatch>> {
-  return NatsQueue.open(connection, {
-    schema: DispatchSchema,
-    tokens: {},
-    durable: "runtime",
-    ...timeouts,
-  });
 }
 
 /** Opens the queue of calls for a pool of toolhosts. */

@@ -57,7 +57,7 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
       if (outcome.kind === "unanswered") throw storeUnavailable();
       return outcome.sequence;
     };
-    return await inSendSpan(subject, async () => {
+    return await inSendSpan(this.#queue, async () => {
       const messageHeaders = headers();
       messageHeaders.set("Nats-Msg-Id", dedupeId);
       const traceparent = traceparentOf();
@@ -92,10 +92,15 @@ interface QueueSubject<Schema extends DescMessage> {
   readonly schema: Schema;
   readonly stream: StreamPlace;
   readonly subject: string;
+  /** The name of the queue in traces. Default: the subject. */
+  readonly name?: string;
 }
 
 /** Runs a publication in a span, if it belongs to a trace. */
-function inSendSpan<Result>(subject: string, publish: () => Promise<Result>): Promise<Result> {
+function inSendSpan<Result>(
+  { subject, name = subject }: Pick<QueueSubject<DescMessage>, "subject" | "name">,
+  publish: () => Promise<Result>,
+): Promise<Result> {
   const options = {
     kind: SpanKind.PRODUCER,
     attributes: {
@@ -104,5 +109,5 @@ function inSendSpan<Result>(subject: string, publish: () => Promise<Result>): Pr
       [attributes.messagingOperation]: "send",
     },
   };
-  return inChildSpan(`send ${subject}`, options, publish);
+  return inChildSpan(`send ${name}`, options, publish);
 }

@@ -4,7 +4,7 @@ import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { openDispatchQueue } from "../../src/queue/nats.ts";
+import { openDispatchQueue } from "../../src/queue/lanes/dispatch-queue.ts";
 import type { Delivery, WorkQueue } from "../../src/queue/port.ts";
 import { QueueHolder } from "../../src/queue/queue-holder.ts";
 import { openTable } from "../../src/table/nats.ts";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Delivery, WorkQueue } from "../../src/queue/port.ts";
 
 /** Takes deliveries for a test, one at a time. */
-class Taker implements AsyncDisposable {
+export class Taker implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #deliveries: AsyncIterator<Delivery<Dispatch>>;
 

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/bus.proto.
  */
 export const file_reeve_bus_v1_bus: GenFile = /*@__PURE__*/
-  fileDesc("ChZyZWV2ZS9idXMvdjEvYnVzLnByb3RvEgxyZWV2ZS5idXMudjEikwEKB0NoYW5uZWwSDwoHc3ViamVjdBgBIAEoCRIUCgxsaXZlX3N1YmplY3QYAiABKAkSJAoGc3RyZWFtGAMgASgLMhQucmVldmUuYnVzLnYxLlN0cmVhbRIkCgZhY2Nlc3MYBCABKAsyFC5yZWV2ZS5idXMudjEuQWNjZXNzEhUKDWV4cGVjdHNfcmVwbHkYBSABKAgi0QEKBkFjY2VzcxImCgd3cml0ZXJzGAEgAygOMhUucmVldmUuYnVzLnYxLlNlcnZpY2USJgoHcmVhZGVycxgCIAMoDjIVLnJlZXZlLmJ1cy52MS5TZXJ2aWNlEiUKBnRha2VycxgDIAMoDjIVLnJlZXZlLmJ1cy52MS5TZXJ2aWNlEicKCHJlbW92ZXJzGAQgAygOMhUucmVldmUuYnVzLnYxLlNlcnZpY2USJwoIY3JlYXRvcnMYBSADKA4yFS5yZWV2ZS5idXMudjEuU2VydmljZSL1AQoGU3RyZWFtEgwKBG5hbWUYASABKAkSKgoJcmV0ZW50aW9uGAIgASgOMhcucmVldmUuYnVzLnYxLlJldGVudGlvbhIqCgdtYXhfYWdlGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjMKEGR1cGxpY2F0ZV93aW5kb3cYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SIAoYbWF4X21lc3NhZ2VzX3Blcl9zdWJqZWN0GAUgASgNEhMKC2FwcGVuZF9vbmx5GAYgASgIEhkKEWFkanVzdGFibGVfbGltaXRzGAcgASgIIrIBCgZCdWNrZXQSDAoEbmFtZRgBIAEoCRILCgNrZXkYAiABKAkSDwoHaGlzdG9yeRgDIAEoDRIqCgdtYXhfYWdlGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEiQKBmFjY2VzcxgFIAEoCzIULnJlZXZlLmJ1cy52MS5BY2Nlc3MSKgoHb2JqZWN0cxgGIAEoCzIZLnJlZXZlLmJ1cy52MS5PYmplY3RTdG9yZSJBCgtPYmplY3RTdG9yZRIMCgRuYW1lGAEgASgJEiQKBmFjY2VzcxgCIAEoCzIULnJlZXZlLmJ1cy52MS5BY2Nlc3MqeQoHU2VydmljZRIXChNTRVJWSUNFX1VOU1BFQ0lGSUVEEAASEwoPU0VSVklDRV9HQVRFV0FZEAESEwoPU0VSVklDRV9SVU5USU1FEAISFAoQU0VSVklDRV9UT09MSE9TVBADEhUKEVNFUlZJQ0VfQVBQUk9WQUxTEAQqVgoJUmV0ZW50aW9uEhkKFVJFVEVOVElPTl9VTlNQRUNJRklFRBAAEhQKEFJFVEVOVElPTl9MSU1JVFMQARIYChRSRVRFTlRJT05fV09SS19RVUVVRRACOlIKB2NoYW5uZWwSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+IsDIAEoCzIVLnJlZXZlLmJ1cy52MS5DaGFubmVsUgdjaGFubmVsOk8KBmJ1Y2tldBIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj5iwMgASgLMhQucmVldmUuYnVzLnYxLkJ1Y2tldFIGYnVja2V0YgZwcm90bzM", [file_google_protobuf_descriptor, file_google_protobuf_duration]);
+  fileDesc("ChZyZWV2ZS9idXMvdjEvYnVzLnByb3RvEgxyZWV2ZS5idXMudjEitwEKB0NoYW5uZWwSDwoHc3ViamVjdBgBIAEoCRIUCgxsaXZlX3N1YmplY3QYAiABKAkSJAoGc3RyZWFtGAMgASgLMhQucmVldmUuYnVzLnYxLlN0cmVhbRIkCgZhY2Nlc3MYBCABKAsyFC5yZWV2ZS5idXMudjEuQWNjZXNzEhUKDWV4cGVjdHNfcmVwbHkYBSABKAgSIgoFbGFuZXMYBiABKAsyEy5yZWV2ZS5idXMudjEuTGFuZXMiJwoFTGFuZXMSDwoHc3ViamVjdBgBIAEoCRINCgVjb3VudBgCIAEoDSLRAQoGQWNjZXNzEiYKB3dyaXRlcnMYASADKA4yFS5yZWV2ZS5idXMudjEuU2VydmljZRImCgdyZWFkZXJzGAIgAygOMhUucmVldmUuYnVzLnYxLlNlcnZpY2USJQoGdGFrZXJzGAMgAygOMhUucmVldmUuYnVzLnYxLlNlcnZpY2USJwoIcmVtb3ZlcnMYBCADKA4yFS5yZWV2ZS5idXMudjEuU2VydmljZRInCghjcmVhdG9ycxgFIAMoDjIVLnJlZXZlLmJ1cy52MS5TZXJ2aWNlIvUBCgZTdHJlYW0SDAoEbmFtZRgBIAEoCRIqCglyZXRlbnRpb24YAiABKA4yFy5yZWV2ZS5idXMudjEuUmV0ZW50aW9uEioKB21heF9hZ2UYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMwoQZHVwbGljYXRlX3dpbmRvdxgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIgChhtYXhfbWVzc2FnZXNfcGVyX3N1YmplY3QYBSABKA0SEwoLYXBwZW5kX29ubHkYBiABKAgSGQoRYWRqdXN0YWJsZV9saW1pdHMYByABKAgisgEKBkJ1Y2tldBIMCgRuYW1lGAEgASgJEgsKA2tleRgCIAEoCRIPCgdoaXN0b3J5GAMgASgNEioKB21heF9hZ2UYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SJAoGYWNjZXNzGAUgASgLMhQucmVldmUuYnVzLnYxLkFjY2VzcxIqCgdvYmplY3RzGAYgASgLMhkucmVldmUuYnVzLnYxLk9iamVjdFN0b3JlIkEKC09iamVjdFN0b3JlEgwKBG5hbWUYASABKAkSJAoGYWNjZXNzGAIgASgLMhQucmVldmUuYnVzLnYxLkFjY2Vzcyp5CgdTZXJ2aWNlEhcKE1NFUlZJQ0VfVU5TUEVDSUZJRUQQABITCg9TRVJWSUNFX0dBVEVXQVkQARITCg9TRVJWSUNFX1JVTlRJTUUQAhIUChBTRVJWSUNFX1RPT0xIT1NUEAMSFQoRU0VSVklDRV9BUFBST1ZBTFMQBCpWCglSZXRlbnRpb24SGQoVUkVURU5USU9OX1VOU1BFQ0lGSUVEEAASFAoQUkVURU5USU9OX0xJTUlUUxABEhgKFFJFVEVOVElPTl9XT1JLX1FVRVVFEAI6UgoHY2hhbm5lbBIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj4iwMgASgLMhUucmVldmUuYnVzLnYxLkNoYW5uZWxSB2NoYW5uZWw6TwoGYnVja2V0Eh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPmLAyABKAsyFC5yZWV2ZS5idXMudjEuQnVja2V0UgZidWNrZXRiBnByb3RvMw", [file_google_protobuf_descriptor, file_google_protobuf_duration]);
 
 /**
  * A family of subjects, and the stream that stores messages published on them.
@@ -60,6 +60,13 @@ export type Channel = Message<"reeve.bus.v1.Channel"> & {
    * @generated from field: bool expects_reply = 5;
    */
   expectsReply: boolean;
+
+  /**
+   * Lanes of the work queue, which share its takers fairly. If unset, the queue has none.
+   *
+   * @generated from field: reeve.bus.v1.Lanes lanes = 6;
+   */
+  lanes?: Lanes | undefined;
 };
 
 /**
@@ -68,6 +75,41 @@ export type Channel = Message<"reeve.bus.v1.Channel"> & {
  */
 export const ChannelSchema: GenMessage<Channel> = /*@__PURE__*/
   messageDesc(file_reeve_bus_v1_bus, 0);
+
+/**
+ * Lanes of a work queue. Each tenant has two of them, and a writer publishes each message of the
+ * tenant to one of the two. A taker reads from all lanes in turn, and from `subject` of the channel,
+ * which is where writers of versions without lanes publish.
+ *
+ * The lanes of a tenant follow from SHA-256 over its name in UTF-8. The first lane is byte 0 modulo
+ * `count`. The second one is the lane that follows the first after 1 + (byte 1 modulo (count - 1))
+ * steps, modulo `count`. A writer chooses the one in which fewer messages wait, and the first one if
+ * it does not know, or if the numbers are equal.
+ *
+ * @generated from message reeve.bus.v1.Lanes
+ */
+export type Lanes = Message<"reeve.bus.v1.Lanes"> & {
+  /**
+   * Subject template. It has one placeholder, `{lane}`, for the number of the lane, from 0.
+   *
+   * @generated from field: string subject = 1;
+   */
+  subject: string;
+
+  /**
+   * Number of lanes, at least 2.
+   *
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message reeve.bus.v1.Lanes.
+ * Use `create(LanesSchema)` to create a new message.
+ */
+export const LanesSchema: GenMessage<Lanes> = /*@__PURE__*/
+  messageDesc(file_reeve_bus_v1_bus, 1);
 
 /**
  * What each service may do with a channel, a bucket, or an object store. The permissions of the
@@ -120,7 +162,7 @@ export type Access = Message<"reeve.bus.v1.Access"> & {
  * Use `create(AccessSchema)` to create a new message.
  */
 export const AccessSchema: GenMessage<Access> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_bus, 1);
+  messageDesc(file_reeve_bus_v1_bus, 2);
 
 /**
  * Settings of a JetStream stream.
@@ -187,7 +229,7 @@ export type Stream = Message<"reeve.bus.v1.Stream"> & {
  * Use `create(StreamSchema)` to create a new message.
  */
 export const StreamSchema: GenMessage<Stream> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_bus, 2);
+  messageDesc(file_reeve_bus_v1_bus, 3);
 
 /**
  * A key-value bucket.
@@ -243,7 +285,7 @@ export type Bucket = Message<"reeve.bus.v1.Bucket"> & {
  * Use `create(BucketSchema)` to create a new message.
  */
 export const BucketSchema: GenMessage<Bucket> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_bus, 3);
+  messageDesc(file_reeve_bus_v1_bus, 4);
 
 /**
  * An object store.
@@ -271,7 +313,7 @@ export type ObjectStore = Message<"reeve.bus.v1.ObjectStore"> & {
  * Use `create(ObjectStoreSchema)` to create a new message.
  */
 export const ObjectStoreSchema: GenMessage<ObjectStore> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_bus, 4);
+  messageDesc(file_reeve_bus_v1_bus, 5);
 
 /**
  * A service, as a user of the bus. Each service has credentials of its own.
