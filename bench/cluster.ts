@@ -14,7 +14,18 @@ import { Program } from "./program.ts";
 import { startModel, writeMcpConfig } from "./surroundings.ts";
 
 const root = join(import.meta.dirname, "..");
-const token = "bench-token-0123456789";
+const tenant = "bench";
+
+function tokenOf(of: string): string {
+  return `${of}-token-0123456789`;
+}
+
+export interface ClusterOptions {
+  /** Additional settings of the services, by environment variable. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The names of more tenants. */
+  readonly tenants?: readonly string[];
+}
 
 export type ServiceName = "gateway" | "runtime" | "toolhost" | "approvals";
 
@@ -31,6 +42,7 @@ export class Cluster implements AsyncDisposable {
   readonly reeve: Connection;
   readonly modelUrl: string;
   readonly natsUrl: string;
+  readonly #url: string;
   readonly #server: NatsServer;
   readonly #environment: NodeJS.ProcessEnv;
   /** The services by name; a runtime by its worker's name. */
@@ -43,15 +55,25 @@ export class Cluster implements AsyncDisposable {
     environment: NodeJS.ProcessEnv,
     resources: AsyncDisposableStack,
   ) {
-    this.reeve = resources.use(openConnection({ address: url, token }));
+    this.#url = url;
+    this.#resources = resources;
+    this.reeve = this.as(tenant);
     this.natsUrl = server.url;
     this.modelUrl = modelUrl;
     this.#server = server;
     this.#environment = environment;
-    this.#resources = resources;
   }
 
-  static async start(runtimes: number, signal: AbortSignal): Promise<Cluster> {
+  /** Connects as a tenant. */
+  as(name: string): Connection {
+    return this.#resources.use(openConnection({ address: this.#url, token: tokenOf(name) }));
+  }
+
+  static async start(
+    runtimes: number,
+    signal: AbortSignal,
+    { settings = {}, tenants = [] }: ClusterOptions = {},
+  ): Promise<Cluster> {
     await using starting = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), "reeve-bench-"));
     starting.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -70,11 +92,12 @@ export class Cluster implements AsyncDisposable {
       REEVE_APPROVALS_LISTEN: `127.0.0.1:${approvals}`,
       REEVE_APPROVALS_URL: `http://127.0.0.1:${approvals}`,
       REEVE_INTERNAL_TOKEN: "internal-token-0123456789",
-      REEVE_TOKENS: `${token}=bench/driver`,
+      REEVE_TOKENS: [tenant, ...tenants].map((name) => `${tokenOf(name)}=${name}/driver`).join(","),
       REEVE_MCP_CONFIG: writeMcpConfig(folder),
       REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
       OPENAI_API_KEY: "none",
       OPENAI_BASE_URL: modelUrl,
+      ...settings,
     };
     const url = `http://127.0.0.1:${gateway}`;
     const cluster = new Cluster(server, { url, modelUrl }, environment, starting.move());

@@ -8,6 +8,7 @@ import { againstLocal } from "./benchmarks/against-local.ts";
 import { containers } from "./benchmarks/containers.ts";
 import { clients } from "./benchmarks/clients.ts";
 import { conversation } from "./benchmarks/conversation.ts";
+import { fair } from "./benchmarks/fair.ts";
 import { fanOut } from "./benchmarks/fan-out.ts";
 import { fold } from "./benchmarks/fold.ts";
 import { isolation } from "./benchmarks/isolation.ts";
@@ -42,6 +43,7 @@ const benchmarks = [
   takeover,
   againstLocal,
   streams,
+  fair,
   containers,
   clients,
 ];

@@ -32,8 +32,10 @@ export interface ChannelTemplate {
 /** The lanes of a work queue, as the descriptor of its messages declares them. */
 export interface LanesTemplate {
   readonly count: number;
-  /** Returns the subject of a lane, from 0 to `count - 1`. */
-  subject(lane: number): string;
+  /** Returns the subject of a tenant's messages in a lane, from 0 to `count - 1`. Throws like that of the channel. */
+  subject(lane: number, tenant: string): string;
+  /** Returns the wildcard of all messages in a lane. */
+  wildcard(lane: number): string;
 }
 
 /** Returns the channel that `schema` declares. Throws when it declares none, which is a bug in the contracts. */
@@ -54,7 +56,8 @@ export function channelOf(schema: DescMessage): ChannelTemplate {
     stream,
     lanes: lanes && {
       count: lanes.count,
-      subject: (lane) => fill(lanes.subject, { lane: String(lane) }),
+      subject: (lane, tenant) => fill(lanes.subject, { lane: String(lane), tenant }),
+      wildcard: (lane) => wildcardOf(lanes.subject.replace("{lane}", String(lane))),
     },
   };
 }

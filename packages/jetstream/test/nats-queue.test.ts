@@ -97,6 +97,30 @@ test("a taker takes runs from every lane, and those of versions without lanes", 
   await expect(taking.next()).rejects.toThrow("enough");
 });
 
+// Requirement: HOST-10
+test("a tenant that shares a lane with a longer queue uses its other lane", async () => {
+  await using own = await NatsBench.open();
+  const nats = await own.connect();
+  const queue = await openDispatchQueue(nats, { ackWaitMs: 5_000, isConsumer: true });
+  const { count = 0 } = channelOf(DispatchSchema).lanes ?? {};
+  const [long] = lanesOf("acme", count);
+  const tenants = Array.from({ length: 100 }, (_, tenant) => `tenant_${tenant}`);
+  const other = tenants.find((tenant) => lanesOf(tenant, count)[0] === long) ?? "";
+  const publish = (tenant: string, run: number) =>
+    queue.publish(create(DispatchSchema, { tenant }), { dedupeId: `${tenant}_${run}` }, signal);
+  for (let run = 0; run < 50; run++) await publish("acme", run);
+  // A writer that knows the lanes of a second ago may still use the first one.
+  const writer = await openDispatchQueue(await own.connect(), { ackWaitMs: 5_000 });
+  await writer.publish(create(DispatchSchema, { tenant: other }), { dedupeId: other }, signal);
+  const manager = await jetstreamManager(nats.connection);
+  const subjects_filter = "dispatch.lane.>";
+  const { state } = await manager.streams.info("DISPATCH", { subjects_filter });
+  expect(state.subjects).toEqual({
+    [`dispatch.lane.${long}.acme`]: 50,
+    [`dispatch.lane.${lanesOf(other, count)[1]}.${other}`]: 1,
+  });
+});
+
 test("a taker restores what others changed in its queue", async () => {
   await using own = await NatsBench.open();
   const nats = await own.connect();

@@ -81,7 +81,11 @@ describe("the settings of a stream", () => {
     await openDispatchQueue(nats, { ackWaitMs: 1_000 });
     const { config } = await streams.info("DISPATCH");
     expect(config).toMatchObject(newer);
-    expect(config.subjects.toSorted()).toEqual(["dispatch.lane.*", "dispatch.run", "elsewhere.>"]);
+    expect(config.subjects.toSorted()).toEqual([
+      "dispatch.lane.*.*",
+      "dispatch.run",
+      "elsewhere.>",
+    ]);
   });
 });
 

@@ -132,7 +132,7 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
     ["gateway", "runtime"],
   ],
   ["dispatch a run", "dispatch.run", ["gateway", "runtime", "approvals"]],
-  ["dispatch a run in a lane", "dispatch.lane.7", ["gateway", "runtime", "approvals"]],
+  ["dispatch a run in a lane", "dispatch.lane.7.acme", ["gateway", "runtime", "approvals"]],
   ["take a run from a lane", "$JS.API.CONSUMER.MSG.NEXT.DISPATCH.lane-7", ["runtime"]],
   ["settle a run of a lane", "$JS.ACK.DISPATCH.lane-7.1.1.1.1.0", ["runtime", "toolhost"]],
   ["take a run from the queue", "$JS.API.CONSUMER.MSG.NEXT.DISPATCH.runtime", ["runtime"]],

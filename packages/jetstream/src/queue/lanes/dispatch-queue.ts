@@ -1,8 +1,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
+import type { LanesTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
-import { lanesOf } from "@reeve/contracts/lane";
 import { storedReadOptions } from "@reeve/contracts/nesting";
 import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
@@ -21,6 +21,8 @@ import { checkMs, maxUnsettled, retryMs } from "../nats.ts";
 import type { Delivery, WorkQueue } from "../port.ts";
 import { countDelivery } from "../queue-metrics.ts";
 import { QueueWriter } from "../queue-writer.ts";
+import { LaneChoice } from "./lane-choice.ts";
+import { laneConsumer, natsBacklogs } from "./nats-backlogs.ts";
 import type { LaneSource } from "./lane-taker.ts";
 import { LaneTaker } from "./lane-taker.ts";
 import type { LanePull } from "./lane-turns.ts";
@@ -28,7 +30,7 @@ import type { PullEnd } from "./pull.ts";
 import { pull, pullGraceMs, pullMs } from "./pull.ts";
 import type { PulledMessage } from "./pulled-message.ts";
 
-/** A subject of the queue, and the durable consumer through which its messages are taken. */
+/** The subjects of a lane, and the durable consumer through which its messages are taken. */
 interface Lane {
   readonly subject: string;
   readonly durable: string;
@@ -40,12 +42,20 @@ const sharedConsumer = "runtime";
 
 /** Returns the lanes from which runs are taken: one for each lane of the contracts, and last that of versions without lanes. */
 export function dispatchLanes(): readonly Lane[] {
-  const { lanes } = channelOf(DispatchSchema);
-  const numbers = [...Array(lanes?.count ?? 0).keys()];
+  const lanes = lanesTemplate();
   return [
-    ...numbers.map((lane) => ({ subject: lanes?.subject(lane) ?? "", durable: `lane-${lane}` })),
+    ...Array.from({ length: lanes.count }, (_, lane) => ({
+      subject: lanes.wildcard(lane),
+      durable: laneConsumer(lane),
+    })),
     { subject: sharedSubject, durable: sharedConsumer },
   ];
+}
+
+function lanesTemplate(): LanesTemplate {
+  const { lanes } = channelOf(DispatchSchema);
+  if (lanes === undefined) throw new Error("the contracts declare no lanes for runs");
+  return lanes;
 }
 
 /** Opens the queue of runs that need a worker. Tenants share its takers fairly: each of them has lanes of its own or shares them. */
@@ -71,7 +81,8 @@ export async function openDispatchQueue(
   await Promise.all(
     lanes.map((lane) => untilConsumerIsReady(connection, lane.durable, () => restore(lane))),
   );
-  return new DispatchQueue(connection, { ...timeouts, stream, lanes, restore });
+  const choice = new LaneChoice(natsBacklogs(manager, stream.name, lanesTemplate()));
+  return new DispatchQueue(connection, { ...timeouts, stream, lanes, restore, choice });
 }
 
 interface OpenDispatchQueue extends QueueTimeouts {
@@ -79,30 +90,33 @@ interface OpenDispatchQueue extends QueueTimeouts {
   readonly lanes: readonly Lane[];
   /** Creates the consumer of a lane again if it was removed, and restores its settings. */
   readonly restore: (lane: Lane) => Promise<void>;
+  readonly choice: LaneChoice;
 }
 
 class DispatchQueue implements WorkQueue<Dispatch> {
   readonly #connection: NatsConnection;
   readonly #queue: OpenDispatchQueue;
-  readonly #writers: readonly QueueWriter<typeof DispatchSchema>[];
+  readonly #publisher: StreamPublisher;
 
   constructor(connection: NatsConnection, queue: OpenDispatchQueue) {
     this.#connection = connection;
     this.#queue = queue;
-    const publisher = new StreamPublisher(connection);
-    const place = { schema: DispatchSchema, stream: queue.stream, name: sharedSubject };
-    this.#writers = queue.lanes.map(
-      ({ subject }) => new QueueWriter(connection, { ...place, subject }, publisher),
-    );
+    this.#publisher = new StreamPublisher(connection);
   }
 
-  publish(...[message, ...rest]: Parameters<WorkQueue<Dispatch>["publish"]>): Promise<number> {
-    const [lane] = lanesOf(message.tenant, this.#queue.lanes.length - 1);
-    return this.#writer(lane).publish(message, ...rest);
+  async publish(
+    message: Dispatch,
+    options: { readonly dedupeId: string },
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { tenant } = message;
+    const lane = await this.#queue.choice.of(tenant, signal);
+    const writer = this.#writer(lanesTemplate().subject(lane, tenant));
+    return await writer.publish(message, options, signal);
   }
 
   holds(sequence: number, signal: AbortSignal): Promise<boolean> {
-    return this.#writer(0).holds(sequence, signal);
+    return this.#writer(sharedSubject).holds(sequence, signal);
   }
 
   async *take(permits: number | Semaphore, signal: AbortSignal): AsyncIterable<Delivery<Dispatch>> {
@@ -180,10 +194,10 @@ class DispatchQueue implements WorkQueue<Dispatch> {
     return lane;
   }
 
-  #writer(index: number): QueueWriter<typeof DispatchSchema> {
-    const writer = this.#writers[index];
-    if (writer === undefined) throw new RangeError(`the dispatch queue has no lane ${index}`);
-    return writer;
+  #writer(subject: string): QueueWriter<typeof DispatchSchema> {
+    const { stream } = this.#queue;
+    const place = { schema: DispatchSchema, stream, subject, name: sharedSubject };
+    return new QueueWriter(this.#connection, place, this.#publisher);
   }
 }
 

@@ -83,14 +83,15 @@ export const ChannelSchema: GenMessage<Channel> = /*@__PURE__*/
  *
  * The lanes of a tenant follow from SHA-256 over its name in UTF-8. The first lane is byte 0 modulo
  * `count`. The second one is the lane that follows the first after 1 + (byte 1 modulo (count - 1))
- * steps, modulo `count`. A writer chooses the one in which fewer messages wait, and the first one if
- * it does not know, or if the numbers are equal.
+ * steps, modulo `count`. A writer chooses the one in which fewer messages of other tenants wait, and
+ * the first one if it does not know, or if the difference is small.
  *
  * @generated from message reeve.bus.v1.Lanes
  */
 export type Lanes = Message<"reeve.bus.v1.Lanes"> & {
   /**
-   * Subject template. It has one placeholder, `{lane}`, for the number of the lane, from 0.
+   * Subject template with the placeholders `{lane}`, for the number of the lane from 0, and
+   * `{tenant}`.
    *
    * @generated from field: string subject = 1;
    */
