@@ -7,6 +7,14 @@ const signal = new AbortController().signal;
 const lanes = 8;
 const tenants = Array.from({ length: 1_000 }, (_, tenant) => `tenant-${tenant}`);
 
+async function failing(): Promise<number> {
+  return await Promise.reject(new Error("away"));
+}
+
+async function silent(): Promise<number> {
+  return await new Promise(() => undefined);
+}
+
 /** Backlogs in memory, to which each choice adds a message. */
 class Backlogs implements LaneBacklogs {
   readonly count = lanes;
@@ -51,8 +59,6 @@ test("a tenant behind the long queue of another one moves to its second lane", a
 
 test("without an answer of the store, a message goes to the first lane of its tenant", async () => {
   const [first] = lanesOf("acme", lanes);
-  const failing = async () => await Promise.reject(new Error("away"));
-  const silent = async () => await new Promise<number>(() => undefined);
   for (const waiting of [failing, silent]) {
     const choice = new LaneChoice({ count: lanes, waiting, ofTenant: waiting });
     expect(await choice.of("acme", signal)).toBe(first);
@@ -61,7 +67,10 @@ test("without an answer of the store, a message goes to the first lane of its te
 
 test("a writer asks about a lane once a second at most", async () => {
   let asked = 0;
-  const waiting = async () => await Promise.resolve(asked++ * 0);
+  const waiting = async () => {
+    asked += 1;
+    return await Promise.resolve(0);
+  };
   let time = 0;
   const choice = new LaneChoice({ count: lanes, waiting, ofTenant: waiting }, () => time);
   for (let run = 0; run < 100; run++) await choice.of("acme", signal);
