@@ -52,4 +52,15 @@ describe("the expiry of an approval", () => {
   ])("changes nothing when the approval was %s just before", async (_, closing) => {
     expect(await expiredAfter(closing)).toEqual([]);
   });
+
+  test("is unavailable while the log of the open run is read without the approval", async () => {
+    const log = memoryRunLog();
+    const ports = { log, dispatch: new MemoryWorkQueue<Dispatch>() };
+    const key = freshRun();
+    const missing = { kind: "unavailable" };
+    await expect(expireApproval(ports, key, approvalId, signal)).rejects.toMatchObject(missing);
+    const created = { case: "runCreated", value: { tenant: key.tenant } } as const;
+    await appendEvents(log, key, emptyTail, eventsAfter(0, created), signal);
+    await expect(expireApproval(ports, key, approvalId, signal)).rejects.toMatchObject(missing);
+  });
 });

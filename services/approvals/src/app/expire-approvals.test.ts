@@ -118,6 +118,49 @@ test("an expiry that the store refuses is retried with a growing delay until it 
   expect(attempts()).toBe(5);
 });
 
+test("an expiry is retried while a server that is cut off answers without the approval", async () => {
+  const ports = await expiring();
+  let reads = 0;
+  const created = await ports.log.read(runKey, emptyTail, never);
+  const stale: RunLog = {
+    append: (...args) => ports.log.append(...args),
+    // The log before the approval was requested.
+    read: (...args) =>
+      ++reads > 2
+        ? ports.log.read(...args)
+        : Promise.resolve({ ...created, events: created.events.slice(0, 2) }),
+    follow: (...args) => ports.log.follow(...args),
+  };
+  await using _ = expiry({ ...ports, log: stale });
+  await until(() => ports.clock.sleepers === 1);
+  await ports.clock.advance(minute);
+  for (const [index, restMs] of [1_000, 2_000].entries()) {
+    await until(() => reads === index + 1 && ports.clock.sleepers === 1);
+    await ports.clock.advance(restMs);
+  }
+  await until(hasExpired(ports));
+  expect(reads).toBe(3);
+});
+
+test("the approval of a deleted run is settled once a gateway has confirmed the deletion", async () => {
+  const ports = await expiring();
+  await ports.log.remove(runKey, never);
+  let asked = 0;
+  const failed = new Failure("unavailable", ErrorReason.UNAVAILABLE, "no gateway answers");
+  const logEnds: ApprovalPorts["logEnds"] = {
+    last: (...args) => (++asked > 1 ? ports.logEnds.last(...args) : Promise.reject(failed)),
+  };
+  await using _ = expiry({ ...ports, logEnds });
+  await until(() => ports.clock.sleepers === 1);
+  await ports.clock.advance(minute);
+  await until(() => asked === 1 && ports.clock.sleepers === 1);
+  await ports.clock.advance(1_000);
+  await until(() => asked === 2 && ports.clock.sleepers === 1);
+  await ports.clock.advance(60 * minute);
+  await until(() => ports.clock.sleepers === 1);
+  expect(asked).toBe(2);
+});
+
 test("after a restart, the expiry times come from the inbox, and only due approvals expire", async () => {
   const ports = await expiring();
   const later = timestampFromMs(noon + 60 * minute);

@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
+import { runOfApproval } from "@reeve/run/approvals/approval-id";
 import { expireApproval } from "@reeve/run/approvals/expire-approval";
 import { runTogether } from "@reeve/platform/async/run-together";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -12,8 +13,8 @@ const maxSleepMs = 60_000;
 
 /**
  * Expires approvals at their expiry time, by a fact in the log of their run. The times come from the inbox, so that they
- * survive restarts; an approval that has been decided stays decided. An expiry that the store refuses is retried until it
- * succeeds. Rejects if the watch of the inbox breaks.
+ * survive restarts; an approval that has been decided stays decided. An expiry that the store refuses, or whose approval the
+ * store does not find in the log of an open run, is retried until it succeeds. Rejects if the watch of the inbox breaks.
  */
 export async function expireApprovals(
   ports: ApprovalPorts,
@@ -76,9 +77,10 @@ async function expireDue(
   }
 }
 
+/** Nothing rests on what the inbox or the log lack, unless a gateway has confirmed that the run was deleted. */
 async function expire(ports: ApprovalPorts, key: string, signal: AbortSignal): Promise<void> {
   const [tenant = "", approvalId = ""] = key.split(".");
-  const row = await ports.inbox.get(key, signal);
-  if (row === undefined) return;
-  await expireApproval(ports, { tenant, run: row.record.runId }, approvalId, signal);
+  const run = { tenant, run: runOfApproval(approvalId) };
+  const { tail } = await ports.logEnds.last(run, signal);
+  if (tail.sequence > 0) await expireApproval(ports, run, approvalId, signal);
 }
