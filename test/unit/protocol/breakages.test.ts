@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import {
+  acknowledgesForOthers,
   appendsIgnoringTail,
+  cancelsOnlyTheRun,
+  decidesWithoutReading,
+  leavesCallsOpen,
   callsUnwatched,
   claimsNameNoDelivery,
   claimsNameNoMessage,
@@ -18,7 +22,15 @@ import {
 import { Counterexample, explore, walkRandomly } from "./explore.ts";
 import type { Breakage } from "./play.ts";
 import type { Scenario } from "./scenarios.ts";
-import { approving, fresh, messaging, parked, repeating } from "./scenarios.ts";
+import {
+  approving,
+  decidedTwice,
+  endless,
+  fresh,
+  messaging,
+  parked,
+  repeating,
+} from "./scenarios.ts";
 
 /** Returns the counterexample that exploring a broken protocol finds, as text. */
 async function counterexampleOf(
@@ -82,6 +94,27 @@ describe("the exploration finds a protocol that is broken on purpose", () => {
     ["no worker watches the requests of calls", fresh(plain), callsUnwatched, 1, /forgotten/],
     ["journals ignore the tail", fresh(plain), journalsIgnoringTail, 1, /again|after its end/],
     [
+      "decisions are appended without reading the log again",
+      decidedTwice,
+      decidesWithoutReading,
+      0,
+      /confirmed decision of \w+ does not count/,
+    ],
+    [
+      "a worker acknowledges a message that belongs to another one",
+      fresh({}),
+      acknowledgesForOthers,
+      1,
+      /worker \d removes the message of worker \d, who owns the run/,
+    ],
+    [
+      "a toolhost acknowledges a request that belongs to another one",
+      fresh({ ...plain, isSlow: true }),
+      acknowledgesForOthers,
+      2,
+      /removes the (message|request) of/,
+    ],
+    [
       "a toolhost asks no other one whether it executes a call",
       fresh({ ...plain, isSlow: true }),
       asksNoHost,
@@ -101,13 +134,25 @@ describe("the exploration finds a protocol that is broken on purpose", () => {
   );
 });
 
-describe("the exploration finds forwarding toolhosts that are broken on purpose", () => {
+describe("random walks find a protocol that is broken on purpose", () => {
   test.each<[string, Scenario, Breakage, RegExp]>([
     [
       "forwarded calls reach no toolhost",
       fresh({ ...routed, tool: "plain" }),
       losesForwardedCalls,
       /forgotten/,
+    ],
+    [
+      "nobody withdraws the calls of a cancelled run",
+      endless,
+      leavesCallsOpen,
+      /outlasts its run|after the confirmed/,
+    ],
+    [
+      "a cancellation reaches the log of the run only",
+      endless,
+      cancelsOnlyTheRun,
+      /after the confirmed cancellation/,
     ],
   ])(
     "when %s",

@@ -4,6 +4,7 @@ import { RunClaimedSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { Log, Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
+import type { CancelPorts } from "@reeve/run/commands/cancel-run";
 import type { Breakage } from "./play.ts";
 
 /** Appends without comparing the tail: retries against whatever the log holds now. */
@@ -46,6 +47,42 @@ export const parksWithoutReading: Breakage = {
     return await log.append(key, now, renumbered(events, now), signal);
   },
 };
+
+/** Clients append their decisions to the current end of the log, even if others were appended since they read it. */
+export const decidesWithoutReading: Breakage = {
+  outside: (ports) => {
+    const { log } = ports;
+    const append: typeof log.append = async (key, _, events, signal) => {
+      const { tail: now } = await log.read(key, emptyTail, signal);
+      return await log.append(key, now, renumbered(events, now), signal);
+    };
+    return { ...ports, log: { read: log.read, follow: log.follow, append } };
+  },
+};
+
+/** A canceller withdraws no calls, and neither does the worker that releases the run. */
+export const leavesCallsOpen: Breakage = {
+  outside: (ports) => ({ ...ports, journal: withoutAppends(ports.journal) }),
+  worker: (ports) => ({
+    ...ports,
+    journal: { ...ports.journal, ...withoutAppends(ports.journal) },
+  }),
+};
+
+/** A cancellation that withdraws no calls and dispatches no worker. */
+export const cancelsOnlyTheRun: Breakage = {
+  outside: (ports) => ({ ...ports, journal: withoutAppends(ports.journal), dispatch: nowhere }),
+};
+
+/** A worker or a toolhost acknowledges a message that belongs to another one now. */
+export const acknowledgesForOthers: Breakage = { acknowledgesAbandoned: true };
+
+const nowhere = { publish: async () => 0 };
+
+/** A journal that accepts every fact and stores none. */
+function withoutAppends({ read }: CancelPorts["journal"]): CancelPorts["journal"] {
+  return { read, append: async (_, tail) => ({ kind: "appended", tail }) };
+}
 
 /** A claim does not name the message that caused it. */
 export const claimsNameNoMessage: Breakage = {

@@ -3,10 +3,11 @@ import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import type { Log } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { CancelPorts } from "@reeve/run/commands/cancel-run";
 import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 
-export const key: RunKey = { tenant: "acme", run: "run_1" };
+export const key: RunKey = { tenant: "acme", run: "run_simulated" };
 /** Returns a signal that never aborts. Each world has its own: listeners of earlier worlds would slow down later ones. */
 export function never(): AbortSignal {
   return new AbortController().signal;
@@ -14,8 +15,8 @@ export function never(): AbortSignal {
 
 /** The behavior of the simulated run. */
 export interface Play {
-  /** Whether the model calls a tool before it answers. */
-  readonly tool?: "plain" | "approved" | "idempotent";
+  /** Whether the model calls a tool before it answers. `endless`: the call ends only when it is aborted. */
+  readonly tool?: "plain" | "approved" | "idempotent" | "endless";
   readonly workers?: number;
   readonly toolhosts?: number;
   /**
@@ -38,8 +39,12 @@ export interface Breakage {
   readonly isUnswept?: boolean;
   /** The faults that may happen; absent: all. */
   readonly faults?: RegExp;
+  /** Whether workers and toolhosts acknowledge messages that belong to others. */
+  readonly acknowledgesAbandoned?: boolean;
   /** Whether dispatches of external writers get lost. */
   readonly isSilent?: boolean;
+  /** Changes the ports of a writer that does not own the run. */
+  readonly outside?: (ports: CancelPorts) => CancelPorts;
   /** Changes the ports of a worker. */
   readonly worker?: (ports: RunPorts) => RunPorts;
   /** Changes the ports of a toolhost. */

@@ -49,8 +49,9 @@ export function countingTool(scheduler: Scheduler, actor: Actor, play: Play, rul
   return {
     descriptor: catalogFor(play).tools[0] ?? create(ToolDescriptorSchema),
     async call({ callId }, signal) {
-      rules.begins(actor.name, callId, play.tool === "idempotent");
-      await takesTime(scheduler, actor, play, "executes the call", signal);
+      rules.begins(actor.name, callId, play);
+      if (play.tool === "endless") await neverEnds(scheduler, actor, signal);
+      else await takesTime(scheduler, actor, play, "executes the call", signal);
       return { content: "1", isError: false };
     },
   };
@@ -74,6 +75,11 @@ async function takesTime(
 ): Promise<void> {
   const isTrivial = () => isSlow !== true;
   await scheduler.act({ actor, label, kind: "look", isTrivial, signal, ...nothing });
+}
+
+async function neverEnds(scheduler: Scheduler, actor: Actor, signal: AbortSignal): Promise<void> {
+  const label = "executes the call";
+  await scheduler.act({ actor, label, kind: "look", signal, ...nothing, isPossible: () => false });
 }
 
 /** An act whose only effect is that time passes. */

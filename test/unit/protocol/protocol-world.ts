@@ -35,6 +35,8 @@ const heartbeatMs = 2 ** 31 - 1;
 /** A run with its workers, its toolhosts, and its external writers, over one store. */
 export class ProtocolWorld implements World {
   readonly scheduler = new Scheduler();
+  /** What happens when no actor can act, before each sweep. */
+  readonly rounds: ((round: number) => void)[] = [];
   readonly #executions = new ExecutionModel(this.scheduler);
   readonly rules: Rules;
   readonly log: LogModel<RunKey, RunEvent>;
@@ -83,13 +85,21 @@ export class ProtocolWorld implements World {
       append: breakage.journalAppend?.(journals),
       isPrompt: play.isSlow !== true,
     });
+    const { acknowledgesAbandoned } = breakage;
     this.dispatch = new QueueModel("dispatch", this.scheduler, {
       dedupes: breakage.dedupes ?? true,
+      onAcknowledged: (...of) => this.rules.dispatchRemoved(...of),
+      acknowledgesAbandoned,
     });
     const { routed } = play;
     const stream = { last: 0 };
     const isInterchangeable = routed === undefined;
-    this.calls = new QueueModel("request", this.scheduler, { stream, isInterchangeable });
+    this.calls = new QueueModel("request", this.scheduler, {
+      stream,
+      isInterchangeable,
+      ...(isInterchangeable && { onAcknowledged: (...of) => this.rules.requestRemoved(...of) }),
+      acknowledgesAbandoned,
+    });
     this.#routing = routed && this.#route(stream, routed === "mistaken" ? 1 : 0);
   }
 
@@ -120,7 +130,12 @@ export class ProtocolWorld implements World {
   outside(actor: Actor): CancelPorts {
     const { publish } =
       this.#breakage.isSilent === true ? discardingQueue : this.dispatch.of(actor);
-    return { log: this.log.of(actor), journal: this.journal.of(actor), dispatch: { publish } };
+    const ports = {
+      log: this.log.of(actor),
+      journal: this.journal.of(actor),
+      dispatch: { publish },
+    };
+    return this.#breakage.outside?.(ports) ?? ports;
   }
 
   /** Lets the actors act until none can. */
@@ -217,6 +232,7 @@ export class ProtocolWorld implements World {
       if (this.#play.tool !== undefined && !this.#hasToolhost) {
         this.host(`toolhost of round ${round}`);
       }
+      for (const begin of this.rounds) begin(round);
       this.scheduler.waitsLeft = maxWaits;
       await this.#untilQuiet(note);
       if (this.#breakage.isUnswept !== true) {

@@ -12,6 +12,10 @@ interface QueueModelOptions {
   readonly stream?: StreamPlaces;
   /** Whether all consumers are interchangeable. */
   readonly isInterchangeable?: boolean;
+  /** Receives each acknowledgement that removes a message. */
+  readonly onAcknowledged?: (actor: Actor, sequence: number) => void;
+  /** Whether a message that belongs to another actor is acknowledged: a broken protocol. */
+  readonly acknowledgesAbandoned?: boolean | undefined;
 }
 
 interface Queued<Message> {
@@ -34,17 +38,27 @@ export class QueueModel<Message> {
   readonly #dedupes: boolean;
   readonly #stream: StreamPlaces;
   readonly #isInterchangeable: boolean;
+  readonly #onAcknowledged: QueueModelOptions["onAcknowledged"];
+  readonly #acknowledgesAbandoned: boolean;
 
   constructor(
     name: string,
     scheduler: Scheduler,
-    { dedupes = true, stream = { last: 0 }, isInterchangeable = true }: QueueModelOptions = {},
+    {
+      dedupes = true,
+      stream = { last: 0 },
+      isInterchangeable = true,
+      onAcknowledged,
+      acknowledgesAbandoned = false,
+    }: QueueModelOptions = {},
   ) {
     this.#name = name;
     this.#scheduler = scheduler;
     this.#dedupes = dedupes;
     this.#stream = stream;
     this.#isInterchangeable = isInterchangeable;
+    this.#onAcknowledged = onAcknowledged;
+    this.#acknowledgesAbandoned = acknowledgesAbandoned;
   }
 
   /** Returns a published message, delivered or not. */
@@ -184,15 +198,21 @@ export class QueueModel<Message> {
       const act = { actor, label, kind: "say", happen: happened, outcomeOf: () => "" } as const;
       this.#scheduler.act({ ...act, drop: settle }).catch(() => undefined);
     };
+    const acknowledge = () => say("acknowledges", () => this.#acknowledge(actor, sequence));
     return {
       message,
       sequence,
       attempt: queued.deliveries.length,
       extend: () => undefined,
-      acknowledge: () => say("acknowledges", () => this.#remove(sequence)),
+      acknowledge,
       returnToQueue: () => say("gives back", () => isHeld() && offer(queued)),
-      abandon: settle,
+      abandon: this.#acknowledgesAbandoned ? acknowledge : settle,
     };
+  }
+
+  #acknowledge(actor: Actor, sequence: number): void {
+    if (this.holds(sequence)) this.#onAcknowledged?.(actor, sequence);
+    this.#remove(sequence);
   }
 
   #remove(sequence: number): void {

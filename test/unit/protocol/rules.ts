@@ -1,8 +1,11 @@
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { emptyHead, foldHead, pendingApprovals } from "@reeve/run/head/run-head";
+import { approvalsOf, emptyHead, foldHead, pendingApprovals } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
+import type { Play } from "./play.ts";
 import type { Actor } from "./scheduler.ts";
 
 /** The ownership of the run by one worker, at this moment. */
@@ -21,9 +24,13 @@ export class Rules {
   head: RunHead = emptyHead;
   /** Facts whose append was acknowledged to the writer. */
   readonly promised: ((head: RunHead) => string | undefined)[] = [];
+  /** Whether a client has received the confirmation of a cancellation. */
+  isCancelConfirmed = false;
   readonly #begun = new Map<string, number>();
   /** The toolhost that last started each call. */
   readonly #startedBy = new Map<string, string>();
+  /** The call that each request started. */
+  readonly #callOf = new Map<number, string>();
   readonly #finished = new Set<string>();
   readonly #ownership: Ownership;
 
@@ -49,7 +56,12 @@ export class Rules {
   }
 
   /** Checks the start of a call's execution. */
-  begins(host: string, callId: string, isIdempotent: boolean): void {
+  begins(host: string, callId: string, { tool }: Pick<Play, "tool">): void {
+    if (this.isCancelConfirmed)
+      this.violations.push(`${host} executes a call after the confirmed cancellation`);
+    if (tool === "approved" && !approvalsOf(this.head).some(isApproved))
+      this.violations.push(`${host} executes a call that nobody approved`);
+    const isIdempotent = tool === "idempotent";
     const count = (this.#begun.get(callId) ?? 0) + 1;
     this.#begun.set(callId, count);
     if (this.#finished.has(callId))
@@ -69,9 +81,34 @@ export class Rules {
         `${actor.name} takes a call from ${holder}, who is alive and executes it`,
       );
     }
-    if (facts.some(({ fact }) => fact.case === "started")) this.#startedBy.set(callId, actor.name);
+    for (const { fact } of facts) {
+      if (fact.case !== "started") continue;
+      this.#startedBy.set(callId, actor.name);
+      this.#callOf.set(Number(fact.value.requestSequence), callId);
+    }
     if (this.#finished.has(callId)) this.violations.push("a journal continues after its end");
     if (facts.some(isLast)) this.#finished.add(callId);
+  }
+
+  /** Checks an acknowledgement of a dispatch. It removes the message, also one that another worker holds. */
+  dispatchRemoved({ name }: Actor, sequence: number): void {
+    const { claim, parkedAt, status } = this.head;
+    if (claim === undefined || claim.worker === name || parkedAt !== undefined) return;
+    if (isTerminal(status) || Number(claim.dispatchSequence) !== sequence) return;
+    if (this.#ownership.isLiveOwner(claim.worker, sequence))
+      this.violations.push(`${name} removes the message of ${claim.worker}, who owns the run`);
+  }
+
+  /**
+   * Checks an acknowledgement of a request by a toolhost that forwards nothing. One that does may be late: the owner of the run
+   * then publishes the request again.
+   */
+  requestRemoved({ name }: Actor, sequence: number): void {
+    const callId = this.#callOf.get(sequence) ?? "";
+    const host = this.#startedBy.get(callId);
+    if (host === undefined || host === name || this.#finished.has(callId)) return;
+    if (this.#ownership.isExecuting(host, callId))
+      this.violations.push(`${name} removes the request of ${host}, who executes the call`);
   }
 
   /** Returns the violations in a world in which no actor can act and all repairs have run. */
@@ -82,6 +119,10 @@ export class Rules {
       head.parkedAt === head.lastSequence &&
       pendingApprovals(head).length > 0;
     if (!isTerminal(head.status) && !waits) violations.push("the run is forgotten");
+    for (const callId of this.#startedBy.keys()) {
+      if (isTerminal(head.status) && !this.#finished.has(callId))
+        violations.push("a call outlasts its run");
+    }
     for (const isKept of this.promised) {
       const broken = isKept(head);
       if (broken !== undefined) violations.push(broken);
@@ -111,6 +152,10 @@ export class Rules {
     if (claim?.worker !== actor.name)
       this.violations.push(`${actor.name} writes to a run that it lost`);
   }
+}
+
+function isApproved({ state }: Approval): boolean {
+  return state === ApprovalState.APPROVED;
 }
 
 function isLast({ fact: { case: kind } }: ToolCallFact): boolean {

@@ -1,16 +1,25 @@
 import { create } from "@bufbuild/protobuf";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
-import { DispatchSchema } from "@reeve/contracts/run";
+import {
+  ApprovalSchema,
+  ApprovalState,
+  DecideApprovalRequestSchema,
+} from "@reeve/contracts/approval";
+import { DispatchSchema, RunStatus } from "@reeve/contracts/run";
+import { allRoles } from "@reeve/platform/rpc/roles";
+import { decideApproval } from "@reeve/run/approvals/decide-approval";
+import { expireApproval } from "@reeve/run/approvals/expire-approval";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { approvalsOf, messageOf, pendingApprovals } from "@reeve/run/head/run-head";
+import { approvalOf, approvalsOf, messageOf, pendingApprovals } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { Breakage, Play } from "./play.ts";
 import { key, never } from "./play.ts";
+import { sleeping } from "./players.ts";
 import { ProtocolWorld } from "./protocol-world.ts";
+import type { Actor } from "./scheduler.ts";
 
 /** Creates the same world each time. */
 export type Scenario = (breakage?: Breakage) => Promise<ProtocolWorld>;
@@ -100,12 +109,69 @@ export function messaging(name = "sender"): Other {
 
 /** A client cancels the run. */
 export const cancelling: Other = (world) =>
-  world.start("canceller", async (actor) => {
-    await cancelRun(world.outside(actor), key, { requestedBy: "ann", reason: "enough" }, never());
-    world.rules.promised.push(({ status }) =>
-      isTerminal(status) ? undefined : "a cancelled run continues",
+  world.start("canceller", (actor) => cancel(world, actor));
+
+/** A client cancels the run, and again until that is confirmed. */
+const cancellingUntilConfirmed: Other = (world) => {
+  cancelling(world);
+  world.rounds.push((round) => {
+    if (world.rules.isCancelConfirmed) return;
+    world.start(`canceller of round ${round}`, (actor) => cancel(world, actor));
+  });
+};
+
+async function cancel(world: ProtocolWorld, actor: Actor): Promise<void> {
+  const by = { requestedBy: "ann", reason: "enough" };
+  const { status } = await cancelRun(world.outside(actor), key, by, never());
+  world.rules.isCancelConfirmed = status === RunStatus.CANCELLED;
+  world.rules.promised.push((head) =>
+    isTerminal(head.status) ? undefined : "a cancelled run continues",
+  );
+}
+
+/** A person decides the pending approval. A decision that is confirmed stands. */
+export function deciding(name: string, approved: boolean): Other {
+  return (world) =>
+    world.start(name, async (actor) => {
+      const approvalId = await pendingApproval(world, actor);
+      const principal = { tenant: key.tenant, subject: name, roles: allRoles };
+      const clock = { now: () => 0, sleep: sleeping(world.scheduler, actor) };
+      const ports = { ...world.outside(actor), clock, steadyClock: clock };
+      const request = create(DecideApprovalRequestSchema, { approvalId, approved });
+      await decideApproval(ports, principal, request, never());
+      const decided = approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
+      world.rules.promised.push((head) => {
+        const { state, decision } = approvalOf(head, approvalId) ?? {};
+        const stands = state === decided && decision?.decidedBy === name;
+        return stands ? undefined : `the confirmed decision of ${name} does not count`;
+      });
+    });
+}
+
+/** The pending approval expires. */
+export const expiring: Other = (world) =>
+  world.start("timer", async (actor) => {
+    const approvalId = await pendingApproval(world, actor);
+    await expireApproval(world.outside(actor), key, approvalId, never());
+    world.rules.promised.push((head) =>
+      approvalOf(head, approvalId)?.state === ApprovalState.PENDING
+        ? "an expired approval is pending"
+        : undefined,
     );
   });
+
+/** Resolves when the run has a pending approval. */
+async function pendingApproval(world: ProtocolWorld, actor: Actor): Promise<string> {
+  const pending = () => pendingApprovals(world.rules.head)[0]?.approvalId;
+  return await world.scheduler.act({
+    actor,
+    label: "sees an approval",
+    kind: "look",
+    isPossible: () => pending() !== undefined,
+    happen: async () => pending() ?? "",
+    outcomeOf: () => "",
+  });
+}
 
 function writing(
   name: string,
@@ -130,6 +196,11 @@ const two = { workers: 2, toolhosts: 2 } as const;
 /** A worker and two toolhosts, of which the second holds the run's files. */
 const routed = { workers: 1, toolhosts: 2, routed: "knowing" } as const;
 
+/** A person approves, and another one rejects. */
+export const decidedTwice = parked({}, deciding("ann", true), deciding("bob", false));
+/** A call that lasts until the run is cancelled. */
+export const endless = fresh({ workers: 1, tool: "endless" }, cancellingUntilConfirmed);
+
 /** Scenarios that are small enough to explore completely. */
 export const smallScenarios: readonly [
   readonly [string, Scenario],
@@ -143,6 +214,7 @@ export const smallScenarios: readonly [
   ["a decision after the park, and a sweeper", parked({}, approving(), sweeping)],
   ["a call and two toolhosts", fresh({ ...two, tool: "plain", isSlow: true })],
   ["an idempotent call", fresh({ ...two, tool: "idempotent", isSlow: true })],
+  ["two decisions after the park", decidedTwice],
 ];
 
 /** Larger scenarios that can be explored completely within seconds. */
@@ -169,6 +241,20 @@ export const wideScenarios: readonly (readonly [string, Scenario])[] = [
   [
     "a call and a cancellation",
     fresh({ ...two, tool: "plain", isSlow: true }, cancelling, sweeping),
+  ],
+  [
+    "a call that only its cancellation ends",
+    fresh({ ...two, tool: "endless", isSlow: true }, cancellingUntilConfirmed, sweeping),
+  ],
+  [
+    "two decisions and an expiry around the time of the park",
+    fresh(
+      { ...two, tool: "approved", isSlow: true },
+      deciding("ann", true),
+      deciding("bob", false),
+      expiring,
+      sweeping,
+    ),
   ],
   ["a call and a message", fresh({ ...two, tool: "plain", isSlow: true }, messaging(), repeating)],
   ["an idempotent call", fresh({ ...two, tool: "idempotent", isSlow: true }, sweeping)],
