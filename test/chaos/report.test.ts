@@ -41,14 +41,16 @@ test("the table of seeds shows each seed and the sums", () => {
     takeoverMs: [400, 900],
     interruptions: 5,
     longestPauseMs: 2_300,
+    longestPauseWithStoreMs: 1_800,
     faults: {},
     faultCount: 6,
     violations: [],
   };
-  const other = { ...report, seed: 2, takeoverMs: [], longestPauseMs: 700, violations: ["lost"] };
+  const shortest = { longestPauseMs: 700, longestPauseWithStoreMs: 700 };
+  const other = { ...report, seed: 2, takeoverMs: [], ...shortest, violations: ["lost"] };
   expect(seedTable([report, other]).split("\n").slice(2)).toEqual([
-    "| 1 | 1 | 1 | 3 | 6 | 2 | 0.9 s | 0.9 s | 4 | 3 | 1 (0) | 2.3 s | 0 |",
-    "| 2 | 1 | 1 | 3 | 6 | 2 |  |  | 4 | 3 | 1 (0) | 0.7 s | 1 |",
-    "| **all** | 2 | 2 | 6 | 12 | 4 | 0.9 s | 0.9 s | 8 | 6 | 2 (0) | 2.3 s | 1 |",
+    "| 1 | 1 | 1 | 3 | 6 | 2 | 0.9 s | 0.9 s | 4 | 3 | 1 (0) | 2.3 s (1.8 s) | 0 |",
+    "| 2 | 1 | 1 | 3 | 6 | 2 |  |  | 4 | 3 | 1 (0) | 0.7 s (0.7 s) | 1 |",
+    "| **all** | 2 | 2 | 6 | 12 | 4 | 0.9 s | 0.9 s | 8 | 6 | 2 (0) | 2.3 s (1.8 s) | 1 |",
   ]);
 });

@@ -43,12 +43,18 @@ export interface ChaosOptions {
   readonly ownDisks?: boolean | undefined;
   /** Folder for the logs of the services. */
   readonly logs?: string | undefined;
-  /** NATS servers that others started, and the faults that act on them. Absent: one server, with the faults of `faults.ts`. */
-  readonly store?:
-    | { readonly servers: readonly ChaosServer[]; readonly faults: readonly WeightedFault[] }
-    | undefined;
+  /** NATS servers that others started. Absent: one server, with the faults of `faults.ts`. */
+  readonly store?: ChaosStore | undefined;
   /** Receives each injected fault and the progress of the runs. */
   note(line: string): void;
+}
+
+export interface ChaosStore {
+  readonly servers: readonly ChaosServer[];
+  /** The faults that act on the servers. */
+  readonly faults: readonly WeightedFault[];
+  /** The milliseconds during which the store has answered so far. */
+  now(): number;
 }
 
 const never = new AbortController().signal;
@@ -78,6 +84,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   await reeves[0]?.agents.createAgent({ spec: workerAgent });
 
   const storeFaults = options.store?.faults ?? [];
+  const storeNow = () => options.store?.now() ?? performance.now();
   const over = new AbortController();
   const busy = new Set<string>();
   const injecting = Array.from({ length: options.parallelFaults }, (_, hand) => {
@@ -91,7 +98,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   let next = 0;
   const lane = async () => {
     for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
-      const client = new Client(reeves, randomFrom(seed, `client ${plan.index}`), patienceMs);
+      const random = randomFrom(seed, `client ${plan.index}`);
+      const client = new Client(reeves, random, { patienceMs, storeNow });
       const run = await client.carryOut(plan, `chaos-${seed}-${plan.index}`);
       const stuck = run.isGivenUp ? await whyStuck(cluster, run.runId) : undefined;
       seen.set(plan, { seen: run, stuck });
@@ -169,9 +177,9 @@ async function threadViolationsOf(
 function figuresOf(evidence: readonly RunEvidence[]) {
   const ends = evidence.map(({ stored }) => endOf(stored));
   // A turn of a thread waits for the turns before it, which would count as a pause.
-  const pauses = evidence
-    .filter(({ plan }) => plan.thread === undefined)
-    .map(({ seen }) => seen.longestPauseMs);
+  const single = evidence.filter(({ plan }) => plan.thread === undefined);
+  const longest = (pause: (seen: Seen) => number) =>
+    Math.round(Math.max(0, ...single.map(({ seen }) => pause(seen))));
   const sum = (figure: (known: RunEvidence) => number) =>
     evidence.reduce((total, known) => total + figure(known), 0);
   const count = (kind: string) =>
@@ -186,7 +194,8 @@ function figuresOf(evidence: readonly RunEvidence[]) {
     takeovers: count("runClaimed") - evidence.filter(({ stored }) => hasClaim(stored)).length,
     takeoverMs: evidence.flatMap(({ stored }) => takeoverPauses(stored)),
     interruptions: sum(({ seen }) => seen.interruptions),
-    longestPauseMs: Math.round(Math.max(0, ...pauses)),
+    longestPauseMs: longest(({ longestPauseMs }) => longestPauseMs),
+    longestPauseWithStoreMs: longest(({ longestPauseWithStoreMs }) => longestPauseWithStoreMs),
   };
 }
 

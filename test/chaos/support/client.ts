@@ -28,28 +28,37 @@ export interface Seen {
   readonly interruptions: number;
   /** The longest time without events, in milliseconds. */
   readonly longestPauseMs: number;
+  /** The longest time without events during which the store answered, in milliseconds. */
+  readonly longestPauseWithStoreMs: number;
   /** Whether the client gave up because the run had no new events. */
   readonly isGivenUp: boolean;
   /** Errors that a client must never see. */
   readonly errors: readonly string[];
 }
 
+interface ClientOptions {
+  /** How long a run may have no new events before the client gives up. */
+  readonly patienceMs: number;
+  /** The milliseconds during which the store has answered so far. */
+  storeNow(): number;
+}
+
 /** A client of several gateways. Repeats a request at any gateway until it gets an answer. */
 export class Client {
   readonly #gateways: readonly Connection[];
   readonly #random: Random;
-  readonly #patienceMs: number;
+  readonly #options: ClientOptions;
   readonly #errors: string[] = [];
   readonly #events: RunEvent[] = [];
   #interruptions = 0;
   #longestPauseMs = 0;
+  #longestPauseWithStoreMs = 0;
   #cancel: CancelAnswer = "none";
 
-  /** `patienceMs`: how long a run may have no new events before the client gives up. */
-  constructor(gateways: readonly Connection[], random: Random, patienceMs: number) {
+  constructor(gateways: readonly Connection[], random: Random, options: ClientOptions) {
     this.#gateways = gateways;
     this.#random = random;
-    this.#patienceMs = patienceMs;
+    this.#options = options;
   }
 
   /** Starts the run of a plan and acts as planned, until the run ends or has no new events for too long. */
@@ -58,7 +67,7 @@ export class Client {
     const { signal } = givenUp;
     const idle = setTimeout(
       () => givenUp.abort(new DOMException("the run has no new events", "TimeoutError")),
-      this.#patienceMs * (plan.thread === undefined ? 1 : threadTimeoutFactor),
+      this.#options.patienceMs * (plan.thread === undefined ? 1 : threadTimeoutFactor),
     );
     try {
       return await this.#carryOut(plan, requestId, {
@@ -115,9 +124,23 @@ export class Client {
       cancel: this.#cancel,
       interruptions: this.#interruptions,
       longestPauseMs: this.#longestPauseMs,
+      longestPauseWithStoreMs: this.#longestPauseWithStoreMs,
       isGivenUp: signal.aborted,
       errors: this.#errors,
     };
+  }
+
+  #now() {
+    return { wallMs: performance.now(), storeMs: this.#options.storeNow() };
+  }
+
+  /** Counts the pause that ends now, and returns the time. */
+  #pausedSince({ wallMs, storeMs }: { readonly wallMs: number; readonly storeMs: number }) {
+    const now = this.#now();
+    this.#longestPauseMs = Math.max(this.#longestPauseMs, now.wallMs - wallMs);
+    const withStoreMs = now.storeMs - storeMs;
+    this.#longestPauseWithStoreMs = Math.max(this.#longestPauseWithStoreMs, withStoreMs);
+    return now;
   }
 
   /** Watches all events of a run to its end. Resumes after interruptions. */
@@ -127,7 +150,7 @@ export class Client {
     signal: AbortSignal,
     onEvent: (event: RunEvent) => void,
   ): Promise<void> {
-    let lastMs = performance.now();
+    let last = this.#now();
     for (;;) {
       signal.throwIfAborted();
       const silent = new AbortController();
@@ -146,8 +169,7 @@ export class Client {
           clearTimeout(timer);
           timer = setTimeout(() => silent.abort(), streamIdleMs);
           if (events.length > 0) {
-            this.#longestPauseMs = Math.max(this.#longestPauseMs, performance.now() - lastMs);
-            lastMs = performance.now();
+            last = this.#pausedSince(last);
           }
           this.#events.push(...events);
           for (const event of events) onEvent(event);

@@ -66,6 +66,7 @@ function evidenceOf(stored: RunEvidence["stored"], status: RunStatus): RunEviden
     cancel: "none",
     interruptions: 0,
     longestPauseMs: 0,
+    longestPauseWithStoreMs: 0,
     isGivenUp: false,
     errors: [],
   } as const;

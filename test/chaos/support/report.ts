@@ -20,6 +20,8 @@ export interface ChaosReport {
   /** How often clients' streams broke or clients left them. */
   readonly interruptions: number;
   readonly longestPauseMs: number;
+  /** The longest pause, without the time during which the store did not answer. */
+  readonly longestPauseWithStoreMs: number;
   /** The number of faults by kind and target. */
   readonly faults: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly faultCount: number;
@@ -34,14 +36,19 @@ export function lineOf(report: ChaosReport): string {
     `seed ${seed}: ${completed} completed + ${cancelled} cancelled of ${runs} runs in ${seconds} s, ` +
     `${report.faultCount} faults, ${report.takeovers} takeovers, ${calls} calls, ${effects} effects, ` +
     `${unknownOutcomes} unknown outcomes (${report.falseAlarms} false alarms), ${report.interruptions} broken streams, ` +
-    `longest pause ${(report.longestPauseMs / 1_000).toFixed(1)} s, ${report.violations.length} violations`
+    `longest pause ${pauseOf(report)}, ${report.violations.length} violations`
   );
 }
 
 /** Returns the results of each seed, and of all, as a Markdown table. */
 export function seedTable(reports: readonly ChaosReport[]): string {
   const counts = "seed completed cancelled seconds faults takeovers";
-  const calls = ["calls", "effects", "outcomes unknown (false alarms)", "longest pause"];
+  const calls = [
+    "calls",
+    "effects",
+    "outcomes unknown (false alarms)",
+    "longest pause (with a store)",
+  ];
   const columns = [...counts.split(" "), "takeover p50", "p95", ...calls, "guarantees broken"];
   const sum = (figure: (report: ChaosReport) => number) =>
     reports.reduce((total, report) => total + figure(report), 0);
@@ -57,6 +64,10 @@ export function seedTable(reports: readonly ChaosReport[]): string {
     unknownOutcomes: sum(({ unknownOutcomes }) => unknownOutcomes),
     falseAlarms: sum(({ falseAlarms }) => falseAlarms),
     longestPauseMs: Math.max(0, ...reports.map(({ longestPauseMs }) => longestPauseMs)),
+    longestPauseWithStoreMs: Math.max(
+      0,
+      ...reports.map(({ longestPauseWithStoreMs }) => longestPauseWithStoreMs),
+    ),
     violations: reports.flatMap(({ violations }) => violations),
   };
   return [
@@ -76,9 +87,16 @@ function cellsOf(
     ...[0.5, 0.95].map((share) => secondsOf(quantile(takeoverMs, share))),
     ...[report.calls, report.effects].map(String),
     `${report.unknownOutcomes} (${report.falseAlarms})`,
-    secondsOf(report.longestPauseMs),
+    pauseOf(report),
     String(report.violations.length),
   ];
+}
+
+function pauseOf({
+  longestPauseMs,
+  longestPauseWithStoreMs,
+}: Pick<ChaosReport, "longestPauseMs" | "longestPauseWithStoreMs">): string {
+  return `${secondsOf(longestPauseMs)} (${secondsOf(longestPauseWithStoreMs)})`;
 }
 
 function secondsOf(ms: number | undefined): string {

@@ -7,6 +7,7 @@ import type { ChaosReport } from "../../chaos/support/report.ts";
 import { NatsCluster } from "../../support/nats-cluster.ts";
 import { canTraceDisks } from "../../support/traced-disk.ts";
 import { Routes } from "./routes.ts";
+import { StoreClock } from "./store-clock.ts";
 import { storeFaultsOf } from "./store-faults.ts";
 
 const never = new AbortController().signal;
@@ -41,6 +42,7 @@ export async function clusterChaos(options: ClusterChaosOptions): Promise<ChaosR
     ...(await provisionBuckets(nats, never)),
   ];
   for (const stream of streams) await servers.whole(stream);
+  await using clock = new StoreClock(await servers.connectAll());
   const faults = storeFaultsOf(servers, routes, { losePower, replace: hasLongFaults });
   return await chaos({
     ...options,
@@ -48,6 +50,7 @@ export async function clusterChaos(options: ClusterChaosOptions): Promise<ChaosR
     store: {
       servers: servers.servers.map(({ url, clientPort }) => ({ url, port: clientPort })),
       faults,
+      now: clock.now,
     },
   });
 }
