@@ -1,5 +1,4 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { AuditEventSchema } from "@reeve/contracts/audit";
 import type { StoredMessage, StreamMessages } from "../streams/stream-messages.ts";
 import type { AuditRange, AuditStart, StoredAuditEvent } from "./port.ts";
@@ -74,14 +73,14 @@ export class BackwardReader {
     return (await this.#highest({ low, high }, (found) => found.sequence < end, signal)) ?? low;
   }
 
-  /** Returns the position after the last event, from `first` on and before `end`, whose time is before `timeMs`. */
+  /** Returns the position after the last event, from `first` on and before `end`, that was stored before `timeMs`. */
   async #endBefore(
     timeMs: number,
     first: number,
     end: number,
     signal: AbortSignal,
   ): Promise<number> {
-    const isBefore = (found: StoredMessage) => found.sequence < end && timeOf(found) < timeMs;
+    const isBefore = (found: StoredMessage) => found.sequence < end && storedMsOf(found) < timeMs;
     const last = await this.#highest({ low: first - 1, high: end }, isBefore, signal);
     return (last ?? first - 1) + 1;
   }
@@ -124,15 +123,15 @@ export class BackwardReader {
     const found = await Promise.all(positions.map((seq) => this.#messages.stored({ seq })));
     return found
       .filter((message) => message !== undefined)
-      .map(({ sequence, data }) => ({
-        position: sequence,
-        event: fromBinary(AuditEventSchema, data),
+      .map((message) => ({
+        position: message.sequence,
+        storedMs: storedMsOf(message),
+        event: fromBinary(AuditEventSchema, message.data),
       }))
       .filter(({ event }) => (event.tenant || noTenant) === this.#trail.tenant);
   }
 }
 
-function timeOf({ data }: StoredMessage): number {
-  const { time } = fromBinary(AuditEventSchema, data);
-  return time === undefined ? 0 : timestampMs(time);
+function storedMsOf({ storedAt }: StoredMessage): number {
+  return Date.parse(storedAt);
 }

@@ -13,6 +13,11 @@ export const maxAppendDelayMs = 110_000;
 export interface StoredAuditEvent {
   /** The place of the event in the trail. Later events have larger ones; there are gaps between those of a tenant. */
   readonly position: number;
+  /**
+   * When the store stored it, in milliseconds since the epoch, by the clock of the store: it never decreases with the position,
+   * whatever the clocks of those who append.
+   */
+  readonly storedMs: number;
   readonly event: AuditEvent;
 }
 
@@ -28,7 +33,7 @@ export interface AuditRange {
 export interface AuditStart {
   /** Only events before this position. Default: all. */
   readonly before?: number | undefined;
-  /** Skips the newest events whose time is not before this one, in milliseconds since the epoch. Default: none. */
+  /** Skips the newest events that were not stored before this time, in milliseconds since the epoch. Default: none. */
   readonly beforeMs?: number | undefined;
 }
 

@@ -15,6 +15,8 @@ export type MessageQuery =
 /** A message as its stream stores it. */
 export interface StoredMessage {
   readonly sequence: number;
+  /** When the stream stored it, as RFC 3339 writes it. */
+  readonly storedAt: string;
   readonly headers: MsgHdrs;
   readonly data: Uint8Array;
 }
@@ -28,7 +30,12 @@ export interface StreamPlace {
 /** The leader's reply to a request for a message. */
 interface MessageReply {
   readonly error?: ApiError;
-  readonly message?: { readonly seq: number; readonly hdrs?: string; readonly data?: string };
+  readonly message?: {
+    readonly seq: number;
+    readonly time: string;
+    readonly hdrs?: string;
+    readonly data?: string;
+  };
 }
 
 /** The status of a reply that no such message exists. */
@@ -113,6 +120,7 @@ export class StreamMessages {
     if (message === undefined) throw storeFailure(error ?? new Error("the reply has no message"));
     return {
       sequence: message.seq,
+      storedAt: message.time,
       headers: headersFrom(message.hdrs ?? ""),
       data: Buffer.from(message.data ?? "", "base64"),
     };
@@ -126,7 +134,8 @@ function directMessage(reply: Msg): StoredMessage | undefined {
     throw storeUnavailable(new Error(`status ${status} for a direct read`));
   }
   const sequence = Number(reply.headers.get("Nats-Sequence"));
-  return { sequence, headers: reply.headers, data: reply.data };
+  const storedAt = reply.headers.get("Nats-Time-Stamp");
+  return { sequence, storedAt, headers: reply.headers, data: reply.data };
 }
 
 /** Decodes the headers of a message as a leader sends them: a status line, then one header per line. */

@@ -2,12 +2,17 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { AuditEvent, ListAuditEventsRequest } from "@reeve/contracts/audit";
 import { AuditOutcome } from "@reeve/contracts/audit";
 import type { AuditReader } from "@reeve/jetstream/audit/port";
-import { maxAppendDelayMs } from "@reeve/jetstream/audit/port";
 import type { Page } from "@reeve/jetstream/table/page";
 import { invalidPageToken, pageSizeOf } from "@reeve/jetstream/table/page";
 
 /** How many events one request reads at most, in about. Those that do not match count too. */
 const maxRead = 2_000;
+
+/**
+ * How much earlier or later than its time an event may be stored: it waits for the trail for up to two minutes, and the clocks of a
+ * gateway and of the store may differ by three. An event of a clock that is farther off may be missing in a list of a time.
+ */
+const toleranceMs = 300_000;
 
 /**
  * Returns the events of a tenant that match a request, newest first. Reads a limited part of the trail: a page may have fewer
@@ -28,10 +33,11 @@ export async function listAuditEvents(
   let beforeMs = before === undefined && request.endTime ? endOf(request.endTime) : undefined;
   for (let read = 0; read < maxRead;) {
     const range = await trail.read(tenant, { before, beforeMs }, signal);
-    for (const { position, event } of range.events) {
+    for (const { position, storedMs, event } of range.events) {
       read++;
       before = position;
-      if (timeOf(event) < sinceMs - maxAppendDelayMs) return { items, nextPageToken: "" };
+      // Not the time of the event: after one of a clock that was slow, others would be missing.
+      if (storedMs < sinceMs - toleranceMs) return { items, nextPageToken: "" };
       if (isListed(event)) items.push(event);
       if (items.length === size) return { items, nextPageToken: tokenOf(position) };
     }
@@ -44,9 +50,9 @@ export async function listAuditEvents(
   return { items, nextPageToken: before === undefined ? "" : tokenOf(before) };
 }
 
-/** The time from which on no event that was appended later is listed. Events are appended later than they happen. */
+/** The time from which on no event that was stored later is listed. */
 function endOf(time: NonNullable<ListAuditEventsRequest["endTime"]>): number {
-  return timestampMs(time) + maxAppendDelayMs;
+  return timestampMs(time) + toleranceMs;
 }
 
 function matching(request: ListAuditEventsRequest): (event: AuditEvent) => boolean {

@@ -1,0 +1,41 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { AuditEventSchema, ListAuditEventsRequestSchema } from "@reeve/contracts/audit";
+import { MemoryAuditTrail } from "@reeve/jetstream/audit/memory";
+import { ManualClock } from "@reeve/platform/test/support/manual-clock";
+import { expect, test } from "vitest";
+import { listAuditEvents } from "./list-audit-events.ts";
+
+const minute = 60_000;
+const noon = Date.parse("2030-01-01T12:00:00Z");
+const never = new AbortController().signal;
+
+test("an event of a gateway whose clock is slow hides no other ones", async () => {
+  const clock = new ManualClock(noon);
+  const trail = new MemoryAuditTrail(clock);
+  const append = async (eventId: string, timeMs: number) => {
+    const event = create(AuditEventSchema, {
+      eventId,
+      tenant: "acme",
+      time: timestampFromMs(timeMs),
+    });
+    await trail.append(event, { usesReserve: false });
+  };
+  await append("old", clock.now());
+  await clock.advance(60 * minute);
+  await append("one", clock.now());
+  await append("slow", clock.now() - 300 * minute);
+  await append("two", clock.now());
+  const listed = async (window: { readonly since?: number; readonly until?: number }) => {
+    const { since, until } = window;
+    const request = create(ListAuditEventsRequestSchema, {
+      ...(since !== undefined && { startTime: timestampFromMs(since) }),
+      ...(until !== undefined && { endTime: timestampFromMs(until) }),
+    });
+    const { items } = await listAuditEvents(trail, "acme", request, never);
+    return items.map(({ eventId }) => eventId);
+  };
+  expect(await listed({ since: noon + 30 * minute })).toEqual(["two", "one"]);
+  expect(await listed({ until: noon + 30 * minute })).toEqual(["old"]);
+  expect(await listed({})).toEqual(["two", "slow", "one", "old"]);
+});
