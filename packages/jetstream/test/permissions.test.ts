@@ -147,7 +147,7 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
     ["gateway", "runtime", "toolhost"],
   ],
   ["remove tool results", "$JS.API.STREAM.PURGE.TOOL_JOURNAL", ["gateway"]],
-  ["record an event in the audit trail", "audit.acme", ["gateway"]],
+  ["record an event in the audit trail", "audit.acme", ["gateway", "approvals"]],
   ["read the audit trail", "$JS.API.DIRECT.GET.AUDIT.audit.acme", ["gateway"]],
   ["read the audit trail by sequence", "$JS.API.DIRECT.GET.AUDIT", ["gateway"]],
   ["read the audit trail from the leader", "$JS.API.STREAM.MSG.GET.AUDIT", ["gateway"]],

@@ -20,6 +20,11 @@ export const approvalsConfig = z
      * builds them again.
      */
     REEVE_INDEX_DIR: z.string().optional(),
+    /**
+     * Whether approvals wait with their expiry while the audit trail cannot be written (`required`), expire (`best-effort`), or
+     * expire without a record (`off`). Use the same value in the gateway.
+     */
+    REEVE_AUDIT: z.enum(["required", "best-effort", "off"]).default("best-effort"),
     /** The secret that the gateway and approvals share; all other callers are refused. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
   })

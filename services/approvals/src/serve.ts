@@ -1,4 +1,9 @@
 import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
+import { openAuditTrail } from "@reeve/jetstream/audit/nats";
+import type { AuditMode } from "@reeve/jetstream/audit/recorder";
+import { AuditRecorder } from "@reeve/jetstream/audit/recorder";
+import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
+import { recordActs, unrecorded } from "@reeve/jetstream/audit/system-acts";
 import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { openRunFeed } from "@reeve/jetstream/feed/nats";
 import { askedExistence } from "@reeve/run/existence/asked-existence";
@@ -10,6 +15,7 @@ import type { ProjectionOverNats } from "@reeve/jetstream/projection/keep-projec
 import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
 import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { openRunCatalog } from "@reeve/jetstream/projection/nats-catalog";
+import { abortable } from "@reeve/platform/async/abortable";
 import { Background } from "@reeve/platform/async/background";
 import { authenticateInternally } from "@reeve/platform/rpc/internal-principal";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
@@ -55,6 +61,7 @@ export async function startApprovals(
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
     lists,
+    recordAct: openRecordAct(config.REEVE_AUDIT, { nats, background, log }),
     clock: systemClock,
   };
   const server = starting.use(
@@ -93,4 +100,15 @@ export async function startApprovals(
     port: server.port,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** Returns what records the acts of approvals, in the trail that it opens in the background. */
+function openRecordAct(
+  mode: AuditMode | "off",
+  { nats, background, log }: ApprovalsDependencies & { readonly background: Background },
+): RecordAct {
+  if (mode === "off") return unrecorded;
+  const recorder = new AuditRecorder({ mode, clock: systemClock, log });
+  background.run((signal) => recorder.keep(() => abortable(openAuditTrail(nats), signal), signal));
+  return recordActs(recorder, systemClock);
 }

@@ -81,6 +81,9 @@ test("an approval that two services expire has one expiry, and stays closed", as
     expect(refusal).toMatchObject({ kind: "precondition", reason: ErrorReason.APPROVAL_CLOSED });
   }
   expect(await statesOf(approvalId)).toHaveLength(2);
+  const expiry = `reeve/expiry approval.expire ${approvalId}`;
+  await expect.poll(() => bench.trail(), { timeout: 20_000 }).toContain(expiry);
+  expect((await bench.trail()).filter((each) => each === expiry)).toHaveLength(1);
 });
 
 test("an approval survives a restart of its store, after which it can be decided and expire", async () => {

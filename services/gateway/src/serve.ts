@@ -26,6 +26,7 @@ import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
 import { openApprovalsClient } from "./approvals-client.ts";
+import type { Audit } from "./audit/open-audit.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -100,7 +101,7 @@ export async function startGateway(
   // Disposed before the server: its streams end as DRAINING, not as streams that their clients left.
   starting.defer(() => end.abort());
   startBackground(background, ports, nats, log);
-  keepRoom(background, config, { ports, nats, log });
+  keepRoom(background, config, { ports, nats, log, audit });
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();
   return {
@@ -110,11 +111,16 @@ export async function startGateway(
   };
 }
 
+interface KeepRoomDependencies extends GatewayDependencies {
+  readonly ports: GatewayPorts;
+  readonly audit: Pick<Audit, "recordAct">;
+}
+
 /** Keeps the reserve of the store, and deletes the runs that the settings do not keep. */
 function keepRoom(
   background: Background,
   config: GatewayConfig,
-  { ports, nats, log }: { readonly ports: GatewayPorts } & GatewayDependencies,
+  { ports, nats, log, audit }: KeepRoomDependencies,
 ): void {
   const reserve = { bytes: config.REEVE_STORE_RESERVE_BYTES, clock: steadyClock, log };
   if (reserve.bytes > 0) background.run((signal) => keepReserve(nats, reserve, signal));
@@ -124,7 +130,9 @@ function keepRoom(
   background.run(async (signal) => {
     const states = await openTable(nats, ProjectionSchema);
     const process = randomUUID();
-    await retainRuns({ ...ports, states }, policy, { process, clock: systemClock, log }, signal);
+    const { recordAct } = audit;
+    const retain = { ...ports, states, recordAct };
+    await retainRuns(retain, policy, { process, clock: systemClock, log }, signal);
   });
 }
 

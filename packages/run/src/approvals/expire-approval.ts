@@ -9,16 +9,16 @@ import { approvalOf } from "../head/run-head.ts";
 import { isTerminal } from "../head/run-status.ts";
 
 /**
- * Expires an approval by a fact in the log of its run. Does nothing if it is closed, or the run has ended. Throws a Failure of
- * kind `unavailable` when the log of an open run is read without the approval.
+ * Expires an approval by a fact in the log of its run. Does nothing if it is closed, or the run has ended. Returns whether it has
+ * expired, now or before. Throws a Failure of kind `unavailable` when the log of an open run is read without the approval.
  */
 export async function expireApproval(
   ports: AppendExternalPorts,
   key: RunKey,
   approvalId: string,
   signal: AbortSignal,
-): Promise<void> {
-  await appendExternal(
+): Promise<boolean> {
+  const after = await appendExternal(
     ports,
     key,
     (head) => {
@@ -31,6 +31,7 @@ export async function expireApproval(
     },
     signal,
   );
+  return approvalOf(after, approvalId)?.state === ApprovalState.TIMED_OUT;
 }
 
 /** A server that was cut off from the others answers from an older state. */

@@ -1,5 +1,6 @@
 import type { Approval } from "@reeve/contracts/approval";
 import type { Dispatch } from "@reeve/contracts/run";
+import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
 import type { RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Table } from "@reeve/jetstream/table/port";
@@ -14,6 +15,8 @@ export interface ApprovalPorts {
   /** The index of approvals. It follows the logs of the runs with a short delay. */
   readonly inbox: Table<Approval>;
   readonly lists: ApprovalLists;
+  /** Performs an act of the service, and records it in the audit trail. */
+  readonly recordAct: RecordAct;
   /** Milliseconds since the epoch. */
   readonly clock: Clock;
 }

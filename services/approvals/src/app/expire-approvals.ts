@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
+import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
 import { runOfApproval } from "@reeve/run/approvals/approval-id";
 import { expireApproval } from "@reeve/run/approvals/expire-approval";
 import { runTogether } from "@reeve/platform/async/run-together";
@@ -12,9 +13,10 @@ import { DueTimes } from "./due-times.ts";
 const maxSleepMs = 60_000;
 
 /**
- * Expires approvals at their expiry time, by a fact in the log of their run. The times come from the inbox, so that they
- * survive restarts; an approval that has been decided stays decided. An expiry that the store refuses, or whose approval the
- * store does not find in the log of an open run, is retried until it succeeds. Rejects if the watch of the inbox breaks.
+ * Expires approvals at their expiry time, by a fact in the log of their run, and records each in the audit trail. The times come
+ * from the inbox, so that they survive restarts; an approval that has been decided stays decided. An expiry that the store refuses,
+ * or whose approval the store does not find in the log of an open run, is retried until it succeeds. Rejects if the watch of the
+ * inbox breaks.
  */
 export async function expireApprovals(
   ports: ApprovalPorts,
@@ -82,5 +84,14 @@ async function expire(ports: ApprovalPorts, key: string, signal: AbortSignal): P
   const [tenant = "", approvalId = ""] = key.split(".");
   const run = { tenant, run: runOfApproval(approvalId) };
   const { tail } = await ports.logEnds.last(run, signal);
-  if (tail.sequence > 0) await expireApproval(ports, run, approvalId, signal);
+  if (tail.sequence === 0) return;
+  const resources = [
+    { kind: "approval", id: approvalId },
+    { kind: "run", id: run.run },
+  ];
+  const act = { tenant, subject: systemSubjects.expiry, action: "approval.expire", resources };
+  // Several processes may find that it has expired.
+  await ports.recordAct({ ...act, actId: `expiry.${key}` }, () =>
+    expireApproval(ports, run, approvalId, signal),
+  );
 }

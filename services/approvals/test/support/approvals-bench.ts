@@ -12,6 +12,7 @@ import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
+import { openAuditTrail } from "@reeve/jetstream/audit/nats";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
@@ -35,6 +36,8 @@ export interface ApprovalsBench extends AsyncDisposable {
   park(approval?: NonNullable<MessageInitShape<typeof ApprovalSchema>>): Promise<string>;
   /** Returns the events of an approval's run. */
   eventsOf(approvalId: string): Promise<readonly RunEvent[]>;
+  /** Returns the audit trail of `acme`, newest first, as `SUBJECT ACTION ID` with the first resource. */
+  trail(): Promise<readonly string[]>;
   append(approvalId: string, fact: ExternalFact): Promise<void>;
   /** Kills the NATS server, and starts it again. */
   restartNats(): Promise<void>;
@@ -57,6 +60,7 @@ export async function openApprovalsBench(): Promise<ApprovalsBench> {
   const start = async () =>
     starting.use(await startApprovals(config, { nats: await connect(), log }, never)).url;
   const [first, second] = [await start(), await start()];
+  const auditTrail = await openAuditTrail(await connect());
   const runLog = await openRunLog(await connect());
   const resources = starting.move();
   async function append(approvalId: string, ...facts: readonly ExternalFact[]): Promise<void> {
@@ -103,6 +107,12 @@ export async function openApprovalsBench(): Promise<ApprovalsBench> {
     },
     async eventsOf(approvalId) {
       return (await runLog.read(keyOf(approvalId), emptyTail, never)).events;
+    },
+    async trail() {
+      const { events } = await auditTrail.read("acme", {}, never);
+      return events.map(
+        ({ event: { subject, action, resources } }) => `${subject} ${action} ${resources[0]?.id}`,
+      );
     },
     async restartNats() {
       const { port, pid } = server;

@@ -7,6 +7,7 @@ import { RunEventSchema } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { unrecorded } from "@reeve/jetstream/audit/system-acts";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
@@ -50,6 +51,7 @@ export async function parkedRun(
       { folder: undefined, log: createLogger("test", "silent") },
       never,
     ),
+    recordAct: unrecorded,
     clock: new ManualClock(noon),
   };
 }

@@ -17,7 +17,7 @@ import type { CallOutcome } from "./call-outcome.ts";
 import { outcomeOf, succeeded } from "./call-outcome.ts";
 import { choicesOf, resourcesOf } from "./call-resources.ts";
 import { actionOf, auditOf, isChange } from "./method-audit.ts";
-import type { AuditRecorder } from "./recorder.ts";
+import type { AuditRecorder } from "@reeve/jetstream/audit/recorder";
 import type { RepeatedRefusals } from "./repeated-refusals.ts";
 
 type Request = UnaryRequest | StreamRequest;

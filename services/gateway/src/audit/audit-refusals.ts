@@ -12,7 +12,7 @@ import { bearerTokenOf, callerOf, tokenId } from "@reeve/platform/rpc/principal"
 import { eventOf } from "./build-event.ts";
 import { outcomeOf, succeeded } from "./call-outcome.ts";
 import { actionOf } from "./method-audit.ts";
-import type { AuditRecorder } from "./recorder.ts";
+import type { AuditRecorder } from "@reeve/jetstream/audit/recorder";
 import type { RepeatedRefusals } from "./repeated-refusals.ts";
 import { SignIns } from "./sign-ins.ts";
 

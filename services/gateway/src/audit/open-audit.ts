@@ -2,6 +2,8 @@ import type { Interceptor } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { openAuditTrail } from "@reeve/jetstream/audit/nats";
 import type { AuditReader, AuditTrail } from "@reeve/jetstream/audit/port";
+import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
+import { recordActs, unrecorded } from "@reeve/jetstream/audit/system-acts";
 import { abortable } from "@reeve/platform/async/abortable";
 import type { Background } from "@reeve/platform/async/background";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -12,8 +14,8 @@ import type { Authenticate } from "@reeve/platform/rpc/principal";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { auditCalls } from "./audit-calls.ts";
 import { auditRefusals } from "./audit-refusals.ts";
-import type { AuditMode } from "./recorder.ts";
-import { AuditRecorder } from "./recorder.ts";
+import type { AuditMode } from "@reeve/jetstream/audit/recorder";
+import { AuditRecorder } from "@reeve/jetstream/audit/recorder";
 import { RepeatedRefusals } from "./repeated-refusals.ts";
 
 /** Interval between looks for refusals whose count is due. */
@@ -29,6 +31,8 @@ export interface Audit {
   readonly interceptors: readonly Interceptor[];
   /** Returns `authenticate` as a function that records sign-ins and refusals. */
   audited(authenticate: Authenticate): Authenticate;
+  /** Records what the gateway does by itself. */
+  readonly recordAct: RecordAct;
   /** Returns the trail. Throws a Failure while it is not open. */
   trail(): AuditReader;
 }
@@ -61,7 +65,12 @@ export async function openAudit(
       await open(signal);
       await systemClock.sleep(Infinity, signal);
     });
-    return { interceptors: [], audited: (authenticate) => authenticate, trail: read };
+    return {
+      interceptors: [],
+      audited: (authenticate) => authenticate,
+      recordAct: unrecorded,
+      trail: read,
+    };
   }
   const recorder = new AuditRecorder({ mode, clock: systemClock, log });
   background.run((signal) => recorder.keep(() => open(signal), signal));
@@ -75,6 +84,7 @@ export async function openAudit(
   return {
     interceptors: [auditCalls(recorder, denied, systemClock)],
     audited: (authenticate) => auditRefusals(authenticate, refusals),
+    recordAct: recordActs(recorder, systemClock),
     trail: read,
   };
 }

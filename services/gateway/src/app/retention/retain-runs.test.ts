@@ -2,6 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Projection } from "@reeve/contracts/projection";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
+import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
+import { unrecorded } from "@reeve/jetstream/audit/system-acts";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
@@ -33,8 +35,14 @@ test("of two gateways, one deletes the expired runs, each as a whole, and contin
   const states = new MemoryTable<Projection>();
   const end = new AbortController();
   const policy = { maxAgeMs: 2 * dayMs, maxRuns: undefined };
+  const recorded: string[] = [];
+  const recordAct: RecordAct = async ({ tenant, subject, action, resources }, perform) => {
+    const isDone = await perform();
+    if (isDone) recorded.push(`${tenant} ${subject} ${action} ${resources[0]?.id}`);
+    return isDone;
+  };
   const gateways = ["one", "two"].map((process) =>
-    retainRuns({ ...ports, states }, policy, { process, clock, log }, end.signal).catch(
+    retainRuns({ ...ports, states, recordAct }, policy, { process, clock, log }, end.signal).catch(
       () => undefined,
     ),
   );
@@ -52,6 +60,10 @@ test("of two gateways, one deletes the expired runs, each as a whole, and contin
   expect(await kindsOf(ports.log, "run_waiting1")).toEqual(["runCreated", "status"]);
   end.abort();
   await Promise.all(gateways);
+  expect(recorded).toEqual([
+    "acme reeve/retention run.delete run_expired1",
+    "acme reeve/retention run.delete run_expires1",
+  ]);
   const deletions = await states.get("retention", never);
   expect(deletions?.record.rebuild).toMatchObject({ failed: 0n });
 });
@@ -71,7 +83,7 @@ test("an expired run is kept without an error until the run that continues it ha
   const end = new AbortController();
   const policy = { maxAgeMs: 2 * dayMs, maxRuns: undefined };
   const deleting = retainRuns(
-    { ...ports, states },
+    { ...ports, states, recordAct: unrecorded },
     policy,
     { process: "one", clock, log },
     end.signal,

@@ -193,17 +193,18 @@ func (AuditCredential_Kind) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_audit_v1_audit_proto_rawDescGZIP(), []int{1, 0}
 }
 
-// One event of the audit trail: a call of the API, or a sign-in. It never has the content of a
+// One event of the audit trail: a call of the API, a sign-in, or what Reeve did by itself. It never has the content of a
 // request or of a response, an argument, or a token.
 type AuditEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifies the event.
 	EventId string `protobuf:"bytes,1,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
-	// When the call ended, or when a stream began or ended. Time of the gateway.
+	// When the call ended, or when a stream began or ended. Time of the service that recorded it.
 	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
-	// Tenant of the caller. Empty if the caller could not be authenticated.
+	// Tenant of the caller, or of what Reeve changed. Empty if the caller could not be authenticated.
 	Tenant string `protobuf:"bytes,3,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The caller. Empty if the caller could not be authenticated.
+	// The caller. Empty if the caller could not be authenticated. `reeve/expiry` and `reeve/retention`
+	// stand for Reeve itself: no caller has a `/`.
 	Subject string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
 	// Roles of the caller.
 	Roles []v1.Role `protobuf:"varint,5,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`

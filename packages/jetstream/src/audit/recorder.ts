@@ -4,8 +4,6 @@ import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { AuditEvent } from "@reeve/contracts/audit";
 import { AuditEventSchema } from "@reeve/contracts/audit";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { AuditAppender } from "@reeve/jetstream/audit/port";
-import { maxAppendDelayMs } from "@reeve/jetstream/audit/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
@@ -14,6 +12,8 @@ import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { LostEvents } from "./lost-events.ts";
+import type { AuditAppender } from "./port.ts";
+import { maxAppendDelayMs } from "./port.ts";
 
 /** What happens to calls that change something while the trail cannot be written. */
 export type AuditMode = "required" | "best-effort";
@@ -26,7 +26,7 @@ const maxAppends = 64;
 const retryMs = 500;
 /** How long a change waits for the trail if the trail is not required. */
 const maxWaitMs = 1_000;
-/** How long a change waits for a trail that is not open yet, from the start of the gateway on. */
+/** How long a change waits for a trail that is not open yet, from the start of the service on. */
 const startMs = 5_000;
 /** Interval between reports of lost events: they use the reserve of a full store, which who fails must not use up. */
 const gapMs = 60_000;
@@ -246,7 +246,7 @@ function gapOf(tenant: string, lost: number, nowMs: number): AuditEvent {
 
 function unavailable(): Failure {
   const message =
-    "the audit trail (stream AUDIT) cannot be written, and REEVE_AUDIT=required refuses changes meanwhile; try again, and see the log of the gateway";
+    "the audit trail (stream AUDIT) cannot be written, and REEVE_AUDIT=required refuses changes meanwhile; try again, and see the logs of gateway and approvals";
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }
 

@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AuditEventSchema } from "@reeve/contracts/audit";
-import { MemoryAuditTrail } from "@reeve/jetstream/audit/memory";
-import { storeFailure } from "@reeve/jetstream/streams/errors";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { expect, onTestFinished, test } from "vitest";
+import { storeFailure } from "../streams/errors.ts";
+import { MemoryAuditTrail } from "./memory.ts";
 import type { AuditMode } from "./recorder.ts";
 import { AuditRecorder } from "./recorder.ts";
 

@@ -1,0 +1,51 @@
+import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { AuditEventSchema } from "@reeve/contracts/audit";
+import type { Clock } from "@reeve/platform/async/clock";
+import type { AuditRecorder } from "./recorder.ts";
+
+/** The subjects of what Reeve does by itself. No caller has a `/` in its subject. */
+export const systemSubjects = { expiry: "reeve/expiry", retention: "reeve/retention" } as const;
+
+/** What Reeve does by itself, without a call of the API. */
+export interface SystemAct {
+  readonly tenant: string;
+  readonly subject: (typeof systemSubjects)[keyof typeof systemSubjects];
+  /** As of a call: `run.delete`. */
+  readonly action: string;
+  readonly resources: readonly { readonly kind: string; readonly id: string }[];
+  /** Identifies the act if two processes may record it: it is stored once within two minutes. Default: a new id. */
+  readonly actId?: string;
+}
+
+/**
+ * Performs an act, and records it if it resolves to true, which it returns. Rejects without performing it while the trail is
+ * required and cannot be written.
+ */
+export type RecordAct = (act: SystemAct, perform: () => Promise<boolean>) => Promise<boolean>;
+
+/** Performs acts without recording them. */
+export const unrecorded: RecordAct = (_, perform) => perform();
+
+/** Returns a function that records acts by `recorder`. `clock` is wall-clock time. */
+export function recordActs(
+  recorder: Pick<AuditRecorder, "assertAvailable" | "record">,
+  clock: Pick<Clock, "now">,
+): RecordAct {
+  return async ({ actId, resources, ...act }, perform) => {
+    recorder.assertAvailable();
+    const isDone = await perform();
+    if (!isDone) return false;
+    const event = create(AuditEventSchema, {
+      ...act,
+      eventId: actId ?? randomUUID(),
+      time: timestampFromMs(clock.now()),
+      code: "OK",
+      count: 1,
+      resources: [...resources],
+    });
+    await recorder.record(event);
+    return true;
+  };
+}
