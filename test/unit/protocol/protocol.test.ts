@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { explore, walkRandomly } from "./explore.ts";
-import { longScenarios, smallScenarios, wideScenarios } from "./scenarios.ts";
+import { expired, fresh, longScenarios, smallScenarios, wideScenarios } from "./scenarios.ts";
 
 /** Long enough for a busy machine. */
 const testTimeoutMs = 120_000;
@@ -19,10 +19,9 @@ describe("in every order of acts", () => {
 
 describe("with deaths, lost messages, and redeliveries", () => {
   // Requirement: HOST-1
-  test(
-    "a fresh run keeps all rules in every world with one fault",
-    async () => {
-      const [[, scenario]] = smallScenarios;
+  test.each([["two workers", fresh({})] as const, ["an expiry", expired] as const])(
+    "a run keeps all rules in every world with one fault: %s",
+    async (_, scenario) => {
       const { worlds, ends, isAll } = await explore(() => scenario(), { faults: 1 });
       expect(worlds).toBeGreaterThan(100);
       expect(ends).toBeGreaterThan(5);

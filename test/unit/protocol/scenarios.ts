@@ -198,6 +198,8 @@ const routed = { workers: 1, toolhosts: 2, routed: "knowing" } as const;
 
 /** A person approves, and another one rejects. */
 export const decidedTwice = parked({}, deciding("ann", true), deciding("bob", false));
+/** A pending approval expires. */
+export const expired = parked({}, expiring);
 /** A call that lasts until the run is cancelled. */
 export const endless = fresh({ workers: 1, tool: "endless" }, cancellingUntilConfirmed);
 
@@ -215,6 +217,7 @@ export const smallScenarios: readonly [
   ["a call and two toolhosts", fresh({ ...two, tool: "plain", isSlow: true })],
   ["an idempotent call", fresh({ ...two, tool: "idempotent", isSlow: true })],
   ["two decisions after the park", decidedTwice],
+  ["an expiry after the park", expired],
 ];
 
 /** Larger scenarios that can be explored completely within seconds. */
