@@ -29,15 +29,20 @@ export interface LaneSource<Message> {
   ): Delivery<Message> | undefined;
 }
 
-interface Lane extends LaneState {
+/** How old the answer of a lane may be before the lane is looked at again. */
+const staleMs = 100;
+
+interface Lane extends Pick<LaneState, "pending" | "isPulling"> {
   pending: number;
   isPulling: boolean;
+  /** When the lane last said how many messages wait. */
+  answeredAt: number;
   /** The open pull, and how many messages it may still bring. */
   open: { readonly waits: boolean; left: number } | undefined;
 }
 
 function newLane(): Lane {
-  return { pending: 0, isPulling: false, open: undefined };
+  return { pending: 0, isPulling: false, open: undefined, answeredAt: -Infinity };
 }
 
 const noPermit: Disposable = { [Symbol.dispose]: () => undefined };
@@ -83,7 +88,13 @@ export class LaneTaker<Message> {
     const { available } = this.#semaphore;
     if (available === 0) return this.#awaitPermit();
     const slots = { available, expected: this.#open(false), waiting: this.#open(true) };
-    for (const begun of this.#turns.next(this.#lanes, slots)) this.#pull(begun);
+    const staleSince = performance.now() - staleMs;
+    const states = this.#lanes.map(({ pending, isPulling, answeredAt }) => ({
+      pending,
+      isPulling,
+      isStale: answeredAt < staleSince,
+    }));
+    for (const begun of this.#turns.next(states, slots)) this.#pull(begun);
   }
 
   #open(waits: boolean): number {
@@ -132,6 +143,7 @@ export class LaneTaker<Message> {
 
   #ended(index: number, lane: Lane, how: PullEnd): void {
     lane.open = undefined;
+    lane.answeredAt = performance.now();
     if (how !== "filled") lane.pending = 0;
     if (how !== "failed" || this.#isEnded) {
       lane.isPulling = false;

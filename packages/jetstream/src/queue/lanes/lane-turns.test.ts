@@ -4,7 +4,7 @@ import { LaneTurns } from "./lane-turns.ts";
 
 /** Lanes with the given numbers of messages, without open pulls. */
 function lanes(...pending: readonly number[]): readonly LaneState[] {
-  return pending.map((count) => ({ pending: count, isPulling: false }));
+  return pending.map((count) => ({ pending: count, isPulling: false, isStale: false }));
 }
 
 function slots(available: number, open: { expected?: number; waiting?: number } = {}) {
@@ -34,6 +34,23 @@ describe("a taker", () => {
     expect(seen).toEqual(expected.map((lane) => [{ lane, batch: 1, waits: false }]));
   });
 
+  test("with few free slots, first looks at the lanes that it has not looked at for a while", () => {
+    const turns = new LaneTurns();
+    const [busy, quiet, ...others] = lanes(9, 0, 0, 0);
+    const stale = others.map((lane) => ({ ...lane, isStale: true }));
+    const probes = [2, 3].map((lane) => ({ lane, batch: 1, waits: false }));
+    const all = [busy, quiet, ...stale].filter((lane) => lane !== undefined);
+    expect(turns.next(all, slots(2))).toEqual(probes);
+    expect(turns.next(lanes(9, 0, 0, 0), slots(1))).toEqual([{ lane: 0, batch: 1, waits: false }]);
+  });
+
+  test("serves a lane after it has looked at the others once, however slow their answers are", () => {
+    const turns = new LaneTurns();
+    const slow = lanes(9, 0, 0).map((lane) => ({ ...lane, isStale: true }));
+    const seen = Array.from({ length: 6 }, () => turns.next(slow, slots(1))[0]?.lane);
+    expect(seen).toEqual([1, 2, 0, 1, 2, 0]);
+  });
+
   test("gives every lane with messages its turn when it has fewer slots than such lanes", () => {
     const turns = new LaneTurns();
     const served = Array.from({ length: 9 }, () => turns.next(lanes(9, 9, 9), slots(2))).flat();
@@ -51,7 +68,7 @@ describe("a taker", () => {
   });
 
   test("does not pull again from a lane with an open pull", () => {
-    const open: LaneState = { pending: 5, isPulling: true };
+    const open: LaneState = { pending: 5, isPulling: true, isStale: true };
     expect(new LaneTurns().next([open], slots(5))).toEqual([]);
   });
 });

@@ -4,6 +4,8 @@ export interface LaneState {
   readonly pending: number;
   /** Whether a pull of the lane is open, or must not begin. */
   readonly isPulling: boolean;
+  /** Whether the last answer is so old that the lane should be looked at before another one gets a slot. */
+  readonly isStale: boolean;
 }
 
 /** The slots of a taker, and those that open pulls may fill. */
@@ -25,14 +27,16 @@ export interface LanePull {
 
 /**
  * Decides which lanes a taker pulls from. While no lane is known to have messages, it waits on all of them. Otherwise the lanes
- * with messages share the free slots in turn. A taker with fewer free slots than lanes looks at one of the others before each
- * turn, so that it finds each new message within as many messages as there are lanes.
+ * with messages share the free slots in turn. A taker with fewer free slots than lanes first looks at the others: at those that
+ * it has not looked at for a while, and at one of them before each turn. It therefore finds each new message soon, and within as
+ * many messages as there are lanes.
  */
 export class LaneTurns {
   /** The lane whose turn it is, of those with messages, and of the others. */
   #serve = 0;
   #probe = 0;
-  #hasProbed = false;
+  /** How many lanes it has looked at since the last turn. */
+  #probed = 0;
 
   next(lanes: readonly LaneState[], { available, expected, waiting }: Slots): readonly LanePull[] {
     if (available <= expected) return [];
@@ -44,16 +48,23 @@ export class LaneTurns {
     const busy = ready.filter((lane) => pendingOf(lane) > 0);
     const isBusy = lanes.some(({ pending }) => pending > 0);
     if (!isBusy || free >= quiet.length + busy.length) {
-      this.#hasProbed = false;
+      this.#probed = 0;
       const shares = this.#shares(busy, free - quiet.length, pendingOf);
       return [...quiet.map((lane) => ({ lane, batch: 1, waits: true })), ...shares];
     }
-    const probe = this.#hasProbed ? undefined : startingAt(quiet, this.#probe)[0];
-    if (probe === undefined) return this.#shares(busy, free, pendingOf);
-    this.#hasProbed = true;
-    this.#probe = probe + 1;
-    const shares = this.#shares(busy, free - 1, pendingOf);
-    return [{ lane: probe, batch: 1, waits: false }, ...shares];
+    const probes = this.#probes(quiet, (lane) => lanes[lane]?.isStale === true).slice(0, free);
+    this.#probed += probes.length;
+    this.#probe = (probes.at(-1) ?? this.#probe - 1) + 1;
+    const shares = this.#shares(busy, free - probes.length, pendingOf);
+    return [...probes.map((lane) => ({ lane, batch: 1, waits: false })), ...shares];
+  }
+
+  #probes(quiet: readonly number[], isStale: (lane: number) => boolean): readonly number[] {
+    // Answers may take so long that the first one is old before the last one arrives: each turn looks at a lane once.
+    const left = Math.max(quiet.length - this.#probed, 0);
+    const stale = startingAt(quiet.filter(isStale), this.#probe).slice(0, left);
+    const next = this.#probed === 0 ? startingAt(quiet, this.#probe).slice(0, 1) : [];
+    return stale.length > 0 ? stale : next;
   }
 
   #shares(
@@ -62,7 +73,7 @@ export class LaneTurns {
     pendingOf: (lane: number) => number,
   ): readonly LanePull[] {
     if (busy.length === 0 || free <= 0) return [];
-    this.#hasProbed = false;
+    this.#probed = 0;
     const turns = startingAt(busy, this.#serve);
     const extra = free % turns.length;
     const share = (free - extra) / turns.length;
