@@ -1,4 +1,7 @@
+import { create, fromJsonString } from "@bufbuild/protobuf";
+import { AuditEventSchema } from "@reeve/contracts/audit";
 import { expect, test } from "vitest";
+import { jsonLine } from "./json-line.ts";
 import { escapeUnsafe, plainText } from "./plain-text.ts";
 
 test("text for a terminal has no control characters, and none that change its direction", () => {
@@ -12,4 +15,11 @@ test("JSON shows every invisible character as escape sequences that mean the sam
   const shown = escapeUnsafe(json);
   expect(shown).toBe(String.raw`{"path":"/safe\u200b\u2066x\udb40\udc41"}`);
   expect(JSON.parse(shown)).toEqual(JSON.parse(json));
+});
+
+test("a line of JSON cannot control a terminal, and stands for the same message", () => {
+  const event = create(AuditEventSchema, { subject: "ann", userAgent: "a\u009b2J\u202eb" });
+  const line = jsonLine(AuditEventSchema, event);
+  expect(line).toContain(String.raw`a\u009b2J\u202eb`);
+  expect(fromJsonString(AuditEventSchema, line)).toEqual(event);
 });

@@ -3,12 +3,14 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { create } from "@bufbuild/protobuf";
 import { connect, errors } from "@nats-io/transport-node";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { findProgram, startNatsServer } from "@reeve/platform/nats/nats-server";
+import { AuditEventSchema } from "@reeve/contracts/audit";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,6 +18,7 @@ import type { ServiceName } from "../src/access/permissions.ts";
 import { serviceNames } from "../src/access/permissions.ts";
 import type { UserName } from "../src/access/server-users.ts";
 import { issueCredentials, userNames, writeServerUsers } from "../src/access/server-users.ts";
+import { openAuditTrail } from "../src/audit/nats.ts";
 import { openCallJournal } from "../src/log/open.ts";
 import { openJetStreamManager } from "../src/streams/ensure-stream.ts";
 import { openTable } from "../src/table/nats.ts";
@@ -332,6 +335,14 @@ test("the users for deployments are a valid configuration", () => {
   const args = ["-t", "--config", path];
   const { status } = spawnSync(findProgram("nats-server") ?? "", args, { env, stdio: "ignore" });
   expect(status).toBe(0);
+});
+
+test("approvals records in the audit trail, and the gateway reads it", async () => {
+  const written = await openAuditTrail(nats("approvals"));
+  const event = create(AuditEventSchema, { eventId: "one", tenant: "initech" });
+  await written.append(event, { usesReserve: true });
+  const { events } = await (await openAuditTrail(nats("gateway"))).read("initech", {}, never);
+  expect(events).toMatchObject([{ event: { eventId: "one" } }]);
 });
 
 test("only the owner can read the credentials", () => {
