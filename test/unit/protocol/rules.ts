@@ -136,6 +136,10 @@ export class Rules {
       if (parkedAt === lastSequence && !this.#ownership.hadFaults) {
         this.violations.push(`${actor.name} claims a run without a new message`);
       }
+      const isOwned = claim !== undefined && parkedAt === undefined;
+      if (isOwned && !this.#ownership.hadFaults) {
+        this.violations.push(`${actor.name} claims a run again, although nothing failed`);
+      }
       if (claim === undefined || parkedAt !== undefined || claim.worker === actor.name) return;
       const { dispatchSequence, attempt } = first.event.value;
       // A redelivered message of an owner belongs to another worker.
