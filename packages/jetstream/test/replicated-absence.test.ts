@@ -1,11 +1,16 @@
 import { Routes } from "../../../test/cluster/support/routes.ts";
 import { NatsCluster } from "../../../test/support/nats-cluster.ts";
 import { whyNoReplicas } from "../../../test/support/nats-program.ts";
+import { ReadableStream } from "node:stream/web";
 import { Failure } from "@reeve/platform/failure";
 import { expect, test } from "vitest";
 import { confirmAbsence } from "../src/log/confirm-absence.ts";
 import { openRunLog } from "../src/log/open.ts";
+import { openObjects } from "../src/objects/nats.ts";
+import type { Objects } from "../src/objects/port.ts";
 import { emptyTail } from "../src/log/port.ts";
+import { workspaceBucket } from "../src/objects/workspace-store.ts";
+import { provisionBuckets } from "../src/streams/provision-buckets.ts";
 import { provisionStreams } from "../src/streams/provision-streams.ts";
 import { appendEvents, freshRun, texts } from "./support/facts.ts";
 
@@ -23,7 +28,19 @@ async function startCluster() {
   await provisionStreams(nats, { pools: ["default"], ackWaitMs: 1_000, replicas: 3 }, never);
   await cluster.whole("RUNS");
   const resources = starting.move();
-  return { cluster, routes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { cluster, routes, nats, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+/** Stores an object as soon as a majority has a leader. Returns its name. */
+async function writtenBy(objects: Objects): Promise<string> {
+  for (;;) {
+    try {
+      const content = ReadableStream.from([Buffer.from("files")]);
+      return (await objects.write("acme/ws", content, never)).name;
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
+    }
+  }
 }
 
 // Requirement: DUR-4
@@ -49,6 +66,34 @@ test.skipIf(reason !== "")(
     await cluster.whole("RUNS");
     const found = () => readers.last(key, never).then((end) => end.tail);
     await expect.poll(() => found().catch(() => undefined), { timeout: 60_000 }).toEqual(tail);
+  },
+);
+
+// Requirement: DUR-4
+test.skipIf(reason !== "")(
+  `a leader that is cut off from the other servers never says that a snapshot does not exist${reason}`,
+  async () => {
+    await using bench = await startCluster();
+    const { cluster, routes } = bench;
+    const stream = `OBJ_${workspaceBucket}`;
+    await provisionBuckets(bench.nats, never);
+    await cluster.whole(stream);
+    const store = { bucket: workspaceBucket, maxBytes: 1_000 };
+    const leader = await cluster.leaderOf(stream);
+    const other = cluster.servers.find(({ name }) => name !== leader)?.name ?? "";
+    const cutOff = await openObjects(await cluster.connect(leader), store);
+    const objects = await openObjects(await cluster.connect(other), store);
+
+    routes.isolate(leader);
+    const name = await writtenBy(objects);
+    const answer = await cutOff.read(name, never).catch((error: unknown) => error);
+    expect(answer).toBeInstanceOf(Failure);
+    expect(answer).toMatchObject({ kind: "unavailable" });
+
+    routes.heal(leader);
+    await cluster.whole(stream);
+    expect(await cutOff.read(name, never)).toBeDefined();
+    expect(await cutOff.read("acme/missing", never)).toBeUndefined();
   },
 );
 

@@ -4,10 +4,12 @@ import type { ObjectInfo, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { ensureBucket, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { retryRead } from "../table/retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { removeSubject } from "../streams/remove-subject.ts";
+import { settleStream } from "../streams/settle-stream.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { replicasOfNew } from "../streams/new-stream-replicas.ts";
 import { readChunks } from "./read-chunks.ts";
@@ -162,6 +164,11 @@ export class NatsBytes {
     const info = await this.find(name, signal);
     if (info === undefined) return undefined;
     return readChunks({ connection: this.#connection, bucket: this.#bucket }, info, signal);
+  }
+
+  /** Waits until a majority of the servers has agreed on everything before this call. */
+  async settle(): Promise<void> {
+    await settleStream(requestClientOf(this.#connection), `OBJ_${this.#bucket}`);
   }
 
   /** Removes an object, complete or not, with all messages of its name. */

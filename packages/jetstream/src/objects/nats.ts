@@ -16,7 +16,13 @@ export async function openObjects(
       const { name, size } = await bytes.writeByDigest(folder, chunks);
       return { name, sizeBytes: size };
     },
-    read: (name, signal) => bytes.read(name, signal),
+    async read(name, signal) {
+      const found = await bytes.read(name, signal);
+      if (found !== undefined) return found;
+      // A leader that was cut off lacks what others stored since. Files that count as lost are lost for good.
+      await bytes.settle();
+      return await bytes.read(name, signal);
+    },
     async remove(name, signal) {
       signal.throwIfAborted();
       await bytes.remove(name);

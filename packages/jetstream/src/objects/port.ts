@@ -25,7 +25,10 @@ export interface Objects {
     content: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<WrittenObject>;
-  /** Returns the bytes in chunks, or undefined when no complete object has the name. */
+  /**
+   * Returns the bytes in chunks, or undefined when no complete object has the name. A majority of the servers has confirmed that
+   * none has.
+   */
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Removes an object. A missing object is not an error. */
   remove(name: string, signal: AbortSignal): Promise<void>;
