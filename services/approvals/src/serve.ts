@@ -57,7 +57,7 @@ export async function startApprovals(
   const runLog = await openRunLog(nats);
   const ports: ApprovalPorts = {
     log: withAppendObserver(runLog, measureWaits),
-    logEnds: confirmedEnds(runLog, askedExistence(nats)),
+    logEnds: confirmedEnds(runLog, askedExistence(nats, { maxRetryMs: 0 })),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
     lists,

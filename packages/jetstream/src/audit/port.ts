@@ -14,8 +14,8 @@ export interface StoredAuditEvent {
   /** The place of the event in the trail. Later events have larger ones; there are gaps between those of a tenant. */
   readonly position: number;
   /**
-   * When the store stored it, in milliseconds since the epoch, by the clock of the store: it never decreases with the position,
-   * whatever the clocks of those who append.
+   * When the store stored it, in milliseconds since the epoch, by the clock of the store, whatever the clocks of those who
+   * append. It increases with the position, except where the clock of a server was set back or another server became the leader.
    */
   readonly storedMs: number;
   readonly event: AuditEvent;

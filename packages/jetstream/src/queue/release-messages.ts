@@ -21,9 +21,9 @@ export async function releaseMessages(
   groups: readonly HeldGroup[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { stream, consumer, sequences } of groups) {
+  const releaseGroup = async ({ stream, consumer, sequences }: HeldGroup) => {
     const delivered = await lastDelivered(manager, stream, consumer);
-    if (delivered === undefined) continue;
+    if (delivered === undefined) return;
     const release = async (sequence: number) => {
       const subject = `$JS.ACK.${stream}.${consumer}.1.${sequence}.${delivered}.0.0`;
       const message = { data: returned, timeoutMs: confirmMs };
@@ -33,6 +33,11 @@ export async function releaseMessages(
       }
     };
     await Promise.all(sequences.map(release));
+  };
+  // A consumer without a leader must not keep the messages of the others from their next taker.
+  const outcomes = await Promise.allSettled(groups.map(releaseGroup));
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected") throw outcome.reason;
   }
 }
 

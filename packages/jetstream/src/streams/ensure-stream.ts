@@ -20,7 +20,7 @@ import { isUnanswered, retryMs, untilReady } from "./until-ready.ts";
 
 /**
  * The version of the settings that the contracts declare for streams. Increase it with every change of one, so that a process
- * of an older version leaves the newer settings as they are.
+ * of an older version leaves the newer settings as they are. More subjects need no new version: no process removes one.
  */
 const settingsVersion = 1;
 

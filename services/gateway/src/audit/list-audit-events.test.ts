@@ -39,3 +39,22 @@ test("an event of a gateway whose clock is slow hides no other ones", async () =
   expect(await listed({ until: noon + 30 * minute })).toEqual(["old"]);
   expect(await listed({})).toEqual(["two", "slow", "one", "old"]);
 });
+
+test("a server of NATS whose clock is slow hides no event that another one stored", async () => {
+  let nowMs = noon;
+  const trail = new MemoryAuditTrail({ now: () => nowMs });
+  const append = async (eventId: string, storedMs: number) => {
+    nowMs = storedMs;
+    const time = timestampFromMs(noon);
+    const event = create(AuditEventSchema, { eventId, tenant: "acme", time });
+    await trail.append(event, { usesReserve: false });
+  };
+  await append("before", noon);
+  await append("stored by a slow server", noon - 60 * minute);
+  await append("after", noon);
+  const startTime = timestampFromMs(noon - minute);
+  const request = create(ListAuditEventsRequestSchema, { startTime });
+  const { items } = await listAuditEvents(trail, "acme", request, never);
+  const ids = items.map(({ eventId }) => eventId);
+  expect(ids).toEqual(["after", "stored by a slow server", "before"]);
+});

@@ -78,9 +78,10 @@ export async function openDispatchQueue(
       { isConsumer: timeouts.isConsumer ?? false },
     );
   const lanes = dispatchLanes();
-  await Promise.all(
-    lanes.map((lane) => untilConsumerIsReady(connection, lane.durable, () => restore(lane))),
-  );
+  const ready = (lane: Lane) => untilConsumerIsReady(connection, lane.durable, () => restore(lane));
+  // A shared consumer without a filter would keep those of the lanes from being created.
+  await Promise.all(lanes.slice(-1).map(ready));
+  await Promise.all(lanes.slice(0, -1).map(ready));
   const choice = new LaneChoice(natsBacklogs(manager, stream.name, lanesTemplate()));
   return new DispatchQueue(connection, { ...timeouts, stream, lanes, restore, choice });
 }

@@ -31,6 +31,11 @@ export interface LaneSource<Message> {
 
 /** How old the answer of a lane may be before the lane is looked at again. */
 const staleMs = 100;
+/**
+ * How long a pull that does not wait may keep the slots that it may fill. Servers before 2.12 never end one that competed for the
+ * last message of a lane.
+ */
+const answerMs = 500;
 
 interface Lane extends Pick<LaneState, "pending" | "isPulling"> {
   pending: number;
@@ -38,7 +43,7 @@ interface Lane extends Pick<LaneState, "pending" | "isPulling"> {
   /** When the lane last said how many messages wait. */
   answeredAt: number;
   /** The open pull, and how many messages it may still bring. */
-  open: { readonly waits: boolean; left: number } | undefined;
+  open: { waits: boolean; left: number } | undefined;
 }
 
 function newLane(): Lane {
@@ -120,11 +125,22 @@ export class LaneTaker<Message> {
     lane.open = open;
     lane.isPulling = true;
     const onMessage = (message: PulledMessage, pulledAt: number) => {
+      const { pending, deliveryCount } = message.info;
       open.left -= 1;
-      lane.pending = message.info.pending;
+      // Messages that were delivered before do not count as pending, and rarely come alone: a worker died.
+      lane.pending = Math.max(pending, deliveryCount > 1 ? 1 : 0);
       this.#take(begun.lane, lane, message, pulledAt);
     };
-    this.#source.pull(begun, onMessage, (how) => this.#ended(begun.lane, lane, how));
+    const giveUp = () => {
+      open.waits = true;
+      lane.pending = 0;
+      this.#changed.notify();
+    };
+    const timer = begun.waits ? undefined : setTimeout(giveUp, answerMs).unref();
+    this.#source.pull(begun, onMessage, (how) => {
+      clearTimeout(timer);
+      this.#ended(begun.lane, lane, how);
+    });
   }
 
   #take(index: number, lane: Lane, message: PulledMessage, pulledAt: number): void {

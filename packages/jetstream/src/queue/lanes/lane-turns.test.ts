@@ -67,6 +67,12 @@ describe("a taker", () => {
     ]);
   });
 
+  test("waits on the other lanes while a lane with messages does not answer", () => {
+    const silent: LaneState = { pending: 5, isPulling: true, isStale: false };
+    const pulls = new LaneTurns().next([silent, ...lanes(0, 0)], slots(2, { expected: 1 }));
+    expect(pulls).toEqual([1, 2].map((lane) => ({ lane, batch: 1, waits: true })));
+  });
+
   test("does not pull again from a lane with an open pull", () => {
     const open: LaneState = { pending: 5, isPulling: true, isStale: true };
     expect(new LaneTurns().next([open], slots(5))).toEqual([]);

@@ -46,8 +46,8 @@ export class LaneTurns {
     const pendingOf = (lane: number) => lanes[lane]?.pending ?? 0;
     const quiet = ready.filter((lane) => pendingOf(lane) === 0);
     const busy = ready.filter((lane) => pendingOf(lane) > 0);
-    const isBusy = lanes.some(({ pending }) => pending > 0);
-    if (!isBusy || free >= quiet.length + busy.length) {
+    // A lane with messages whose pull gets no answer must not keep the free slots from the others.
+    if (busy.length === 0 || free >= quiet.length + busy.length) {
       this.#probed = 0;
       const shares = this.#shares(busy, free - quiet.length, pendingOf);
       return [...quiet.map((lane) => ({ lane, batch: 1, waits: true })), ...shares];
