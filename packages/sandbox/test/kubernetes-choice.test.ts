@@ -161,7 +161,7 @@ describe.skipIf(skipReason !== "")(`the kubernetes driver works${skipReason}`, (
       const ready = { type: "Ready", status: "False", reason: "PoolEmpty", message: "no pods" };
       cluster.claims.put({ ...claim, status: { conditions: [ready] } });
     };
-    const driver = driverFor({ warmPool: "sandbox", startTimeoutMs: 1_000 });
+    const driver = driverFor({ warmPool: "sandbox", startTimeoutMs: 5_000 });
     expect(await driver.probe(signal)).toMatchObject({
       works: false,
       reason: expect.stringContaining("PoolEmpty: no pods") as string,

@@ -66,7 +66,7 @@ describe("a pod that does not start", () => {
 
   test("for which no node has room is reported after the start timeout", async () => {
     cluster.pods.live = ({ metadata: { name } }) => cluster.pods.become(name, statuses.noRoom);
-    const opened = driverFor({ startTimeoutMs: 1_000 }).open(spec, signal);
+    const opened = driverFor({ startTimeoutMs: 5_000 }).open(spec, signal);
     expect(await errorOf(opened)).toMatch(/Unschedulable: 0\/3 nodes.*kubectl describe/);
     await expectNothingLeft();
   });
