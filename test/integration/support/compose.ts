@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
+import { freePort } from "../../support/free-ports.ts";
 import { upToDateImages } from "./engine.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -38,7 +39,8 @@ export async function composeUp(): Promise<ComposeProject> {
     REEVE_TOOLHOST_IMAGE: images.toolhost,
     REEVE_NATS_IMAGE: images.nats,
     REEVE_DATA_DIR: dataDir,
-    REEVE_PORT: "0",
+    // Docker would choose one of the ports of outgoing connections, which such a connection may have.
+    REEVE_PORT: String(await freePort()),
   };
   const compose = async (...args: string[]) => {
     const [command = "", ...rest] = program ?? [];
