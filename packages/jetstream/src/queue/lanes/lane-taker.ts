@@ -29,7 +29,7 @@ export interface LaneSource<Message> {
   ): Delivery<Message> | undefined;
 }
 
-/** How old the answer of a lane may be before the lane is looked at again. */
+/** How old the answer of a lane may be before the lane is probed again. */
 const staleMs = 100;
 /**
  * How long a pull that does not wait may keep the slots that it may fill. Servers before 2.12 never end one that competed for the

@@ -4,7 +4,7 @@ export interface LaneState {
   readonly pending: number;
   /** Whether a pull of the lane is open, or must not begin. */
   readonly isPulling: boolean;
-  /** Whether the last answer is so old that the lane should be looked at before another one gets a slot. */
+  /** Whether the last answer is so old that the lane should be probed before another lane gets a slot. */
   readonly isStale: boolean;
 }
 
@@ -27,15 +27,15 @@ export interface LanePull {
 
 /**
  * Decides which lanes a taker pulls from. While no lane is known to have messages, it waits on all of them. Otherwise the lanes
- * with messages share the free slots in turn. A taker with fewer free slots than lanes first looks at the others: at those that
- * it has not looked at for a while, and at one of them before each turn. It therefore finds each new message soon, and within as
+ * with messages share the free slots in turn. A taker with fewer free slots than lanes first probes the other lanes: those whose
+ * last answer is old, and one of them before each turn. It therefore finds each new message soon, and within as
  * many messages as there are lanes.
  */
 export class LaneTurns {
   /** The lane whose turn it is, of those with messages, and of the others. */
   #serve = 0;
   #probe = 0;
-  /** How many lanes it has looked at since the last turn. */
+  /** How many lanes it has probed since the last turn. */
   #probed = 0;
 
   next(lanes: readonly LaneState[], { available, expected, waiting }: Slots): readonly LanePull[] {
@@ -60,7 +60,7 @@ export class LaneTurns {
   }
 
   #probes(quiet: readonly number[], isStale: (lane: number) => boolean): readonly number[] {
-    // Answers may take so long that the first one is old before the last one arrives: each turn looks at a lane once.
+    // Answers may take so long that the first one is old before the last one arrives: each turn probes a lane once.
     const left = Math.max(quiet.length - this.#probed, 0);
     const stale = startingAt(quiet.filter(isStale), this.#probe).slice(0, left);
     const next = this.#probed === 0 ? startingAt(quiet, this.#probe).slice(0, 1) : [];
