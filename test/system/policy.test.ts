@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import type { RunPrepared } from "@reeve/contracts/run";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -97,6 +99,30 @@ test("a run has the tools and the limits that the policy leaves, and its log say
   expect(prepared.policy?.withheld).toContainEqual(
     expect.objectContaining({ tool: "read_file", kind: "tool_classes", rule: "small" }),
   );
+});
+
+// Requirement: RES-10
+test("a permission rule of the policy requests an approval that names it, and an agent cannot allow it", async () => {
+  await deployment.agent("permissive", {
+    model,
+    sections: { permission: fromJson(ValueSchema, { default_behavior: "allow" }) },
+  });
+  await setPolicy("asks", "permission: { rules: [{ tool: list_files, behavior: ask }] }");
+  const runId = await start("permissive", "delegate this");
+  const { event } = await eventOf(deployment, runId, "approval");
+  expect(event.value).toMatchObject({
+    approval: { permission: { rule: "list_files", source: "policy", policyRule: "asks" } },
+  });
+  await approve(deployment, runId);
+  expect(await resultsOf(runId, "list_files")).toHaveLength(1);
+});
+
+test("an agent whose permission rules cannot be parsed is refused with their path", async () => {
+  const rules = [{ tool: "list_files(", behavior: "deny" }];
+  const sections = { permission: fromJson(ValueSchema, { default_behavior: "allow", rules }) };
+  const spec = { model, sections };
+  const failure = failureFrom(await deployment.agent("broken", spec).catch((e: unknown) => e));
+  expect(failure.violations).toMatchObject([{ field: "spec.sections.permission.rules[0].tool" }]);
 });
 
 // Requirement: PERM-3

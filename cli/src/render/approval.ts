@@ -1,6 +1,7 @@
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
+import { renderPermission } from "./permission.ts";
 import { oneLine } from "./plain-text.ts";
 import { shortArguments } from "./tool.ts";
 import type { TraceOptions } from "./trace-options.ts";
@@ -25,8 +26,10 @@ export function renderApproval(
         return questionLines(question, tool, id, { style, columns: width, reeve });
       const args = oneLine(shortArguments(call?.arguments ?? {}), width);
       const edit = allowEditedArguments ? style("dim", " [--args '{…}']") : "";
+      const rule = renderPermission(approval.permission, width);
       return [
         `    ${style("yellow", `▲ ${tool} is waiting for approval`)} ${style("dim", args)}`,
+        ...(rule === "" ? [] : [`      ${style("dim", rule)}`]),
         `      ${style("bold", `${reeve} approve ${id}`)}${edit}`,
         `      ${style("bold", `${reeve} reject ${id}`)}`,
       ];

@@ -17,6 +17,7 @@ test("renders children below their parents, with their subject and their result"
         parentId: "a",
         name: "read_file",
         argsPreview: "{}",
+        permission: { behavior: 3, rule: "read_file(*.key)", source: "agent" },
         isError: true,
         durationMs: 4,
       },
@@ -25,7 +26,7 @@ test("renders children below their parents, with their subject and their result"
   expect(renderTree(tree, options)).toBe(
     [
       "✓ run_subtask Look into it 1.5 s",
-      "  ✗ read_file {} 4 ms",
+      "  ✗ read_file {} [denied by read_file(*.key) (agent)] 4 ms",
       '… search {"q":"x"} (edited) unfinished',
       "",
     ].join("\n"),

@@ -1,6 +1,7 @@
 import type { ExecutionTree, ExecutionTreeNode } from "@reeve/contracts/thread";
 import type { Style } from "../terminal.ts";
 import { formatMs } from "./numbers.ts";
+import { renderPermission } from "./permission.ts";
 import { oneLine } from "./plain-text.ts";
 
 /** Renders an execution tree with one node per line and children below their parents. */
@@ -18,11 +19,13 @@ export function renderTree(
 }
 
 function nodeLine(node: ExecutionTreeNode, depth: number, style: Style, width: number): string {
-  const { name, title, argsPreview, argsEdited, durationMs, unfinished } = node;
+  const { name, title, argsPreview, argsEdited, durationMs, unfinished, permission } = node;
   const about = oneLine(title === "" ? argsPreview : title, width);
   const edited = argsEdited ? ` ${style("yellow", "(edited)")}` : "";
+  const rule = renderPermission(permission, 120);
+  const decided = rule === "" ? "" : ` ${style("dim", `[${rule}]`)}`;
   const ms = unfinished ? "unfinished" : formatMs(durationMs);
-  return `${"  ".repeat(depth)}${markOf(node, style)} ${style("bold", oneLine(name, 128))} ${about}${edited} ${style("dim", ms)}\n`;
+  return `${"  ".repeat(depth)}${markOf(node, style)} ${style("bold", oneLine(name, 128))} ${about}${edited}${decided} ${style("dim", ms)}\n`;
 }
 
 function markOf({ unfinished, isError }: ExecutionTreeNode, style: Style): string {

@@ -1,4 +1,6 @@
 import { writeFile } from "node:fs/promises";
+import { fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Decided, Scenario } from "./backend.ts";
 import { patienceEnds } from "./backend.ts";
 import { call, isPending, once } from "./played.ts";
@@ -20,6 +22,26 @@ export const peopleScenarios: readonly Scenario[] = [
     spec: { hitlTools: ["add_todo"], approvalPolicy: { allowEditedArguments: true } },
     play: once(call("add_todo", { text: "x" })),
     act: deciding({ approved: true, editedArguments: { text: "y" } }),
+  },
+  {
+    name: "permission rules",
+    spec: {
+      sections: {
+        permission: fromJson(ValueSchema, {
+          default_behavior: "allow",
+          rules: [
+            { tool: "add_todo(buy*)", behavior: "deny" },
+            { tool: 'add_todo(text =~ "^sell")', behavior: "ask" },
+            { tool: "complete_todo", behavior: "deny" },
+          ],
+        }),
+      },
+    },
+    play: once({
+      text: "Three.",
+      calls: ["buy", "sell", "keep"].map((text) => ({ name: "add_todo", args: { text } })),
+    }),
+    act: deciding({ approved: true }),
   },
   {
     name: "question that is answered",

@@ -1,6 +1,10 @@
+import { create } from "@bufbuild/protobuf";
 import { Role } from "@reeve/contracts/access/role";
 import type { ModelSpec } from "@reeve/contracts/agent";
+import type { PolicyPermission } from "@reeve/contracts/run";
+import { PolicyPermissionSchema } from "@reeve/contracts/run";
 import type { PermissionClass, ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
+import { PermissionBehavior } from "@reeve/contracts/tool";
 import type { NetworkEntry } from "../spec/network-entry.ts";
 import { decide, matchesCaller } from "./decide.ts";
 import type { Policy, PolicyCaller, PolicyItem, PolicyRule, Withheld } from "./policy.ts";
@@ -16,6 +20,8 @@ export interface CallerPolicy {
   /** Classes that agents have although their specs do not name them. */
   readonly grants: ReadonlySet<PermissionClass>;
   readonly limits: PolicyLimits;
+  /** Permission rules for calls, in the order of the policy. */
+  readonly permissions: readonly PolicyPermission[];
   /** Returns why a thing is withheld, or undefined if it is allowed. */
   withheld(item: PolicyItem): Withheld | undefined;
 }
@@ -25,6 +31,7 @@ export const unrestricted: CallerPolicy = {
   rules: [],
   grants: new Set(),
   limits: new Map(),
+  permissions: [],
   withheld: () => undefined,
 };
 
@@ -107,6 +114,7 @@ function ofRules(rules: readonly PolicyRule[]): CallerPolicy {
     rules: rules.map(({ name }) => name),
     grants: new Set(rules.flatMap(({ grant }) => [...grant])),
     limits: lowestLimits(rules),
+    permissions: rules.flatMap(({ permission }) => permission ?? []),
     withheld: (item) => decide(rules, item),
   };
 }
@@ -119,6 +127,7 @@ function forAll(all: readonly CallerPolicy[]): CallerPolicy {
       [...(all[0]?.grants ?? [])].filter((each) => all.every(({ grants }) => grants.has(each))),
     ),
     limits: strictest(all.map(({ limits }) => limits)),
+    permissions: strictestPermissions(all.map(({ permissions }) => permissions)),
     withheld: (item) => firstOf(all, (policy) => policy.withheld(item)),
   };
 }
@@ -129,11 +138,33 @@ function forAny(all: readonly CallerPolicy[]): CallerPolicy {
     rules: ruleNames(all),
     grants: new Set(all.flatMap(({ grants }) => [...grants])),
     limits: mildest(all.map(({ limits }) => limits)),
+    // Which callers a rule is for decides about each call, when it is made.
+    permissions: [],
     withheld: (item) => {
       const decisions = all.map((policy) => policy.withheld(item));
       return decisions.includes(undefined) ? undefined : decisions[0];
     },
   };
+}
+
+/** Of what is not decided for all of the callers, only what denies and asks holds. */
+function strictestPermissions(
+  all: readonly (readonly PolicyPermission[])[],
+): readonly PolicyPermission[] {
+  const [first = [], ...others] = all;
+  if (others.length === 0) return first;
+  const isShared = (permission: PolicyPermission) => all.every((each) => each.includes(permission));
+  const { ALLOW, UNSPECIFIED } = PermissionBehavior;
+  return [...new Set(all.flat())].map((permission) =>
+    isShared(permission)
+      ? permission
+      : create(PolicyPermissionSchema, {
+          policyRule: permission.policyRule,
+          defaultBehavior:
+            permission.defaultBehavior === ALLOW ? UNSPECIFIED : permission.defaultBehavior,
+          rules: permission.rules.filter(({ behavior }) => behavior !== ALLOW),
+        }),
+  );
 }
 
 function ruleNames(all: readonly CallerPolicy[]): readonly string[] {

@@ -59,7 +59,9 @@ function toolAccess(spec: AgentSpec, offer: Offer, context: ToolContext): readon
     const tool = offered.get(name);
     const byRule =
       belt.withheld.get(name) ?? (tool && withheldTool(context.policy, tool, offer.tools));
-    return accessOf("tool", name, byRule, reason);
+    const denial = belt.denied.get(name);
+    const access = accessOf("tool", name, byRule, reason);
+    return denial === undefined ? access : { ...access, rule: denial.policyRule };
   });
   return byName([...present, ...absent]);
 }

@@ -6,6 +6,8 @@ import { allRoles, roleName, roleNamed } from "@reeve/platform/rpc/roles";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { readShape } from "@reeve/platform/strict/read-shape";
 import { z } from "zod";
+import { policyPermission } from "../permission/permission-levels.ts";
+import { permissionSchema } from "../permission/permission-schema.ts";
 import { parseNetworkEntry } from "../spec/network-entry.ts";
 import { limitValues } from "../spec/limits.ts";
 import { parseNamePattern } from "../tools/name-pattern.ts";
@@ -130,22 +132,26 @@ const rule = z
     deny: lists.optional(),
     grant: z.strictObject({ tool_classes: listOf(grantable) }).optional(),
     limits: limits.optional(),
+    permission: permissionSchema.optional(),
   })
   .refine(
-    ({ allow, deny, grant, limits: bounds }) =>
-      [allow, deny, grant, bounds].some((part) => part !== undefined),
-    "has no effect; add allow, deny, grant, or limits",
+    ({ allow, deny, grant, limits: bounds, permission }) =>
+      [allow, deny, grant, bounds, permission].some((part) => part !== undefined),
+    "has no effect; add allow, deny, grant, limits, or permission",
   )
-  .transform(({ name, when, allow = {}, deny = {}, grant, limits: bounds }): PolicyRule => ({
-    name,
-    tenants: when?.tenants,
-    roles: when?.roles && new Set(when.roles),
-    contexts: when?.contexts && new Set(when.contexts),
-    allow,
-    deny,
-    grant: new Set(grant?.tool_classes),
-    limits: bounds,
-  }));
+  .transform(
+    ({ name, when, allow = {}, deny = {}, grant, limits: bounds, permission }): PolicyRule => ({
+      name,
+      tenants: when?.tenants,
+      roles: when?.roles && new Set(when.roles),
+      contexts: when?.contexts && new Set(when.contexts),
+      allow,
+      deny,
+      grant: new Set(grant?.tool_classes),
+      limits: bounds,
+      permission: permission && policyPermission(name, permission),
+    }),
+  );
 
 /** The content of a policy file. */
 export const policySchema: z.ZodType<Policy> = z.strictObject({

@@ -1,5 +1,6 @@
 import type { Limits } from "@reeve/contracts/agent";
 import type { Role } from "@reeve/contracts/access/role";
+import type { PolicyPermission } from "@reeve/contracts/run";
 import type { PermissionClass } from "@reeve/contracts/tool";
 import type { NetworkEntry } from "../spec/network-entry.ts";
 import type { NamePattern } from "../tools/name-pattern.ts";
@@ -44,6 +45,8 @@ export interface PolicyRule {
   readonly grant: ReadonlySet<PermissionClass>;
   /** Upper bounds for the limits of runs. */
   readonly limits: Limits | undefined;
+  /** Permission rules for calls. */
+  readonly permission: PolicyPermission | undefined;
 }
 
 /** Whose run is checked. */

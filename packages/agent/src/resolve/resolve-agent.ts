@@ -13,6 +13,7 @@ import {
   permittedFallbacks,
   permittedHosts,
 } from "../policy/apply-policy.ts";
+import { permissionViolations, permissionWarnings } from "../permission/permission-problems.ts";
 import type { Offer } from "../spec/check-spec.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
 import type { GatedTools } from "../tools/gated-tools.ts";
@@ -80,6 +81,7 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
     const problem = priceProblem(spec, model, limits);
     if (problem !== undefined) throw refused(`budgets.max_cost_usd: ${problem}`);
   }
+  assertPermission(spec);
   const belt = toolbelt(spec, offer.tools, context);
   const { tools } = belt;
   assertInjected(spec, tools);
@@ -97,7 +99,14 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   const noRecall = withheldRecall(offer, context);
   const memory = noRecall ? [`memory_enabled: no memories are recalled: ${noRecall.reason}`] : [];
   const byPolicy = [...fallback.warnings, ...hosts.warnings, ...memory, ...limitWarnings];
-  const all = [...ignored, ...sandboxes.warnings, ...belt.warnings, ...gated.warnings, ...byPolicy];
+  const all = [
+    ...ignored,
+    ...sandboxes.warnings,
+    ...belt.warnings,
+    ...permissionWarnings(spec, belt),
+    ...gated.warnings,
+    ...byPolicy,
+  ];
   const warnings = [...new Set(all)];
   const retry = retryPolicyFor(spec, models.retry);
   const network = hosts.permitted;
@@ -158,6 +167,19 @@ export function runContextOf({
 
 function plannerOf({ model, planningModel }: AgentSpec, { models }: Offer): ResolvedModel {
   return resolveModel({ model: planningModel ?? model }, models);
+}
+
+/** Throws if the permission rules cannot be read: a run must not start without a part of them. */
+function assertPermission(spec: AgentSpec): void {
+  const violations = permissionViolations(spec);
+  if (violations.length === 0) return;
+  const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
+  throw new Failure(
+    "precondition",
+    ErrorReason.INVALID_AGENT,
+    truncateToBytes(list, maxProblemBytes),
+    { violations },
+  );
 }
 
 /** Throws if the spec requires an approval for a tool that exists under no known name: it may exist under another. */

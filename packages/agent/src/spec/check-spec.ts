@@ -7,6 +7,7 @@ import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
+import { permissionViolations, permissionWarnings } from "../permission/permission-problems.ts";
 import { checkFields } from "./check-fields.ts";
 import { checkModels } from "./check-models.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
@@ -58,6 +59,7 @@ export function checkSpec(
     ...ruleViolations(AgentSpecSchema, given),
     ...idViolations(spec),
     ...checkFields(given),
+    ...permissionViolations(spec),
     ...models.violations,
     ...limitViolations(spec, offer.models.maxima),
     ...belt.violations,
@@ -74,6 +76,7 @@ export function checkSpec(
       ...models.warnings,
       ...sandboxes.warnings,
       ...belt.warnings,
+      ...permissionWarnings(spec, belt),
       ...withheld.warnings,
       ...unlistedWarnings(spec, offer.tools),
     ],
@@ -116,7 +119,13 @@ function beltOf(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const violation = { field: "tools", description: error.message, reason: "TOOL_ID_CONFLICT" };
-    const none = { tools: [], excluded: new Map(), withheld: new Map(), warnings: [] };
+    const none = {
+      tools: [],
+      excluded: new Map(),
+      withheld: new Map(),
+      denied: new Map(),
+      warnings: [],
+    };
     return { ...none, violations: [violation] };
   }
 }

@@ -153,11 +153,11 @@ describe("a spec is rejected for", () => {
   });
 });
 
-// Requirement: CFG-10, RES-3, RES-4, RES-5, RES-6, RES-7, RES-10
+// Requirement: CFG-10, RES-3, RES-4, RES-5, RES-6, RES-7
 describe("a spec is rejected for a field that is not supported yet", () => {
   const unsupported: readonly (readonly [string, SpecInit])[] = [
     ["plugin_ids", { pluginIds: ["p"] }],
-    ["sections", { sections: { retry: { kind: { case: "boolValue", value: true } } } }],
+    ["sections.retry", { sections: { retry: { kind: { case: "boolValue", value: true } } } }],
     ["delegates", { delegates: ["other"] }],
     ["endpoint", { endpoint: { url: "http://x" } }],
   ];

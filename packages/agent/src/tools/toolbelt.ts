@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
+import type { PermissionDecision, ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
+import { deniesTool, describeDecision } from "../permission/decide-call.ts";
+import { agentLevel, policyLevel } from "../permission/permission-levels.ts";
 import { catalogFilter, exclusionFilter, filterWarnings } from "./catalog-filter.ts";
 import { companionsOf } from "./companion-tools.ts";
 import type { OfferedTool } from "./exclusion-reason.ts";
@@ -27,6 +29,8 @@ export interface Toolbelt {
   readonly excluded: ReadonlyMap<string, string>;
   /** The tools that the agent would have without the operator's policy, by name. */
   readonly withheld: ReadonlyMap<string, Withheld>;
+  /** The tools that the agent would have if no permission rule denied all of their calls, by name. */
+  readonly denied: ReadonlyMap<string, PermissionDecision>;
   readonly warnings: readonly string[];
 }
 
@@ -44,8 +48,8 @@ const defaultContext: ToolContext = { isEditor: false, extraTools: [], policy: u
 
 /**
  * Returns the tools of an agent: those that are offered, permitted by class, of an MCP server that the agent names, of a category
- * that it does not switch off, not removed by its filter, and not withheld by the operator's policy. Throws a Failure with reason TOOL_ID_CONFLICT when two sources
- * offer a tool with the same name.
+ * that it does not switch off, not removed by its filter, not withheld by the operator's policy, and not denied by a permission rule
+ * whatever the arguments are. Throws a Failure with reason TOOL_ID_CONFLICT when two sources offer a tool with the same name.
  */
 export function toolbelt(
   spec: AgentSpec,
@@ -60,12 +64,17 @@ export function toolbelt(
   const tools: ToolDescriptor[] = [];
   const excluded = new Map<string, string>();
   const withheld = new Map<string, Withheld>();
+  const denied = new Map<string, PermissionDecision>();
+  const levels = [agentLevel(spec), policyLevel(policy.permissions)].filter(isDefined);
   const missing: string[] = [];
   for (const [name, tool] of offered) {
     const ownReason = ownReasonOf(tool);
     const byPolicy = withheldTool(policy, tool.descriptor, catalogs);
-    const reason =
+    const before =
       ownReason ?? (isInFilter(name) ? byPolicy?.reason : "the agent's tool filter removes it");
+    const denial = before === undefined ? deniesTool(levels, tool.descriptor) : undefined;
+    if (denial !== undefined) denied.set(name, denial);
+    const reason = before ?? (denial && `${describeDecision(denial)} denies every call of it`);
     if (reason === undefined) tools.push(tool.descriptor);
     else excluded.set(name, reason);
     if (byPolicy !== undefined && reason === byPolicy.reason) withheld.set(name, byPolicy);
@@ -81,6 +90,7 @@ export function toolbelt(
     if (tool === undefined || !excluded.has(name)) continue;
     if (isExcluded(name) || ownReasonOf(tool) !== undefined) continue;
     if (withheldTool(policy, tool.descriptor, catalogs) !== undefined) continue;
+    if (deniesTool(levels, tool.descriptor) !== undefined) continue;
     tools.push(tool.descriptor);
     excluded.delete(name);
   }
@@ -88,6 +98,7 @@ export function toolbelt(
     tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     excluded,
     withheld,
+    denied,
     warnings: [
       ...filterWarnings(spec, [...offered.keys()]),
       ...missing,
@@ -95,6 +106,10 @@ export function toolbelt(
       ...editorWarnings(spec, context),
     ],
   };
+}
+
+function isDefined<Value>(value: Value | undefined): value is Value {
+  return value !== undefined;
 }
 
 /** Returns a warning for each reason of the policy, with the tools that the agent lacks because of it. */

@@ -8,6 +8,7 @@ import type { Frame } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
 import { modelCallFacts } from "./model/model-call-facts.ts";
 import { nextStep } from "./next-step.ts";
+import { permissionOf } from "./calls/call-permission.ts";
 import { startableCalls } from "./calls/outgoing-calls.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded, liveFrames, rootOf } from "./state/run-state.ts";
@@ -33,9 +34,12 @@ export function nextFacts(state: RunState, nowMs: number): readonly Fact[] {
     const facts = ofFrame(state, frame, nowMs);
     if (facts.length > 0) return facts;
   }
-  return startableCalls(state).map(({ frame, call }) =>
-    fact(scopeOf(frame), { case: "toolCallStarted", value: { callId: call.call.callId } }),
-  );
+  return startableCalls(state).map(({ frame, call, tool }) => {
+    const { callId } = call.call;
+    const permission = permissionOf(state, tool, call);
+    const value = { callId, ...(permission && { permission }) };
+    return fact(scopeOf(frame), { case: "toolCallStarted", value });
+  });
 }
 
 function ofFrame(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {

@@ -7,7 +7,7 @@ import type { Fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
-import { refusalNow } from "./policy-now.ts";
+import { refusalOfCall } from "./policy-now.ts";
 import { refuse, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
@@ -24,9 +24,10 @@ export async function* callRuntimeTool(
   const { callId, name, arguments: args = {} } = approved;
   const { runId, created } = state.head;
   const tool = frameOf(state, frame).tools.get(name);
-  const refusal = tool && refusalNow(state, tool, ports);
+  const refusal = tool && refusalOfCall(state, tool, call, ports);
   if (refusal !== undefined) {
-    yield [refuse(call, scope, refusal, ToolStatus.ERROR, ports.clock.now())];
+    const { reason, permission = call.permission } = refusal;
+    yield [refuse({ ...call, permission }, scope, reason, ToolStatus.ERROR, ports.clock.now())];
     return;
   }
   const owner = { tenant: created?.tenant ?? "", user: created?.startedBy ?? "" };

@@ -20,7 +20,7 @@ import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import { networkOf, policyNow, refusalNow } from "./policy-now.ts";
+import { networkOf, policyNow, refusalOfCall } from "./policy-now.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
 
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
@@ -40,7 +40,7 @@ export async function* callTool(
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
   const isCallNew = await isNew(state, key, ports, signal);
-  const refusal = isCallNew ? refusalNow(state, effect.tool, ports) : undefined;
+  const refusal = isCallNew ? refusalOfCall(state, effect.tool, effect.call, ports) : undefined;
   if (refusal === undefined) {
     const request = requestFor(state, effect, networkOf(state, policyNow(state, ports)));
     const queue = await ports.toolCalls(effect.tool.pool);
@@ -50,16 +50,22 @@ export async function* callTool(
     republishLostRequest({ key, request, queue, sequence }, ports, bounded).catch(() => undefined);
   } else {
     // By the journal, because an earlier owner may have published the request already.
-    const cancellation = { reason: refusal, time: timestampFromMs(ports.clock.now()) };
+    const cancellation = { reason: refusal.reason, time: timestampFromMs(ports.clock.now()) };
     await cancelCall(ports.journal, key, cancellation, signal);
   }
+  const { permission = effect.call.permission } = refusal ?? {};
+  const refused = { ...effect, call: { ...effect.call, permission } };
   // The journal is read from its start, and the log has what earlier owners reported.
   let known = effect.call.progressReports;
   const isKnown = ({ fact }: ToolCallFact) => fact.case === "progress" && known-- > 0;
   try {
     for await (const { events } of ports.journal.follow(key, 0, signal)) {
       const unknown = events.filter((event) => !isKnown(event));
-      const facts = unknown.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
+      const facts = unknown.flatMap((event) => {
+        // A call that had begun elsewhere meanwhile keeps the decision in the log.
+        const decided = event.fact.case === "cancelled" ? refused : effect;
+        return factsOf(state, decided, event, ports.clock.now());
+      });
       if (facts.length > 0) yield facts;
       if (events.some(endsCall)) return;
     }

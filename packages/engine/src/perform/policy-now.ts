@@ -2,8 +2,13 @@ import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import { policyFor, unrestricted, withheldTool } from "@reeve/agent/policy/caller-policy";
 import { withheldDestination } from "@reeve/agent/policy/apply-policy";
 import { runContextOf, starterOf } from "@reeve/agent/resolve/resolve-agent";
+import { decideCall, describeDecision } from "@reeve/agent/permission/decide-call";
+import { policyLevel } from "@reeve/agent/permission/permission-levels";
 import { grantedClasses, nameOfClass } from "@reeve/agent/tools/permission-classes";
-import type { ToolDescriptor } from "@reeve/contracts/tool";
+import type { PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
+import { PermissionBehavior } from "@reeve/contracts/tool";
+import { approvedCall } from "../domain/calls/approved-call.ts";
+import type { Call } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
@@ -35,6 +40,32 @@ function withholdingAll(reason: string): CallerPolicy {
       return { kind: item.kind, name, rule: "", reason };
     },
   };
+}
+
+/** Why the operator's policy of now refuses a call. */
+export interface Refusal {
+  readonly reason: string;
+  /** The permission rule that denies the call. Undefined: another part of the policy refuses it. */
+  readonly permission?: PermissionDecision;
+}
+
+/**
+ * Returns why the operator's policy of now refuses a call with the arguments that it would be executed with. Undefined: it allows
+ * the call. A rule that asks and was not there when the run was prepared holds for later runs.
+ */
+export function refusalOfCall(
+  state: RunState,
+  tool: ToolDescriptor,
+  call: Call,
+  ports: RunPorts,
+): Refusal | undefined {
+  const reason = refusalNow(state, tool, ports);
+  if (reason !== undefined) return { reason };
+  const level = policyLevel(policyNow(state, ports).permissions);
+  const args = approvedCall(call).arguments ?? {};
+  const permission = level && decideCall([level], { tool, args });
+  if (permission?.behavior !== PermissionBehavior.DENY) return undefined;
+  return { reason: `${describeDecision(permission)} denies this call`, permission };
 }
 
 /**

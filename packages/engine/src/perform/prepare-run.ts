@@ -90,7 +90,7 @@ function policyOf(runId: string, { hasPolicy }: RunCreated, ports: RunPorts): Po
 const maxWithheld = 200;
 
 function decisionOf(
-  { rules }: CallerPolicy,
+  { rules, permissions }: CallerPolicy,
   { withheld, network }: ResolvedAgent,
 ): MessageInitShape<typeof PolicyDecisionSchema> {
   return {
@@ -99,6 +99,7 @@ function decisionOf(
       .slice(0, maxWithheld)
       .map(({ kind, name, rule, tool = "" }) => ({ kind, name, rule, tool })),
     networkAllow: [...network],
+    permissions: [...permissions],
   };
 }
 

@@ -5,7 +5,7 @@ import type { RunEvent, SubtaskChanged, ToolResultEvent } from "@reeve/contracts
 import { Phase } from "@reeve/contracts/run";
 import type { ExecutionTree, ExecutionTreeNodeSchema } from "@reeve/contracts/thread";
 import { ExecutionTreeSchema } from "@reeve/contracts/thread";
-import type { ToolCall } from "@reeve/contracts/tool";
+import type { PermissionDecision, ToolCall } from "@reeve/contracts/tool";
 import type { Linked } from "../head/linked.ts";
 import { linked, oldestFirst } from "../head/linked.ts";
 import { previewOf } from "./preview-of.ts";
@@ -29,6 +29,8 @@ type TreeNode = MessageInitShape<typeof ExecutionTreeNodeSchema> & {
 interface Result {
   /** The start of the arguments that a person put in place of the model's; empty: nobody did. */
   readonly editedArguments: string;
+  /** What the permission rules decided. */
+  readonly permission: PermissionDecision | undefined;
   readonly resultPreview: string;
   readonly isError: boolean;
   readonly durationMs: number;
@@ -112,6 +114,7 @@ function returned(
     id: result.callId,
     result: {
       editedArguments: result.metadata?.editedArguments ?? "",
+      permission: result.metadata?.permission,
       resultPreview,
       isError: !success,
       durationMs,
@@ -143,10 +146,11 @@ function nodeAfter(nodes: ReadonlyMap<string, TreeNode>, change: TreeChange): Tr
     case "returned": {
       const node = nodes.get(change.id);
       if (node === undefined) return undefined;
-      const { editedArguments, ...result } = change.result;
+      const { editedArguments, permission, ...result } = change.result;
       const edited =
         editedArguments === "" ? {} : { argsPreview: previewOf(editedArguments), argsEdited: true };
-      return { ...node, ...result, ...edited, unfinished: false };
+      const decided = permission && { permission };
+      return { ...node, ...result, ...edited, ...decided, unfinished: false };
     }
     case "subtask":
       return subtaskNode(nodes, change.subtask);

@@ -67,7 +67,9 @@ pub struct AgentSpec {
     /// Ids of plugins.
     #[prost(string, repeated, tag = "18")]
     pub plugin_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Settings of plugins, keyed by section.
+    /// Settings by section. This version supports the section `permission`, with `default_behavior`
+    /// (`ask`, `allow`, or `deny`; default: `ask`) and `rules`, each with `tool` (which calls it matches:
+    /// `Tool`, `Tool(glob)`, or `Tool(path.to.argument ~ "glob")`) and `behavior`.
     #[prost(map = "string, message", tag = "19")]
     pub sections: ::std::collections::HashMap<
         ::prost::alloc::string::String,

@@ -55,6 +55,9 @@ pub struct Approval {
     /// of versions that did not record it.
     #[prost(string, tag = "16")]
     pub call_digest: ::prost::alloc::string::String,
+    /// The permission rule that asks for the decision. Unset if none does.
+    #[prost(message, optional, tag = "17")]
+    pub permission: ::core::option::Option<super::super::tool::v1::PermissionDecision>,
 }
 /// A decision about an approval.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -184,6 +187,8 @@ pub enum GateKind {
     ToolSource = 2,
     /// The tool asks a question while it runs.
     Question = 3,
+    /// A permission rule of the agent or of the operator's policy asks for it.
+    Permission = 4,
 }
 impl GateKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -196,6 +201,7 @@ impl GateKind {
             Self::Tool => "GATE_KIND_TOOL",
             Self::ToolSource => "GATE_KIND_TOOL_SOURCE",
             Self::Question => "GATE_KIND_QUESTION",
+            Self::Permission => "GATE_KIND_PERMISSION",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -205,6 +211,7 @@ impl GateKind {
             "GATE_KIND_TOOL" => Some(Self::Tool),
             "GATE_KIND_TOOL_SOURCE" => Some(Self::ToolSource),
             "GATE_KIND_QUESTION" => Some(Self::Question),
+            "GATE_KIND_PERMISSION" => Some(Self::Permission),
             _ => None,
         }
     }

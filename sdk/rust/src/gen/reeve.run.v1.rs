@@ -596,6 +596,22 @@ pub struct PolicyDecision {
     /// Destinations that code and commands of the agent may reach, out of those that its spec names.
     #[prost(string, repeated, tag = "3")]
     pub network_allow: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Permission rules for the calls of the run.
+    #[prost(message, repeated, tag = "4")]
+    pub permissions: ::prost::alloc::vec::Vec<PolicyPermission>,
+}
+/// Permission rules of one rule of the operator's policy.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PolicyPermission {
+    /// Name of the rule of the policy.
+    #[prost(string, tag = "1")]
+    pub policy_rule: ::prost::alloc::string::String,
+    /// What is decided about a call of a toolhost's tool that no rule matches. Unspecified: nothing.
+    #[prost(enumeration = "super::super::tool::v1::PermissionBehavior", tag = "2")]
+    pub default_behavior: i32,
+    /// The permission rules.
+    #[prost(message, repeated, tag = "3")]
+    pub rules: ::prost::alloc::vec::Vec<super::super::tool::v1::PermissionRule>,
 }
 /// Something that the operator's policy withholds.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -685,6 +701,9 @@ pub struct ToolCallStarted {
     /// Id of the call.
     #[prost(string, tag = "1")]
     pub call_id: ::prost::alloc::string::String,
+    /// What the permission rules decided about the call. Unset if there are none.
+    #[prost(message, optional, tag = "2")]
+    pub permission: ::core::option::Option<super::super::tool::v1::PermissionDecision>,
 }
 /// The memory shared by the subtasks of a run was written.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -44,6 +44,10 @@ pub struct ExecutionTreeNode {
     /// call ran.
     #[prost(bool, tag = "10")]
     pub args_edited: bool,
+    /// What the permission rules decided about the call, with the rule that decided. Unset if there are
+    /// none.
+    #[prost(message, optional, tag = "11")]
+    pub permission: ::core::option::Option<super::super::tool::v1::PermissionDecision>,
 }
 /// A message of an earlier turn, in the form in which a model reads it.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -141,6 +141,38 @@ pub struct ToolResultMetadata {
     /// nobody replaced them.
     #[prost(string, tag = "13")]
     pub edited_arguments: ::prost::alloc::string::String,
+    /// What the permission rules decided about the call. Unset if there are none.
+    #[prost(message, optional, tag = "14")]
+    pub permission: ::core::option::Option<PermissionDecision>,
+}
+/// What permission rules decided about a call, and the rule that decided. Rules have levels: those of
+/// the agent, and those of the operator's policy. In a level, a rule that denies overrides one that
+/// allows, which overrides one that asks. The strictest level decides.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PermissionDecision {
+    /// The decision.
+    #[prost(enumeration = "PermissionBehavior", tag = "1")]
+    pub behavior: i32,
+    /// The rule, as it was written, for example `run_command(command ~ "git *")`; `default_behavior` if
+    /// no rule matched.
+    #[prost(string, tag = "2")]
+    pub rule: ::prost::alloc::string::String,
+    /// Where the rule was written: `agent` for the agent spec, `policy` for the operator's policy.
+    #[prost(string, tag = "3")]
+    pub source: ::prost::alloc::string::String,
+    /// Name of the rule of the operator's policy that contains the rule. Empty if the agent has it.
+    #[prost(string, tag = "4")]
+    pub policy_rule: ::prost::alloc::string::String,
+}
+/// A permission rule.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PermissionRule {
+    /// The calls that the rule matches: `Tool`, `Tool(glob)`, or `Tool(path.to.argument ~ "glob")`.
+    #[prost(string, tag = "1")]
+    pub tool: ::prost::alloc::string::String,
+    /// What the rule decides about them.
+    #[prost(enumeration = "PermissionBehavior", tag = "2")]
+    pub behavior: i32,
 }
 /// A call that may have changed files of a workspace.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -507,6 +539,43 @@ impl PermissionClass {
             "PERMISSION_CLASS_SUBAGENT" => Some(Self::Subagent),
             "PERMISSION_CLASS_SECRETS" => Some(Self::Secrets),
             "PERMISSION_CLASS_EXECUTE" => Some(Self::Execute),
+            _ => None,
+        }
+    }
+}
+/// What a permission rule decides about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum PermissionBehavior {
+    /// Not set.
+    Unspecified = 0,
+    /// The call needs an approval.
+    Ask = 1,
+    /// The call is executed.
+    Allow = 2,
+    /// The call is not executed. The model reads which rule denies it.
+    Deny = 3,
+}
+impl PermissionBehavior {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PERMISSION_BEHAVIOR_UNSPECIFIED",
+            Self::Ask => "PERMISSION_BEHAVIOR_ASK",
+            Self::Allow => "PERMISSION_BEHAVIOR_ALLOW",
+            Self::Deny => "PERMISSION_BEHAVIOR_DENY",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PERMISSION_BEHAVIOR_UNSPECIFIED" => Some(Self::Unspecified),
+            "PERMISSION_BEHAVIOR_ASK" => Some(Self::Ask),
+            "PERMISSION_BEHAVIOR_ALLOW" => Some(Self::Allow),
+            "PERMISSION_BEHAVIOR_DENY" => Some(Self::Deny),
             _ => None,
         }
     }

@@ -3,9 +3,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import { callDigest } from "@reeve/contracts/digest/call-digest";
-import { ToolStatus } from "@reeve/contracts/tool";
+import type { PermissionDecision } from "@reeve/contracts/tool";
+import { PermissionBehavior, ToolStatus } from "@reeve/contracts/tool";
+import { describeDecision } from "@reeve/agent/permission/decide-call";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { approvedCall } from "./approved-call.ts";
+import { permissionOf } from "./call-permission.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -30,9 +33,27 @@ export function gateCall(
   const problem = problemOf(frame, pending);
   if (problem !== undefined) return refused(problem);
   const { approval } = pending;
+  // The arguments of an approved call may be other ones than when it was requested.
+  const isDecided = approval === undefined || approval.state === ApprovalState.APPROVED;
+  const tool = frame.tools.get(pending.call.name);
+  const permission = isDecided && tool ? permissionOf(state, tool, pending) : undefined;
+  if (permission?.behavior === PermissionBehavior.DENY) {
+    const content = `${describeDecision(permission)} denies this call`;
+    return [
+      refuse(
+        { ...pending, permission },
+        scope,
+        truncateToBytes(content, limitsOf(state).resultBytes),
+        ToolStatus.ERROR,
+        nowMs,
+      ),
+    ];
+  }
   if (approval === undefined) {
-    const gates = gatesOf(state, pending);
-    return gates.length > 0 ? [requestApproval(state, pending, { scope, gates }, nowMs)] : [];
+    const gates = gatesOf(state, pending, permission);
+    return gates.length > 0
+      ? [requestApproval(state, pending, { scope, gates, permission }, nowMs)]
+      : [];
   }
   const reason = approval.decision?.reason ?? "";
   switch (approval.state) {
@@ -68,11 +89,16 @@ export function isCleared({ result, approval }: Call): boolean {
 }
 
 /** Returns why the call needs an approval. Empty: it needs none. */
-function gatesOf({ head: { created, prepared } }: RunState, { call }: Call): readonly GateKind[] {
+function gatesOf(
+  { head: { created, prepared } }: RunState,
+  { call }: Call,
+  permission: PermissionDecision | undefined,
+): readonly GateKind[] {
   const named = created?.spec?.hitlTools ?? [];
   return [
     ...(named.includes(call.name) ? [GateKind.TOOL] : []),
     ...((prepared?.gatedTools ?? []).includes(call.name) ? [GateKind.TOOL_SOURCE] : []),
+    ...(permission?.behavior === PermissionBehavior.ASK ? [GateKind.PERMISSION] : []),
   ];
 }
 
@@ -97,10 +123,17 @@ function problemOf({ tools }: Frame, pending: Call): string | undefined {
     : `the arguments do not fit ${call.name}: ${problems.join("; ")}`;
 }
 
+/** Where and why a call needs an approval. */
+interface ApprovalReason {
+  readonly scope: Scope;
+  readonly gates: readonly GateKind[];
+  readonly permission: PermissionDecision | undefined;
+}
+
 function requestApproval(
   { head: { runId, created } }: RunState,
   { call }: Call,
-  { scope, gates }: { readonly scope: Scope; readonly gates: readonly GateKind[] },
+  { scope, gates, permission }: ApprovalReason,
   nowMs: number,
 ): Fact {
   const policy = created?.spec?.approvalPolicy;
@@ -119,6 +152,7 @@ function requestApproval(
     gates: [...gates],
     source: ApprovalSource.RUN,
     callDigest: callDigest(call, created),
+    ...(gates.includes(GateKind.PERMISSION) && permission && { permission }),
     ...(timeout && { expiresAt: timestampFromMs(nowMs + durationMs(timeout)) }),
   };
   return fact(scope, { case: "approval", value: { approval } });

@@ -18,6 +18,7 @@ const call = (name: string, callId: string): Call => ({
   requestedAtMs: 0,
   startedAtMs: undefined,
   approval: undefined,
+  permission: undefined,
   progressReports: 0,
   questions: [],
   result: undefined,

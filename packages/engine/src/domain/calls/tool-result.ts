@@ -54,7 +54,7 @@ export function toolResultFact(
   result: ToolResult,
   nowMs: number,
 ): Fact {
-  const { call, approval, requestedAtMs, startedAtMs } = pending;
+  const { call, approval, permission, requestedAtMs, startedAtMs } = pending;
   const { injectedArgs } = call;
   const success = !result.isError;
   const metadata = clone(
@@ -69,6 +69,8 @@ export function toolResultFact(
   metadata.completedAt ??= timestampFromMs(nowMs);
   metadata.approvalStatus = approvalStatus(approval?.state);
   metadata.approvalId = approval?.approvalId ?? "";
+  if (permission !== undefined) metadata.permission = permission;
+  else if (approval?.permission !== undefined) metadata.permission = approval.permission;
   const edited = approval?.decision?.editedArguments;
   if (edited !== undefined) {
     metadata.editedArguments = truncateToBytes(JSON.stringify(edited), maxEditedBytes);

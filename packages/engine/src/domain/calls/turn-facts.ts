@@ -6,6 +6,7 @@ import { plannerId } from "../state/frame.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
 import { parallelCallLimit } from "./outgoing-calls.ts";
+import { permissionOf } from "./call-permission.ts";
 import { isPure, runRuntimeTool } from "../runtime-tools/run-runtime-tool.ts";
 import type { RunState } from "../state/run-state.ts";
 import { isSubagent, scheduleCalls } from "./schedule-calls.ts";
@@ -30,7 +31,10 @@ export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonl
 function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): readonly Fact[] {
   const tool = frame.tools.get(call.call.name);
   if (tool === undefined || !isCleared(call)) return [];
-  if (isPure(tool)) return runRuntimeTool(state, frame, call, nowMs);
+  if (isPure(tool)) {
+    const permission = permissionOf(state, tool, call);
+    return runRuntimeTool(state, frame, { ...call, permission }, nowMs);
+  }
   if (!isSubagent(tool)) return [];
   if (tool.name === finishSubtaskName) {
     const others = frame.calls.filter(({ call: { name } }) => name !== finishSubtaskName);

@@ -68,6 +68,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       const pending = {
         startedAtMs: undefined,
         approval: undefined,
+        permission: undefined,
         progressReports: 0,
         questions: [],
         result: undefined,
@@ -77,7 +78,15 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
         calls: [...frame.calls, { call, requestedAtMs: msOf(envelope), ...pending }],
       };
     }
-    case "toolCallStarted":
+    case "toolCallStarted": {
+      const startedAtMs = msOf(envelope);
+      const { callId, permission } = event.value;
+      return amendCall(frame, callId, (call) => ({
+        ...call,
+        startedAtMs: call.startedAtMs ?? startedAtMs,
+        permission,
+      }));
+    }
     case "subtask": {
       const startedAtMs = msOf(envelope);
       return amendCall(frame, event.value.callId, (call) => ({

@@ -8,7 +8,12 @@ import type {
 } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
-import type { ToolCall, ToolDescriptor, ToolResult } from "@reeve/contracts/tool";
+import type {
+  PermissionDecision,
+  ToolCall,
+  ToolDescriptor,
+  ToolResult,
+} from "@reeve/contracts/tool";
 import type { Linked } from "@reeve/run/head/linked";
 import type { Scope } from "./fact.ts";
 
@@ -172,6 +177,8 @@ export interface Call {
   /** When the call was handed to its tool; undefined: not yet. */
   readonly startedAtMs: number | undefined;
   readonly approval: Approval | undefined;
+  /** What the permission rules decided when the call started. Undefined: there are none, or it has not started. */
+  readonly permission: PermissionDecision | undefined;
   /** How many reports of its progress the log has. */
   readonly progressReports: number;
   /** The questions of the tool to people, each in its latest version. */

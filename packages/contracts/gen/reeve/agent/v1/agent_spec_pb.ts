@@ -158,7 +158,9 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   pluginIds: string[];
 
   /**
-   * Settings of plugins, keyed by section.
+   * Settings by section. This version supports the section `permission`, with `default_behavior`
+   * (`ask`, `allow`, or `deny`; default: `ask`) and `rules`, each with `tool` (which calls it matches:
+   * `Tool`, `Tool(glob)`, or `Tool(path.to.argument ~ "glob")`) and `behavior`.
    *
    * @generated from field: map<string, google.protobuf.Value> sections = 19;
    */

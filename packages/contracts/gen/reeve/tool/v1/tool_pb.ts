@@ -18,7 +18,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/tool/v1/tool.proto.
  */
 export const file_reeve_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3Ii4gIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJEi0KCGNhdGVnb3J5GAogASgOMhsucmVldmUudG9vbC52MS5Ub29sQ2F0ZWdvcnlCEAoOX3BhcmFsbGVsX3NhZmUinAEKCFRvb2xDYWxsEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhUKDXJhd19hcmd1bWVudHMYBCABKAkSLgoNaW5qZWN0ZWRfYXJncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QisAEKClRvb2xSZXN1bHQSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoIbWV0YWRhdGEYBSABKAsyIS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRNZXRhZGF0YRIrCgpzdHJ1Y3R1cmVkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLmAwoSVG9vbFJlc3VsdE1ldGFkYXRhEikKBnN0YXR1cxgBIAEoDjIZLnJlZXZlLnRvb2wudjEuVG9vbFN0YXR1cxIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWV4ZWN1dGlvbl90aW1lX21zGAQgASgBEjYKD2FwcHJvdmFsX3N0YXR1cxgFIAEoDjIdLnJlZXZlLnRvb2wudjEuQXBwcm92YWxTdGF0dXMSEwoLYXBwcm92YWxfaWQYBiABKAkSLgoNaW5qZWN0ZWRfYXJncxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoVb2ZmbG9hZGVkX2FydGlmYWN0X2lkGAggASgJEhIKCmVuZF9yZWFzb24YCSABKAkSEQoJaXNvbGF0aW9uGAogASgJEi8KDGxvc3RfY2hhbmdlcxgLIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIaChJ3b3Jrc3BhY2VfcmV2aXNpb24YDCABKA0SGAoQZWRpdGVkX2FyZ3VtZW50cxgNIAEoCSJLCgpGaWxlQ2hhbmdlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIMCgRob3N0GAMgASgJEhAKCHJldmlzaW9uGAQgASgNIm4KDFRvb2xQcm9ncmVzcxIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIcHJvZ3Jlc3MYAyABKAESEgoFdG90YWwYBCABKAFIAIgBARIPCgdtZXNzYWdlGAUgASgJQggKBl90b3RhbCLzAQoLVG9vbENhdGFsb2cSDAoEcG9vbBgBIAEoCRIsCgV0b29scxgCIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3ISEQoJaXNvbGF0aW9uGAMgASgJEgwKBGhvc3QYBCABKAkSMAoMYW5ub3VuY2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgdzYW5kYm94GAYgASgLMh4ucmVldmUudG9vbC52MS5TYW5kYm94RmVhdHVyZXM6JMrfGCAKBXRvb2xzEg17cG9vbH0ue2hvc3R9KggKAQMSAwECAyJtCg9TYW5kYm94RmVhdHVyZXMSFQoNbmV0d29ya19hbGxvdxgBIAMoCRIbChNyZWFkX29ubHlfd29ya3NwYWNlGAIgASgIEhcKD3dvcmtzcGFjZV9ieXRlcxgDIAEoBBINCgVpbWFnZRgEIAEoCSK/AgoPVG9vbENhbGxSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSJQoEY2FsbBgDIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSKwoJd29ya3NwYWNlGAQgASgLMhgucmVldmUudG9vbC52MS5Xb3Jrc3BhY2USLQoIc2V0dGluZ3MYBSABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xTZXR0aW5ncxISCgppZGVtcG90ZW50GAYgASgIEhMKC3RyYWNlcGFyZW50GAcgASgJEjAKDHJlcXVlc3RlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXA6LsLfGCoKEHRvb2wuY2FsbC57cG9vbH0aDgoKVE9PTF9DQUxMUxACIgYKAQIaAQMiWAoJV29ya3NwYWNlEgoKAmlkGAEgASgJEisKBWZpbGVzGAIgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlEhIKCnN0YWdlZF9mb3IYAyABKAkiXAoNV29ya3NwYWNlRmlsZRIxCgthcnRpZmFjdF9pZBgBIAEoCUIcukgZchcyFV5hcnRfW2EtejAtOV17MTYsNjR9JBIYCgRwYXRoGAIgASgJQgq6SAdyBRABKIAIIrgCCgxUb29sU2V0dGluZ3MSMwoPYWxsb3dlZF9pbXBvcnRzGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI1ChFjb21tYW5kX2JsYWNrbGlzdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSLwoMY29kZV90aW1lb3V0GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjIKD2NvbW1hbmRfdGltZW91dBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIRCglyZWFkX29ubHkYBSABKAgSFAoMcmVzdWx0X2J5dGVzGAYgASgNEhUKDW5ldHdvcmtfYWxsb3cYByADKAkSFwoPY2Fubm90X3JldHJpZXZlGAggASgIIugBCg9Ub29sQ2FsbEpvdXJuYWwSFgoOZmlyc3Rfc2VxdWVuY2UYASABKA0SKgoFZmFjdHMYAiADKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xDYWxsRmFjdBIXCg9wcmV2aW91c19kaWdlc3QYAyABKAw6eMLfGHQKInRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0SJ2xpdmUudG9vbC5qb3VybmFsLnt0ZW5hbnR9LntydW59LntjYWxsfRoWCgxUT09MX0pPVVJOQUwQARoECID1JCINCgMBAgMSAwECAyIBASLWAgoMVG9vbENhbGxGYWN0EigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KB3N0YXJ0ZWQYAiABKAsyGi5yZWV2ZS50b29sLnYxLkNhbGxTdGFydGVkSAASLwoIcHJvZ3Jlc3MYAyABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xQcm9ncmVzc0gAEisKBnJlc3VsdBgEIAEoCzIZLnJlZXZlLnRvb2wudjEuVG9vbFJlc3VsdEgAEjEKCWNhbmNlbGxlZBgFIAEoCzIcLnJlZXZlLnRvb2wudjEuQ2FsbENhbmNlbGxlZEgAEisKCHF1ZXN0aW9uGAYgASgLMhcucmVldmUudG9vbC52MS5RdWVzdGlvbkgAEicKBmFuc3dlchgHIAEoCzIVLnJlZXZlLnRvb2wudjEuQW5zd2VySABCBgoEZmFjdCJrCghRdWVzdGlvbhITCgtxdWVzdGlvbl9pZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEicKBnNjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIYXNrZWRfYnkYBCABKAkidAoGQW5zd2VyEhMKC3F1ZXN0aW9uX2lkGAEgASgJEisKBmFjdGlvbhgCIAEoDjIbLnJlZXZlLnRvb2wudjEuQW5zd2VyQWN0aW9uEigKB2NvbnRlbnQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IjUKC0NhbGxTdGFydGVkEgwKBGhvc3QYASABKAkSGAoQcmVxdWVzdF9zZXF1ZW5jZRgCIAEoBCIfCg1DYWxsQ2FuY2VsbGVkEg4KBnJlYXNvbhgBIAEoCSq2AQoMVG9vbENhdGVnb3J5Eh0KGVRPT0xfQ0FURUdPUllfVU5TUEVDSUZJRUQQABIZChVUT09MX0NBVEVHT1JZX0dFTkVSQUwQARIcChhUT09MX0NBVEVHT1JZX0ZJTEVTWVNURU0QAhIaChZUT09MX0NBVEVHT1JZX1RFUk1JTkFMEAMSFgoSVE9PTF9DQVRFR09SWV9DT0RFEAQSGgoWVE9PTF9DQVRFR09SWV9QTEFOTklORxAFKrECCg9QZXJtaXNzaW9uQ2xhc3MSIAocUEVSTUlTU0lPTl9DTEFTU19VTlNQRUNJRklFRBAAEhkKFVBFUk1JU1NJT05fQ0xBU1NfU0FGRRABEh4KGlBFUk1JU1NJT05fQ0xBU1NfS05PV0xFREdFEAISHAoYUEVSTUlTU0lPTl9DTEFTU19ORVRXT1JLEAMSJAogUEVSTUlTU0lPTl9DTEFTU19XT1JLU1BBQ0VfV1JJVEUQBBIiCh5QRVJNSVNTSU9OX0NMQVNTX0VESVRPUl9NVVRBVEUQBRIdChlQRVJNSVNTSU9OX0NMQVNTX1NVQkFHRU5UEAYSHAoYUEVSTUlTU0lPTl9DTEFTU19TRUNSRVRTEAcSHAoYUEVSTUlTU0lPTl9DTEFTU19FWEVDVVRFEAgqqgEKClRvb2xTdGF0dXMSGwoXVE9PTF9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUT09MX1NUQVRVU19TVUNDRVNTEAESFQoRVE9PTF9TVEFUVVNfRVJST1IQAhIYChRUT09MX1NUQVRVU19SRUpFQ1RFRBADEhkKFVRPT0xfU1RBVFVTX1RJTUVEX09VVBAEEhoKFlRPT0xfU1RBVFVTX0lOQ09NUExFVEUQBSquAQoOQXBwcm92YWxTdGF0dXMSHwobQVBQUk9WQUxfU1RBVFVTX1VOU1BFQ0lGSUVEEAASIAocQVBQUk9WQUxfU1RBVFVTX05PVF9SRVFVSVJFRBABEhwKGEFQUFJPVkFMX1NUQVRVU19BUFBST1ZFRBACEhwKGEFQUFJPVkFMX1NUQVRVU19SRUpFQ1RFRBADEh0KGUFQUFJPVkFMX1NUQVRVU19USU1FRF9PVVQQBCp8CgxBbnN3ZXJBY3Rpb24SHQoZQU5TV0VSX0FDVElPTl9VTlNQRUNJRklFRBAAEhgKFEFOU1dFUl9BQ1RJT05fQUNDRVBUEAESGQoVQU5TV0VSX0FDVElPTl9ERUNMSU5FEAISGAoUQU5TV0VSX0FDVElPTl9DQU5DRUwQAzJsCgtUb29sU2VydmljZRJdCglMaXN0VG9vbHMSHy5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1JlcXVlc3QaIC5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
+  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3Ii4gIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJEi0KCGNhdGVnb3J5GAogASgOMhsucmVldmUudG9vbC52MS5Ub29sQ2F0ZWdvcnlCEAoOX3BhcmFsbGVsX3NhZmUinAEKCFRvb2xDYWxsEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhUKDXJhd19hcmd1bWVudHMYBCABKAkSLgoNaW5qZWN0ZWRfYXJncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QisAEKClRvb2xSZXN1bHQSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoIbWV0YWRhdGEYBSABKAsyIS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRNZXRhZGF0YRIrCgpzdHJ1Y3R1cmVkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKdBAoSVG9vbFJlc3VsdE1ldGFkYXRhEikKBnN0YXR1cxgBIAEoDjIZLnJlZXZlLnRvb2wudjEuVG9vbFN0YXR1cxIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWV4ZWN1dGlvbl90aW1lX21zGAQgASgBEjYKD2FwcHJvdmFsX3N0YXR1cxgFIAEoDjIdLnJlZXZlLnRvb2wudjEuQXBwcm92YWxTdGF0dXMSEwoLYXBwcm92YWxfaWQYBiABKAkSLgoNaW5qZWN0ZWRfYXJncxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoVb2ZmbG9hZGVkX2FydGlmYWN0X2lkGAggASgJEhIKCmVuZF9yZWFzb24YCSABKAkSEQoJaXNvbGF0aW9uGAogASgJEi8KDGxvc3RfY2hhbmdlcxgLIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIaChJ3b3Jrc3BhY2VfcmV2aXNpb24YDCABKA0SGAoQZWRpdGVkX2FyZ3VtZW50cxgNIAEoCRI1CgpwZXJtaXNzaW9uGA4gASgLMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uRGVjaXNpb24ifAoSUGVybWlzc2lvbkRlY2lzaW9uEjMKCGJlaGF2aW9yGAEgASgOMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uQmVoYXZpb3ISDAoEcnVsZRgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEwoLcG9saWN5X3J1bGUYBCABKAkiUwoOUGVybWlzc2lvblJ1bGUSDAoEdG9vbBgBIAEoCRIzCghiZWhhdmlvchgCIAEoDjIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkJlaGF2aW9yIksKCkZpbGVDaGFuZ2USDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEgwKBGhvc3QYAyABKAkSEAoIcmV2aXNpb24YBCABKA0ibgoMVG9vbFByb2dyZXNzEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghwcm9ncmVzcxgDIAEoARISCgV0b3RhbBgEIAEoAUgAiAEBEg8KB21lc3NhZ2UYBSABKAlCCAoGX3RvdGFsIvMBCgtUb29sQ2F0YWxvZxIMCgRwb29sGAEgASgJEiwKBXRvb2xzGAIgAygLMh0ucmVldmUudG9vbC52MS5Ub29sRGVzY3JpcHRvchIRCglpc29sYXRpb24YAyABKAkSDAoEaG9zdBgEIAEoCRIwCgxhbm5vdW5jZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KB3NhbmRib3gYBiABKAsyHi5yZWV2ZS50b29sLnYxLlNhbmRib3hGZWF0dXJlczokyt8YIAoFdG9vbHMSDXtwb29sfS57aG9zdH0qCAoBAxIDAQIDIm0KD1NhbmRib3hGZWF0dXJlcxIVCg1uZXR3b3JrX2FsbG93GAEgAygJEhsKE3JlYWRfb25seV93b3Jrc3BhY2UYAiABKAgSFwoPd29ya3NwYWNlX2J5dGVzGAMgASgEEg0KBWltYWdlGAQgASgJIr8CCg9Ub29sQ2FsbFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIlCgRjYWxsGAMgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbBIrCgl3b3Jrc3BhY2UYBCABKAsyGC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZRItCghzZXR0aW5ncxgFIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFNldHRpbmdzEhIKCmlkZW1wb3RlbnQYBiABKAgSEwoLdHJhY2VwYXJlbnQYByABKAkSMAoMcmVxdWVzdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDouwt8YKgoQdG9vbC5jYWxsLntwb29sfRoOCgpUT09MX0NBTExTEAIiBgoBAhoBAyJYCglXb3Jrc3BhY2USCgoCaWQYASABKAkSKwoFZmlsZXMYAiADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGUSEgoKc3RhZ2VkX2ZvchgDIAEoCSJcCg1Xb3Jrc3BhY2VGaWxlEjEKC2FydGlmYWN0X2lkGAEgASgJQhy6SBlyFzIVXmFydF9bYS16MC05XXsxNiw2NH0kEhgKBHBhdGgYAiABKAlCCrpIB3IFEAEogAgiuAIKDFRvb2xTZXR0aW5ncxIzCg9hbGxvd2VkX2ltcG9ydHMYASABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIvCgxjb2RlX3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMgoPY29tbWFuZF90aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXJlYWRfb25seRgFIAEoCBIUCgxyZXN1bHRfYnl0ZXMYBiABKA0SFQoNbmV0d29ya19hbGxvdxgHIAMoCRIXCg9jYW5ub3RfcmV0cmlldmUYCCABKAgi6AEKD1Rvb2xDYWxsSm91cm5hbBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIqCgVmYWN0cxgCIAMoCzIbLnJlZXZlLnRvb2wudjEuVG9vbENhbGxGYWN0EhcKD3ByZXZpb3VzX2RpZ2VzdBgDIAEoDDp4wt8YdAoidG9vbC5qb3VybmFsLnt0ZW5hbnR9LntydW59LntjYWxsfRInbGl2ZS50b29sLmpvdXJuYWwue3RlbmFudH0ue3J1bn0ue2NhbGx9GhYKDFRPT0xfSk9VUk5BTBABGgQIgPUkIg0KAwECAxIDAQIDIgEBItYCCgxUb29sQ2FsbEZhY3QSKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoHc3RhcnRlZBgCIAEoCzIaLnJlZXZlLnRvb2wudjEuQ2FsbFN0YXJ0ZWRIABIvCghwcm9ncmVzcxgDIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFByb2dyZXNzSAASKwoGcmVzdWx0GAQgASgLMhkucmVldmUudG9vbC52MS5Ub29sUmVzdWx0SAASMQoJY2FuY2VsbGVkGAUgASgLMhwucmVldmUudG9vbC52MS5DYWxsQ2FuY2VsbGVkSAASKwoIcXVlc3Rpb24YBiABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uSAASJwoGYW5zd2VyGAcgASgLMhUucmVldmUudG9vbC52MS5BbnN3ZXJIAEIGCgRmYWN0ImsKCFF1ZXN0aW9uEhMKC3F1ZXN0aW9uX2lkGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSJwoGc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghhc2tlZF9ieRgEIAEoCSJ0CgZBbnN3ZXISEwoLcXVlc3Rpb25faWQYASABKAkSKwoGYWN0aW9uGAIgASgOMhsucmVldmUudG9vbC52MS5BbnN3ZXJBY3Rpb24SKAoHY29udGVudBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiNQoLQ2FsbFN0YXJ0ZWQSDAoEaG9zdBgBIAEoCRIYChByZXF1ZXN0X3NlcXVlbmNlGAIgASgEIh8KDUNhbGxDYW5jZWxsZWQSDgoGcmVhc29uGAEgASgJKrYBCgxUb29sQ2F0ZWdvcnkSHQoZVE9PTF9DQVRFR09SWV9VTlNQRUNJRklFRBAAEhkKFVRPT0xfQ0FURUdPUllfR0VORVJBTBABEhwKGFRPT0xfQ0FURUdPUllfRklMRVNZU1RFTRACEhoKFlRPT0xfQ0FURUdPUllfVEVSTUlOQUwQAxIWChJUT09MX0NBVEVHT1JZX0NPREUQBBIaChZUT09MX0NBVEVHT1JZX1BMQU5OSU5HEAUqsQIKD1Blcm1pc3Npb25DbGFzcxIgChxQRVJNSVNTSU9OX0NMQVNTX1VOU1BFQ0lGSUVEEAASGQoVUEVSTUlTU0lPTl9DTEFTU19TQUZFEAESHgoaUEVSTUlTU0lPTl9DTEFTU19LTk9XTEVER0UQAhIcChhQRVJNSVNTSU9OX0NMQVNTX05FVFdPUksQAxIkCiBQRVJNSVNTSU9OX0NMQVNTX1dPUktTUEFDRV9XUklURRAEEiIKHlBFUk1JU1NJT05fQ0xBU1NfRURJVE9SX01VVEFURRAFEh0KGVBFUk1JU1NJT05fQ0xBU1NfU1VCQUdFTlQQBhIcChhQRVJNSVNTSU9OX0NMQVNTX1NFQ1JFVFMQBxIcChhQRVJNSVNTSU9OX0NMQVNTX0VYRUNVVEUQCCqTAQoSUGVybWlzc2lvbkJlaGF2aW9yEiMKH1BFUk1JU1NJT05fQkVIQVZJT1JfVU5TUEVDSUZJRUQQABIbChdQRVJNSVNTSU9OX0JFSEFWSU9SX0FTSxABEh0KGVBFUk1JU1NJT05fQkVIQVZJT1JfQUxMT1cQAhIcChhQRVJNSVNTSU9OX0JFSEFWSU9SX0RFTlkQAyqqAQoKVG9vbFN0YXR1cxIbChdUT09MX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RPT0xfU1RBVFVTX1NVQ0NFU1MQARIVChFUT09MX1NUQVRVU19FUlJPUhACEhgKFFRPT0xfU1RBVFVTX1JFSkVDVEVEEAMSGQoVVE9PTF9TVEFUVVNfVElNRURfT1VUEAQSGgoWVE9PTF9TVEFUVVNfSU5DT01QTEVURRAFKq4BCg5BcHByb3ZhbFN0YXR1cxIfChtBUFBST1ZBTF9TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxBUFBST1ZBTF9TVEFUVVNfTk9UX1JFUVVJUkVEEAESHAoYQVBQUk9WQUxfU1RBVFVTX0FQUFJPVkVEEAISHAoYQVBQUk9WQUxfU1RBVFVTX1JFSkVDVEVEEAMSHQoZQVBQUk9WQUxfU1RBVFVTX1RJTUVEX09VVBAEKnwKDEFuc3dlckFjdGlvbhIdChlBTlNXRVJfQUNUSU9OX1VOU1BFQ0lGSUVEEAASGAoUQU5TV0VSX0FDVElPTl9BQ0NFUFQQARIZChVBTlNXRVJfQUNUSU9OX0RFQ0xJTkUQAhIYChRBTlNXRVJfQUNUSU9OX0NBTkNFTBADMmwKC1Rvb2xTZXJ2aWNlEl0KCUxpc3RUb29scxIfLnJlZXZlLnRvb2wudjEuTGlzdFRvb2xzUmVxdWVzdBogLnJlZXZlLnRvb2wudjEuTGlzdFRvb2xzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
 
 /**
  * Request of `ListTools`. Empty.
@@ -356,6 +356,13 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
    * @generated from field: string edited_arguments = 13;
    */
   editedArguments: string;
+
+  /**
+   * What the permission rules decided about the call. Unset if there are none.
+   *
+   * @generated from field: reeve.tool.v1.PermissionDecision permission = 14;
+   */
+  permission?: PermissionDecision | undefined;
 };
 
 /**
@@ -364,6 +371,79 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
  */
 export const ToolResultMetadataSchema: GenMessage<ToolResultMetadata> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 5);
+
+/**
+ * What permission rules decided about a call, and the rule that decided. Rules have levels: those of
+ * the agent, and those of the operator's policy. In a level, a rule that denies overrides one that
+ * allows, which overrides one that asks. The strictest level decides.
+ *
+ * @generated from message reeve.tool.v1.PermissionDecision
+ */
+export type PermissionDecision = Message<"reeve.tool.v1.PermissionDecision"> & {
+  /**
+   * The decision.
+   *
+   * @generated from field: reeve.tool.v1.PermissionBehavior behavior = 1;
+   */
+  behavior: PermissionBehavior;
+
+  /**
+   * The rule, as it was written, for example `run_command(command ~ "git *")`; `default_behavior` if
+   * no rule matched.
+   *
+   * @generated from field: string rule = 2;
+   */
+  rule: string;
+
+  /**
+   * Where the rule was written: `agent` for the agent spec, `policy` for the operator's policy.
+   *
+   * @generated from field: string source = 3;
+   */
+  source: string;
+
+  /**
+   * Name of the rule of the operator's policy that contains the rule. Empty if the agent has it.
+   *
+   * @generated from field: string policy_rule = 4;
+   */
+  policyRule: string;
+};
+
+/**
+ * Describes the message reeve.tool.v1.PermissionDecision.
+ * Use `create(PermissionDecisionSchema)` to create a new message.
+ */
+export const PermissionDecisionSchema: GenMessage<PermissionDecision> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_tool, 6);
+
+/**
+ * A permission rule.
+ *
+ * @generated from message reeve.tool.v1.PermissionRule
+ */
+export type PermissionRule = Message<"reeve.tool.v1.PermissionRule"> & {
+  /**
+   * The calls that the rule matches: `Tool`, `Tool(glob)`, or `Tool(path.to.argument ~ "glob")`.
+   *
+   * @generated from field: string tool = 1;
+   */
+  tool: string;
+
+  /**
+   * What the rule decides about them.
+   *
+   * @generated from field: reeve.tool.v1.PermissionBehavior behavior = 2;
+   */
+  behavior: PermissionBehavior;
+};
+
+/**
+ * Describes the message reeve.tool.v1.PermissionRule.
+ * Use `create(PermissionRuleSchema)` to create a new message.
+ */
+export const PermissionRuleSchema: GenMessage<PermissionRule> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_tool, 7);
 
 /**
  * A call that may have changed files of a workspace.
@@ -405,7 +485,7 @@ export type FileChange = Message<"reeve.tool.v1.FileChange"> & {
  * Use `create(FileChangeSchema)` to create a new message.
  */
 export const FileChangeSchema: GenMessage<FileChange> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 6);
+  messageDesc(file_reeve_tool_v1_tool, 8);
 
 /**
  * Progress that a tool reports while it runs. For a command, the progress is the number of bytes
@@ -455,7 +535,7 @@ export type ToolProgress = Message<"reeve.tool.v1.ToolProgress"> & {
  * Use `create(ToolProgressSchema)` to create a new message.
  */
 export const ToolProgressSchema: GenMessage<ToolProgress> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 7);
+  messageDesc(file_reeve_tool_v1_tool, 9);
 
 /**
  * Tools that a toolhost of a pool provides. The catalog is kept after the host has stopped, until
@@ -516,7 +596,7 @@ export type ToolCatalog = Message<"reeve.tool.v1.ToolCatalog"> & {
  * Use `create(ToolCatalogSchema)` to create a new message.
  */
 export const ToolCatalogSchema: GenMessage<ToolCatalog> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 8);
+  messageDesc(file_reeve_tool_v1_tool, 10);
 
 /**
  * What the sandboxes of a toolhost offer to code and commands. An agent that requests what no
@@ -561,7 +641,7 @@ export type SandboxFeatures = Message<"reeve.tool.v1.SandboxFeatures"> & {
  * Use `create(SandboxFeaturesSchema)` to create a new message.
  */
 export const SandboxFeaturesSchema: GenMessage<SandboxFeatures> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 9);
+  messageDesc(file_reeve_tool_v1_tool, 11);
 
 /**
  * Requests a toolhost to execute a call.
@@ -633,7 +713,7 @@ export type ToolCallRequest = Message<"reeve.tool.v1.ToolCallRequest"> & {
  * Use `create(ToolCallRequestSchema)` to create a new message.
  */
 export const ToolCallRequestSchema: GenMessage<ToolCallRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 10);
+  messageDesc(file_reeve_tool_v1_tool, 12);
 
 /**
  * Files that the tools of a run, or of all runs of a thread, share.
@@ -670,7 +750,7 @@ export type Workspace = Message<"reeve.tool.v1.Workspace"> & {
  * Use `create(WorkspaceSchema)` to create a new message.
  */
 export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 11);
+  messageDesc(file_reeve_tool_v1_tool, 13);
 
 /**
  * A file that is staged in a workspace.
@@ -698,7 +778,7 @@ export type WorkspaceFile = Message<"reeve.tool.v1.WorkspaceFile"> & {
  * Use `create(WorkspaceFileSchema)` to create a new message.
  */
 export const WorkspaceFileSchema: GenMessage<WorkspaceFile> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 12);
+  messageDesc(file_reeve_tool_v1_tool, 14);
 
 /**
  * Settings of the built-in tools from the agent spec.
@@ -771,7 +851,7 @@ export type ToolSettings = Message<"reeve.tool.v1.ToolSettings"> & {
  * Use `create(ToolSettingsSchema)` to create a new message.
  */
 export const ToolSettingsSchema: GenMessage<ToolSettings> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 13);
+  messageDesc(file_reeve_tool_v1_tool, 15);
 
 /**
  * Journal of a call. The process that appends the first fact owns the call: the toolhost that
@@ -807,7 +887,7 @@ export type ToolCallJournal = Message<"reeve.tool.v1.ToolCallJournal"> & {
  * Use `create(ToolCallJournalSchema)` to create a new message.
  */
 export const ToolCallJournalSchema: GenMessage<ToolCallJournal> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 14);
+  messageDesc(file_reeve_tool_v1_tool, 16);
 
 /**
  * A fact about a call.
@@ -884,7 +964,7 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
  * Use `create(ToolCallFactSchema)` to create a new message.
  */
 export const ToolCallFactSchema: GenMessage<ToolCallFact> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 15);
+  messageDesc(file_reeve_tool_v1_tool, 17);
 
 /**
  * A question that a tool asks a person while it runs.
@@ -926,7 +1006,7 @@ export type Question = Message<"reeve.tool.v1.Question"> & {
  * Use `create(QuestionSchema)` to create a new message.
  */
 export const QuestionSchema: GenMessage<Question> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 16);
+  messageDesc(file_reeve_tool_v1_tool, 18);
 
 /**
  * The answer to a question.
@@ -961,7 +1041,7 @@ export type Answer = Message<"reeve.tool.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 17);
+  messageDesc(file_reeve_tool_v1_tool, 19);
 
 /**
  * A toolhost started to execute a call.
@@ -991,7 +1071,7 @@ export type CallStarted = Message<"reeve.tool.v1.CallStarted"> & {
  * Use `create(CallStartedSchema)` to create a new message.
  */
 export const CallStartedSchema: GenMessage<CallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 18);
+  messageDesc(file_reeve_tool_v1_tool, 20);
 
 /**
  * A call is no longer wanted.
@@ -1012,7 +1092,7 @@ export type CallCancelled = Message<"reeve.tool.v1.CallCancelled"> & {
  * Use `create(CallCancelledSchema)` to create a new message.
  */
 export const CallCancelledSchema: GenMessage<CallCancelled> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 19);
+  messageDesc(file_reeve_tool_v1_tool, 21);
 
 /**
  * Category of a built-in tool. The field of `deep_agent` with the same name disables its tools.
@@ -1161,6 +1241,54 @@ export const PermissionClassSchema: GenEnum<PermissionClass> = /*@__PURE__*/
   enumDesc(file_reeve_tool_v1_tool, 1);
 
 /**
+ * What a permission rule decides about a call.
+ *
+ * @generated from enum reeve.tool.v1.PermissionBehavior
+ */
+export const PermissionBehavior = {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: PERMISSION_BEHAVIOR_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The call needs an approval.
+   *
+   * @generated from enum value: PERMISSION_BEHAVIOR_ASK = 1;
+   */
+  ASK: 1,
+
+  /**
+   * The call is executed.
+   *
+   * @generated from enum value: PERMISSION_BEHAVIOR_ALLOW = 2;
+   */
+  ALLOW: 2,
+
+  /**
+   * The call is not executed. The model reads which rule denies it.
+   *
+   * @generated from enum value: PERMISSION_BEHAVIOR_DENY = 3;
+   */
+  DENY: 3,
+} as const;
+
+/**
+ * What a permission rule decides about a call.
+ *
+ * @generated from enum reeve.tool.v1.PermissionBehavior
+ */
+export type PermissionBehavior = (typeof PermissionBehavior)[keyof typeof PermissionBehavior] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.tool.v1.PermissionBehavior.
+ */
+export const PermissionBehaviorSchema: GenEnum<PermissionBehavior> = /*@__PURE__*/
+  enumDesc(file_reeve_tool_v1_tool, 2);
+
+/**
  * How a call ended.
  *
  * @generated from enum reeve.tool.v1.ToolStatus
@@ -1221,7 +1349,7 @@ export type ToolStatus = (typeof ToolStatus)[keyof typeof ToolStatus] | UnknownE
  * Describes the enum reeve.tool.v1.ToolStatus.
  */
 export const ToolStatusSchema: GenEnum<ToolStatus> = /*@__PURE__*/
-  enumDesc(file_reeve_tool_v1_tool, 2);
+  enumDesc(file_reeve_tool_v1_tool, 3);
 
 /**
  * Status of the approval of a call.
@@ -1276,7 +1404,7 @@ export type ApprovalStatus = (typeof ApprovalStatus)[keyof typeof ApprovalStatus
  * Describes the enum reeve.tool.v1.ApprovalStatus.
  */
 export const ApprovalStatusSchema: GenEnum<ApprovalStatus> = /*@__PURE__*/
-  enumDesc(file_reeve_tool_v1_tool, 3);
+  enumDesc(file_reeve_tool_v1_tool, 4);
 
 /**
  * Whether a question was answered.
@@ -1324,7 +1452,7 @@ export type AnswerAction = (typeof AnswerAction)[keyof typeof AnswerAction] | Un
  * Describes the enum reeve.tool.v1.AnswerAction.
  */
 export const AnswerActionSchema: GenEnum<AnswerAction> = /*@__PURE__*/
-  enumDesc(file_reeve_tool_v1_tool, 4);
+  enumDesc(file_reeve_tool_v1_tool, 5);
 
 /**
  * Lists the tools of this deployment.

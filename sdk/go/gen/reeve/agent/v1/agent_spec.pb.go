@@ -72,7 +72,9 @@ type AgentSpec struct {
 	MaxParallelSubagents *uint32 `protobuf:"varint,17,opt,name=max_parallel_subagents,json=maxParallelSubagents,proto3,oneof" json:"max_parallel_subagents,omitempty"`
 	// Ids of plugins.
 	PluginIds []string `protobuf:"bytes,18,rep,name=plugin_ids,json=pluginIds,proto3" json:"plugin_ids,omitempty"`
-	// Settings of plugins, keyed by section.
+	// Settings by section. This version supports the section `permission`, with `default_behavior`
+	// (`ask`, `allow`, or `deny`; default: `ask`) and `rules`, each with `tool` (which calls it matches:
+	// `Tool`, `Tool(glob)`, or `Tool(path.to.argument ~ "glob")`) and `behavior`.
 	Sections map[string]*structpb.Value `protobuf:"bytes,19,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// How older messages are summarized to keep the conversation within the model's context window.
 	// If unset, they are not summarized.

@@ -39,6 +39,8 @@ const (
 	GateKind_GATE_KIND_TOOL_SOURCE GateKind = 2
 	// The tool asks a question while it runs.
 	GateKind_GATE_KIND_QUESTION GateKind = 3
+	// A permission rule of the agent or of the operator's policy asks for it.
+	GateKind_GATE_KIND_PERMISSION GateKind = 4
 )
 
 // Enum value maps for GateKind.
@@ -48,12 +50,14 @@ var (
 		1: "GATE_KIND_TOOL",
 		2: "GATE_KIND_TOOL_SOURCE",
 		3: "GATE_KIND_QUESTION",
+		4: "GATE_KIND_PERMISSION",
 	}
 	GateKind_value = map[string]int32{
 		"GATE_KIND_UNSPECIFIED": 0,
 		"GATE_KIND_TOOL":        1,
 		"GATE_KIND_TOOL_SOURCE": 2,
 		"GATE_KIND_QUESTION":    3,
+		"GATE_KIND_PERMISSION":  4,
 	}
 )
 
@@ -241,7 +245,9 @@ type Approval struct {
 	// of the tool, and the arguments of the model as canonical JSON (RFC 8785), separated by zero
 	// bytes. The call is executed only if it has this digest. Empty for a question, and in approvals
 	// of versions that did not record it.
-	CallDigest    string `protobuf:"bytes,16,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
+	CallDigest string `protobuf:"bytes,16,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
+	// The permission rule that asks for the decision. Unset if none does.
+	Permission    *v1.PermissionDecision `protobuf:"bytes,17,opt,name=permission,proto3" json:"permission,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -386,6 +392,13 @@ func (x *Approval) GetCallDigest() string {
 		return x.CallDigest
 	}
 	return ""
+}
+
+func (x *Approval) GetPermission() *v1.PermissionDecision {
+	if x != nil {
+		return x.Permission
+	}
+	return nil
 }
 
 // A decision about an approval.
@@ -954,7 +967,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xce\x05\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\x91\x06\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -975,7 +988,10 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x05gates\x18\x0e \x03(\x0e2\x1b.reeve.approval.v1.GateKindR\x05gates\x129\n" +
 	"\x06source\x18\x0f \x01(\x0e2!.reeve.approval.v1.ApprovalSourceR\x06source\x12\x1f\n" +
 	"\vcall_digest\x18\x10 \x01(\tR\n" +
-	"callDigest:\x00\"\xae\x02\n" +
+	"callDigest\x12A\n" +
+	"\n" +
+	"permission\x18\x11 \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
+	"permission:\x00\"\xae\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12\x1a\n" +
@@ -1017,12 +1033,13 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x15WatchApprovalsRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"S\n" +
 	"\x16WatchApprovalsResponse\x129\n" +
-	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*l\n" +
+	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*\x86\x01\n" +
 	"\bGateKind\x12\x19\n" +
 	"\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n" +
 	"\x15GATE_KIND_TOOL_SOURCE\x10\x02\x12\x16\n" +
-	"\x12GATE_KIND_QUESTION\x10\x03*l\n" +
+	"\x12GATE_KIND_QUESTION\x10\x03\x12\x18\n" +
+	"\x14GATE_KIND_PERMISSION\x10\x04*l\n" +
 	"\x0eApprovalSource\x12\x1f\n" +
 	"\x1bAPPROVAL_SOURCE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13APPROVAL_SOURCE_RUN\x10\x01\x12 \n" +
@@ -1072,7 +1089,8 @@ var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(*v1.ToolCall)(nil),            // 13: reeve.tool.v1.ToolCall
 	(*timestamppb.Timestamp)(nil),  // 14: google.protobuf.Timestamp
 	(*v1.Question)(nil),            // 15: reeve.tool.v1.Question
-	(*structpb.Struct)(nil),        // 16: google.protobuf.Struct
+	(*v1.PermissionDecision)(nil),  // 16: reeve.tool.v1.PermissionDecision
+	(*structpb.Struct)(nil),        // 17: google.protobuf.Struct
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
 	13, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
@@ -1083,28 +1101,29 @@ var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
 	15, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	14, // 8: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	16, // 9: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	16, // 10: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	3,  // 11: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	3,  // 12: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	16, // 13: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	16, // 14: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	3,  // 15: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	3,  // 16: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	5,  // 17: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	7,  // 18: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	9,  // 19: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	11, // 20: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	6,  // 21: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	8,  // 22: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	10, // 23: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	12, // 24: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	21, // [21:25] is the sub-list for method output_type
-	17, // [17:21] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	16, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	14, // 9: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	17, // 10: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	17, // 11: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	3,  // 12: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	3,  // 13: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	17, // 14: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	17, // 15: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	3,  // 16: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	3,  // 17: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	5,  // 18: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	7,  // 19: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	9,  // 20: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	11, // 21: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	6,  // 22: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	8,  // 23: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	10, // 24: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	12, // 25: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	22, // [22:26] is the sub-list for method output_type
+	18, // [18:22] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }

@@ -3079,7 +3079,9 @@ type PolicyDecision struct {
 	// What the agent would have had without the policy. At most 200 entries.
 	Withheld []*PolicyWithheld `protobuf:"bytes,2,rep,name=withheld,proto3" json:"withheld,omitempty"`
 	// Destinations that code and commands of the agent may reach, out of those that its spec names.
-	NetworkAllow  []string `protobuf:"bytes,3,rep,name=network_allow,json=networkAllow,proto3" json:"network_allow,omitempty"`
+	NetworkAllow []string `protobuf:"bytes,3,rep,name=network_allow,json=networkAllow,proto3" json:"network_allow,omitempty"`
+	// Permission rules for the calls of the run.
+	Permissions   []*PolicyPermission `protobuf:"bytes,4,rep,name=permissions,proto3" json:"permissions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3135,6 +3137,77 @@ func (x *PolicyDecision) GetNetworkAllow() []string {
 	return nil
 }
 
+func (x *PolicyDecision) GetPermissions() []*PolicyPermission {
+	if x != nil {
+		return x.Permissions
+	}
+	return nil
+}
+
+// Permission rules of one rule of the operator's policy.
+type PolicyPermission struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the rule of the policy.
+	PolicyRule string `protobuf:"bytes,1,opt,name=policy_rule,json=policyRule,proto3" json:"policy_rule,omitempty"`
+	// What is decided about a call of a toolhost's tool that no rule matches. Unspecified: nothing.
+	DefaultBehavior v1.PermissionBehavior `protobuf:"varint,2,opt,name=default_behavior,json=defaultBehavior,proto3,enum=reeve.tool.v1.PermissionBehavior" json:"default_behavior,omitempty"`
+	// The permission rules.
+	Rules         []*v1.PermissionRule `protobuf:"bytes,3,rep,name=rules,proto3" json:"rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyPermission) Reset() {
+	*x = PolicyPermission{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyPermission) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyPermission) ProtoMessage() {}
+
+func (x *PolicyPermission) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyPermission.ProtoReflect.Descriptor instead.
+func (*PolicyPermission) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *PolicyPermission) GetPolicyRule() string {
+	if x != nil {
+		return x.PolicyRule
+	}
+	return ""
+}
+
+func (x *PolicyPermission) GetDefaultBehavior() v1.PermissionBehavior {
+	if x != nil {
+		return x.DefaultBehavior
+	}
+	return v1.PermissionBehavior(0)
+}
+
+func (x *PolicyPermission) GetRules() []*v1.PermissionRule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
 // Something that the operator's policy withholds.
 type PolicyWithheld struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3154,7 +3227,7 @@ type PolicyWithheld struct {
 
 func (x *PolicyWithheld) Reset() {
 	*x = PolicyWithheld{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3166,7 +3239,7 @@ func (x *PolicyWithheld) String() string {
 func (*PolicyWithheld) ProtoMessage() {}
 
 func (x *PolicyWithheld) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3179,7 +3252,7 @@ func (x *PolicyWithheld) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyWithheld.ProtoReflect.Descriptor instead.
 func (*PolicyWithheld) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PolicyWithheld) GetKind() string {
@@ -3223,7 +3296,7 @@ type FallbackModel struct {
 
 func (x *FallbackModel) Reset() {
 	*x = FallbackModel{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3235,7 +3308,7 @@ func (x *FallbackModel) String() string {
 func (*FallbackModel) ProtoMessage() {}
 
 func (x *FallbackModel) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3248,7 +3321,7 @@ func (x *FallbackModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FallbackModel.ProtoReflect.Descriptor instead.
 func (*FallbackModel) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FallbackModel) GetModel() *v13.ModelSpec {
@@ -3296,7 +3369,7 @@ type ModelCallStarted struct {
 
 func (x *ModelCallStarted) Reset() {
 	*x = ModelCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3308,7 +3381,7 @@ func (x *ModelCallStarted) String() string {
 func (*ModelCallStarted) ProtoMessage() {}
 
 func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3321,7 +3394,7 @@ func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallStarted.ProtoReflect.Descriptor instead.
 func (*ModelCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ModelCallStarted) GetAttempt() uint32 {
@@ -3384,7 +3457,7 @@ type ModelRetryDue struct {
 
 func (x *ModelRetryDue) Reset() {
 	*x = ModelRetryDue{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3396,7 +3469,7 @@ func (x *ModelRetryDue) String() string {
 func (*ModelRetryDue) ProtoMessage() {}
 
 func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3409,7 +3482,7 @@ func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRetryDue.ProtoReflect.Descriptor instead.
 func (*ModelRetryDue) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ModelRetryDue) GetAttempt() uint32 {
@@ -3433,7 +3506,7 @@ type TokensCounted struct {
 
 func (x *TokensCounted) Reset() {
 	*x = TokensCounted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3445,7 +3518,7 @@ func (x *TokensCounted) String() string {
 func (*TokensCounted) ProtoMessage() {}
 
 func (x *TokensCounted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3458,7 +3531,7 @@ func (x *TokensCounted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokensCounted.ProtoReflect.Descriptor instead.
 func (*TokensCounted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TokensCounted) GetInputTokens() uint32 {
@@ -3480,14 +3553,16 @@ func (x *TokensCounted) GetError() string {
 type ToolCallStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the call.
-	CallId        string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// What the permission rules decided about the call. Unset if there are none.
+	Permission    *v1.PermissionDecision `protobuf:"bytes,2,opt,name=permission,proto3" json:"permission,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3499,7 +3574,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3512,7 +3587,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -3520,6 +3595,13 @@ func (x *ToolCallStarted) GetCallId() string {
 		return x.CallId
 	}
 	return ""
+}
+
+func (x *ToolCallStarted) GetPermission() *v1.PermissionDecision {
+	if x != nil {
+		return x.Permission
+	}
+	return nil
 }
 
 // The memory shared by the subtasks of a run was written.
@@ -3535,7 +3617,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3547,7 +3629,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3560,7 +3642,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -3588,7 +3670,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3600,7 +3682,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3613,7 +3695,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -3638,7 +3720,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3650,7 +3732,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3663,7 +3745,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -3698,7 +3780,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3710,7 +3792,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3723,7 +3805,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -3759,7 +3841,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3771,7 +3853,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3784,7 +3866,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -3870,7 +3952,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3882,7 +3964,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3895,7 +3977,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -3976,7 +4058,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3988,7 +4070,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4001,7 +4083,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -4039,7 +4121,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4051,7 +4133,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4064,7 +4146,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -4100,7 +4182,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4112,7 +4194,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4125,7 +4207,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -4165,7 +4247,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4177,7 +4259,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4190,7 +4272,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -4427,11 +4509,17 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"gatedTools\x121\n" +
 	"\x05retry\x18\f \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x129\n" +
 	"\tfallbacks\x18\r \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\x124\n" +
-	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\"\x85\x01\n" +
+	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\"\xc7\x01\n" +
 	"\x0ePolicyDecision\x12\x14\n" +
 	"\x05rules\x18\x01 \x03(\tR\x05rules\x128\n" +
 	"\bwithheld\x18\x02 \x03(\v2\x1c.reeve.run.v1.PolicyWithheldR\bwithheld\x12#\n" +
-	"\rnetwork_allow\x18\x03 \x03(\tR\fnetworkAllow\"`\n" +
+	"\rnetwork_allow\x18\x03 \x03(\tR\fnetworkAllow\x12@\n" +
+	"\vpermissions\x18\x04 \x03(\v2\x1e.reeve.run.v1.PolicyPermissionR\vpermissions\"\xb6\x01\n" +
+	"\x10PolicyPermission\x12\x1f\n" +
+	"\vpolicy_rule\x18\x01 \x01(\tR\n" +
+	"policyRule\x12L\n" +
+	"\x10default_behavior\x18\x02 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\x0fdefaultBehavior\x123\n" +
+	"\x05rules\x18\x03 \x03(\v2\x1d.reeve.tool.v1.PermissionRuleR\x05rules\"`\n" +
 	"\x0ePolicyWithheld\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -4454,9 +4542,12 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\"H\n" +
 	"\rTokensCounted\x12!\n" +
 	"\finput_tokens\x18\x01 \x01(\rR\vinputTokens\x12\x14\n" +
-	"\x05error\x18\x02 \x01(\tR\x05error\"*\n" +
+	"\x05error\x18\x02 \x01(\tR\x05error\"m\n" +
 	"\x0fToolCallStarted\x12\x17\n" +
-	"\acall_id\x18\x01 \x01(\tR\x06callId\"7\n" +
+	"\acall_id\x18\x01 \x01(\tR\x06callId\x12A\n" +
+	"\n" +
+	"permission\x18\x02 \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
+	"permission\"7\n" +
 	"\rMemoryWritten\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"8\n" +
@@ -4581,7 +4672,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -4616,50 +4707,54 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*RunParked)(nil),                // 30: reeve.run.v1.RunParked
 	(*RunPrepared)(nil),              // 31: reeve.run.v1.RunPrepared
 	(*PolicyDecision)(nil),           // 32: reeve.run.v1.PolicyDecision
-	(*PolicyWithheld)(nil),           // 33: reeve.run.v1.PolicyWithheld
-	(*FallbackModel)(nil),            // 34: reeve.run.v1.FallbackModel
-	(*ModelCallStarted)(nil),         // 35: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 36: reeve.run.v1.ModelRetryDue
-	(*TokensCounted)(nil),            // 37: reeve.run.v1.TokensCounted
-	(*ToolCallStarted)(nil),          // 38: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 39: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 40: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 41: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 42: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 43: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 44: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 45: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 46: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 47: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 48: reeve.run.v1.Dispatch
-	nil,                              // 49: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 50: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 51: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 52: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 53: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 54: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 55: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 56: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 57: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 58: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 59: reeve.tool.v1.WorkspaceFile
-	(v14.Role)(0),                    // 60: reeve.access.v1.Role
-	(*v11.HistoryMessage)(nil),       // 61: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 62: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 63: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 64: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 65: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 66: reeve.agent.v1.RetryPolicy
-	(*v11.ExecutionTree)(nil),        // 67: reeve.thread.v1.ExecutionTree
+	(*PolicyPermission)(nil),         // 33: reeve.run.v1.PolicyPermission
+	(*PolicyWithheld)(nil),           // 34: reeve.run.v1.PolicyWithheld
+	(*FallbackModel)(nil),            // 35: reeve.run.v1.FallbackModel
+	(*ModelCallStarted)(nil),         // 36: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 37: reeve.run.v1.ModelRetryDue
+	(*TokensCounted)(nil),            // 38: reeve.run.v1.TokensCounted
+	(*ToolCallStarted)(nil),          // 39: reeve.run.v1.ToolCallStarted
+	(*MemoryWritten)(nil),            // 40: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 41: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 42: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 43: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 44: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 45: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 46: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 47: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 48: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 49: reeve.run.v1.Dispatch
+	nil,                              // 50: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 51: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 52: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 53: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 54: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 55: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 56: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 57: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 58: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 59: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 60: reeve.tool.v1.WorkspaceFile
+	(v14.Role)(0),                    // 61: reeve.access.v1.Role
+	(*v11.HistoryMessage)(nil),       // 62: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 63: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 64: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 65: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 66: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 67: reeve.agent.v1.RetryPolicy
+	(v1.PermissionBehavior)(0),       // 68: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 69: reeve.tool.v1.PermissionRule
+	(*v1.PermissionDecision)(nil),    // 70: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 71: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	51, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	52, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	52, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	53, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	10, // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	11, // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	53, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	54, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	54, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	55, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	12, // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	13, // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	14, // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -4677,63 +4772,67 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	29, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
 	30, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
 	31, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	35, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	43, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	44, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	45, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	46, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	38, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	39, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	40, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	42, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	36, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	37, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	55, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	36, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	44, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	45, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	46, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	47, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	39, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	40, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	41, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	43, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	37, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	38, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
+	56, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
 	2,  // 36: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
 	3,  // 37: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
 	4,  // 38: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	56, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	57, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	57, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	58, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
 	3,  // 41: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	58, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	56, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	59, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	49, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	59, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	57, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	60, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	50, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
 	28, // 46: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
 	27, // 47: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
 	26, // 48: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	60, // 49: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	61, // 50: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	41, // 51: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	50, // 52: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	61, // 49: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	62, // 50: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	42, // 51: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	51, // 52: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
 	5,  // 53: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
 	6,  // 54: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	62, // 55: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	63, // 56: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	64, // 57: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	62, // 58: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	65, // 59: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	61, // 60: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	63, // 61: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	66, // 62: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	34, // 63: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	63, // 55: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	64, // 56: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	65, // 57: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	63, // 58: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	66, // 59: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	62, // 60: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	64, // 61: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	67, // 62: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	35, // 63: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
 	32, // 64: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	33, // 65: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	62, // 66: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	63, // 67: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 68: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	41, // 69: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 70: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	67, // 71: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	52, // 72: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	52, // 73: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	56, // 74: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 75: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	76, // [76:76] is the sub-list for method output_type
-	76, // [76:76] is the sub-list for method input_type
-	76, // [76:76] is the sub-list for extension type_name
-	76, // [76:76] is the sub-list for extension extendee
-	0,  // [0:76] is the sub-list for field type_name
+	34, // 65: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	33, // 66: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	68, // 67: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	69, // 68: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	63, // 69: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	64, // 70: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 71: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	70, // 72: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	42, // 73: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 74: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	71, // 75: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	53, // 76: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	53, // 77: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	57, // 78: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 79: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	80, // [80:80] is the sub-list for method output_type
+	80, // [80:80] is the sub-list for method input_type
+	80, // [80:80] is the sub-list for extension type_name
+	80, // [80:80] is the sub-list for extension extendee
+	0,  // [0:80] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -4778,14 +4877,14 @@ func file_reeve_run_v1_run_event_proto_init() {
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[17].OneofWrappers = []any{}
-	file_reeve_run_v1_run_event_proto_msgTypes[26].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   42,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

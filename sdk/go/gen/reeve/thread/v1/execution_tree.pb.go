@@ -9,6 +9,7 @@ package threadv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	v1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -100,7 +101,10 @@ type ExecutionTreeNode struct {
 	Unfinished bool `protobuf:"varint,9,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
 	// Whether a person replaced the arguments. `args_preview` then shows the arguments with which the
 	// call ran.
-	ArgsEdited    bool `protobuf:"varint,10,opt,name=args_edited,json=argsEdited,proto3" json:"args_edited,omitempty"`
+	ArgsEdited bool `protobuf:"varint,10,opt,name=args_edited,json=argsEdited,proto3" json:"args_edited,omitempty"`
+	// What the permission rules decided about the call, with the rule that decided. Unset if there are
+	// none.
+	Permission    *v1.PermissionDecision `protobuf:"bytes,11,opt,name=permission,proto3" json:"permission,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -205,14 +209,21 @@ func (x *ExecutionTreeNode) GetArgsEdited() bool {
 	return false
 }
 
+func (x *ExecutionTreeNode) GetPermission() *v1.PermissionDecision {
+	if x != nil {
+		return x.Permission
+	}
+	return nil
+}
+
 var File_reeve_thread_v1_execution_tree_proto protoreflect.FileDescriptor
 
 const file_reeve_thread_v1_execution_tree_proto_rawDesc = "" +
 	"\n" +
-	"$reeve/thread/v1/execution_tree.proto\x12\x0freeve.thread.v1\"c\n" +
+	"$reeve/thread/v1/execution_tree.proto\x12\x0freeve.thread.v1\x1a\x18reeve/tool/v1/tool.proto\"c\n" +
 	"\rExecutionTree\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x128\n" +
-	"\x05nodes\x18\x02 \x03(\v2\".reeve.thread.v1.ExecutionTreeNodeR\x05nodes\"\xb1\x02\n" +
+	"\x05nodes\x18\x02 \x03(\v2\".reeve.thread.v1.ExecutionTreeNodeR\x05nodes\"\xf4\x02\n" +
 	"\x11ExecutionTreeNode\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tparent_id\x18\x02 \x01(\tR\bparentId\x12\x12\n" +
@@ -228,7 +239,10 @@ const file_reeve_thread_v1_execution_tree_proto_rawDesc = "" +
 	"unfinished\x12\x1f\n" +
 	"\vargs_edited\x18\n" +
 	" \x01(\bR\n" +
-	"argsEditedBZ\n" +
+	"argsEdited\x12A\n" +
+	"\n" +
+	"permission\x18\v \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
+	"permissionBZ\n" +
 	"\x13dev.reeve.thread.v1B\x12ExecutionTreeProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (
@@ -245,16 +259,18 @@ func file_reeve_thread_v1_execution_tree_proto_rawDescGZIP() []byte {
 
 var file_reeve_thread_v1_execution_tree_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_reeve_thread_v1_execution_tree_proto_goTypes = []any{
-	(*ExecutionTree)(nil),     // 0: reeve.thread.v1.ExecutionTree
-	(*ExecutionTreeNode)(nil), // 1: reeve.thread.v1.ExecutionTreeNode
+	(*ExecutionTree)(nil),         // 0: reeve.thread.v1.ExecutionTree
+	(*ExecutionTreeNode)(nil),     // 1: reeve.thread.v1.ExecutionTreeNode
+	(*v1.PermissionDecision)(nil), // 2: reeve.tool.v1.PermissionDecision
 }
 var file_reeve_thread_v1_execution_tree_proto_depIdxs = []int32{
 	1, // 0: reeve.thread.v1.ExecutionTree.nodes:type_name -> reeve.thread.v1.ExecutionTreeNode
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	2, // 1: reeve.thread.v1.ExecutionTreeNode.permission:type_name -> reeve.tool.v1.PermissionDecision
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_reeve_thread_v1_execution_tree_proto_init() }

@@ -169,6 +169,63 @@ func (PermissionClass) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{1}
 }
 
+// What a permission rule decides about a call.
+type PermissionBehavior int32
+
+const (
+	// Not set.
+	PermissionBehavior_PERMISSION_BEHAVIOR_UNSPECIFIED PermissionBehavior = 0
+	// The call needs an approval.
+	PermissionBehavior_PERMISSION_BEHAVIOR_ASK PermissionBehavior = 1
+	// The call is executed.
+	PermissionBehavior_PERMISSION_BEHAVIOR_ALLOW PermissionBehavior = 2
+	// The call is not executed. The model reads which rule denies it.
+	PermissionBehavior_PERMISSION_BEHAVIOR_DENY PermissionBehavior = 3
+)
+
+// Enum value maps for PermissionBehavior.
+var (
+	PermissionBehavior_name = map[int32]string{
+		0: "PERMISSION_BEHAVIOR_UNSPECIFIED",
+		1: "PERMISSION_BEHAVIOR_ASK",
+		2: "PERMISSION_BEHAVIOR_ALLOW",
+		3: "PERMISSION_BEHAVIOR_DENY",
+	}
+	PermissionBehavior_value = map[string]int32{
+		"PERMISSION_BEHAVIOR_UNSPECIFIED": 0,
+		"PERMISSION_BEHAVIOR_ASK":         1,
+		"PERMISSION_BEHAVIOR_ALLOW":       2,
+		"PERMISSION_BEHAVIOR_DENY":        3,
+	}
+)
+
+func (x PermissionBehavior) Enum() *PermissionBehavior {
+	p := new(PermissionBehavior)
+	*p = x
+	return p
+}
+
+func (x PermissionBehavior) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PermissionBehavior) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_tool_v1_tool_proto_enumTypes[2].Descriptor()
+}
+
+func (PermissionBehavior) Type() protoreflect.EnumType {
+	return &file_reeve_tool_v1_tool_proto_enumTypes[2]
+}
+
+func (x PermissionBehavior) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PermissionBehavior.Descriptor instead.
+func (PermissionBehavior) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{2}
+}
+
 // How a call ended.
 type ToolStatus int32
 
@@ -219,11 +276,11 @@ func (x ToolStatus) String() string {
 }
 
 func (ToolStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[2].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[3].Descriptor()
 }
 
 func (ToolStatus) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[2]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[3]
 }
 
 func (x ToolStatus) Number() protoreflect.EnumNumber {
@@ -232,7 +289,7 @@ func (x ToolStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ToolStatus.Descriptor instead.
 func (ToolStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{2}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{3}
 }
 
 // Status of the approval of a call.
@@ -280,11 +337,11 @@ func (x ApprovalStatus) String() string {
 }
 
 func (ApprovalStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[3].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[4].Descriptor()
 }
 
 func (ApprovalStatus) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[3]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[4]
 }
 
 func (x ApprovalStatus) Number() protoreflect.EnumNumber {
@@ -293,7 +350,7 @@ func (x ApprovalStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalStatus.Descriptor instead.
 func (ApprovalStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{3}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{4}
 }
 
 // Whether a question was answered.
@@ -337,11 +394,11 @@ func (x AnswerAction) String() string {
 }
 
 func (AnswerAction) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[4].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[5].Descriptor()
 }
 
 func (AnswerAction) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[4]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[5]
 }
 
 func (x AnswerAction) Number() protoreflect.EnumNumber {
@@ -350,7 +407,7 @@ func (x AnswerAction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AnswerAction.Descriptor instead.
 func (AnswerAction) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{4}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{5}
 }
 
 // Request of `ListTools`. Empty.
@@ -780,8 +837,10 @@ type ToolResultMetadata struct {
 	// bytes. The approval has all of them. The model reads them in a note with the result. Empty if
 	// nobody replaced them.
 	EditedArguments string `protobuf:"bytes,13,opt,name=edited_arguments,json=editedArguments,proto3" json:"edited_arguments,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// What the permission rules decided about the call. Unset if there are none.
+	Permission    *PermissionDecision `protobuf:"bytes,14,opt,name=permission,proto3" json:"permission,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolResultMetadata) Reset() {
@@ -905,6 +964,144 @@ func (x *ToolResultMetadata) GetEditedArguments() string {
 	return ""
 }
 
+func (x *ToolResultMetadata) GetPermission() *PermissionDecision {
+	if x != nil {
+		return x.Permission
+	}
+	return nil
+}
+
+// What permission rules decided about a call, and the rule that decided. Rules have levels: those of
+// the agent, and those of the operator's policy. In a level, a rule that denies overrides one that
+// allows, which overrides one that asks. The strictest level decides.
+type PermissionDecision struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The decision.
+	Behavior PermissionBehavior `protobuf:"varint,1,opt,name=behavior,proto3,enum=reeve.tool.v1.PermissionBehavior" json:"behavior,omitempty"`
+	// The rule, as it was written, for example `run_command(command ~ "git *")`; `default_behavior` if
+	// no rule matched.
+	Rule string `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Where the rule was written: `agent` for the agent spec, `policy` for the operator's policy.
+	Source string `protobuf:"bytes,3,opt,name=source,proto3" json:"source,omitempty"`
+	// Name of the rule of the operator's policy that contains the rule. Empty if the agent has it.
+	PolicyRule    string `protobuf:"bytes,4,opt,name=policy_rule,json=policyRule,proto3" json:"policy_rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PermissionDecision) Reset() {
+	*x = PermissionDecision{}
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PermissionDecision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PermissionDecision) ProtoMessage() {}
+
+func (x *PermissionDecision) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PermissionDecision.ProtoReflect.Descriptor instead.
+func (*PermissionDecision) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *PermissionDecision) GetBehavior() PermissionBehavior {
+	if x != nil {
+		return x.Behavior
+	}
+	return PermissionBehavior_PERMISSION_BEHAVIOR_UNSPECIFIED
+}
+
+func (x *PermissionDecision) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *PermissionDecision) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *PermissionDecision) GetPolicyRule() string {
+	if x != nil {
+		return x.PolicyRule
+	}
+	return ""
+}
+
+// A permission rule.
+type PermissionRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The calls that the rule matches: `Tool`, `Tool(glob)`, or `Tool(path.to.argument ~ "glob")`.
+	Tool string `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
+	// What the rule decides about them.
+	Behavior      PermissionBehavior `protobuf:"varint,2,opt,name=behavior,proto3,enum=reeve.tool.v1.PermissionBehavior" json:"behavior,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PermissionRule) Reset() {
+	*x = PermissionRule{}
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PermissionRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PermissionRule) ProtoMessage() {}
+
+func (x *PermissionRule) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PermissionRule.ProtoReflect.Descriptor instead.
+func (*PermissionRule) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PermissionRule) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *PermissionRule) GetBehavior() PermissionBehavior {
+	if x != nil {
+		return x.Behavior
+	}
+	return PermissionBehavior_PERMISSION_BEHAVIOR_UNSPECIFIED
+}
+
 // A call that may have changed files of a workspace.
 type FileChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -922,7 +1119,7 @@ type FileChange struct {
 
 func (x *FileChange) Reset() {
 	*x = FileChange{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -934,7 +1131,7 @@ func (x *FileChange) String() string {
 func (*FileChange) ProtoMessage() {}
 
 func (x *FileChange) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -947,7 +1144,7 @@ func (x *FileChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
 func (*FileChange) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{6}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FileChange) GetCallId() string {
@@ -998,7 +1195,7 @@ type ToolProgress struct {
 
 func (x *ToolProgress) Reset() {
 	*x = ToolProgress{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1010,7 +1207,7 @@ func (x *ToolProgress) String() string {
 func (*ToolProgress) ProtoMessage() {}
 
 func (x *ToolProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1023,7 +1220,7 @@ func (x *ToolProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolProgress.ProtoReflect.Descriptor instead.
 func (*ToolProgress) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{7}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolProgress) GetCallId() string {
@@ -1087,7 +1284,7 @@ type ToolCatalog struct {
 
 func (x *ToolCatalog) Reset() {
 	*x = ToolCatalog{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1099,7 +1296,7 @@ func (x *ToolCatalog) String() string {
 func (*ToolCatalog) ProtoMessage() {}
 
 func (x *ToolCatalog) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1112,7 +1309,7 @@ func (x *ToolCatalog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCatalog.ProtoReflect.Descriptor instead.
 func (*ToolCatalog) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{8}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ToolCatalog) GetPool() string {
@@ -1177,7 +1374,7 @@ type SandboxFeatures struct {
 
 func (x *SandboxFeatures) Reset() {
 	*x = SandboxFeatures{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1189,7 +1386,7 @@ func (x *SandboxFeatures) String() string {
 func (*SandboxFeatures) ProtoMessage() {}
 
 func (x *SandboxFeatures) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1202,7 +1399,7 @@ func (x *SandboxFeatures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SandboxFeatures.ProtoReflect.Descriptor instead.
 func (*SandboxFeatures) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SandboxFeatures) GetNetworkAllow() []string {
@@ -1260,7 +1457,7 @@ type ToolCallRequest struct {
 
 func (x *ToolCallRequest) Reset() {
 	*x = ToolCallRequest{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +1469,7 @@ func (x *ToolCallRequest) String() string {
 func (*ToolCallRequest) ProtoMessage() {}
 
 func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +1482,7 @@ func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallRequest.ProtoReflect.Descriptor instead.
 func (*ToolCallRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ToolCallRequest) GetTenant() string {
@@ -1361,7 +1558,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1373,7 +1570,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1386,7 +1583,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Workspace) GetId() string {
@@ -1423,7 +1620,7 @@ type WorkspaceFile struct {
 
 func (x *WorkspaceFile) Reset() {
 	*x = WorkspaceFile{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1435,7 +1632,7 @@ func (x *WorkspaceFile) String() string {
 func (*WorkspaceFile) ProtoMessage() {}
 
 func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1448,7 +1645,7 @@ func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceFile.ProtoReflect.Descriptor instead.
 func (*WorkspaceFile) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *WorkspaceFile) GetArtifactId() string {
@@ -1493,7 +1690,7 @@ type ToolSettings struct {
 
 func (x *ToolSettings) Reset() {
 	*x = ToolSettings{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1505,7 +1702,7 @@ func (x *ToolSettings) String() string {
 func (*ToolSettings) ProtoMessage() {}
 
 func (x *ToolSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1518,7 +1715,7 @@ func (x *ToolSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSettings.ProtoReflect.Descriptor instead.
 func (*ToolSettings) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ToolSettings) GetAllowedImports() *structpb.ListValue {
@@ -1593,7 +1790,7 @@ type ToolCallJournal struct {
 
 func (x *ToolCallJournal) Reset() {
 	*x = ToolCallJournal{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1605,7 +1802,7 @@ func (x *ToolCallJournal) String() string {
 func (*ToolCallJournal) ProtoMessage() {}
 
 func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1618,7 +1815,7 @@ func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallJournal.ProtoReflect.Descriptor instead.
 func (*ToolCallJournal) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ToolCallJournal) GetFirstSequence() uint32 {
@@ -1664,7 +1861,7 @@ type ToolCallFact struct {
 
 func (x *ToolCallFact) Reset() {
 	*x = ToolCallFact{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1873,7 @@ func (x *ToolCallFact) String() string {
 func (*ToolCallFact) ProtoMessage() {}
 
 func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1886,7 @@ func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallFact.ProtoReflect.Descriptor instead.
 func (*ToolCallFact) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ToolCallFact) GetTime() *timestamppb.Timestamp {
@@ -1824,7 +2021,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1836,7 +2033,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1849,7 +2046,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Question) GetQuestionId() string {
@@ -1895,7 +2092,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1907,7 +2104,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1920,7 +2117,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Answer) GetQuestionId() string {
@@ -1959,7 +2156,7 @@ type CallStarted struct {
 
 func (x *CallStarted) Reset() {
 	*x = CallStarted{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2168,7 @@ func (x *CallStarted) String() string {
 func (*CallStarted) ProtoMessage() {}
 
 func (x *CallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2181,7 @@ func (x *CallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallStarted.ProtoReflect.Descriptor instead.
 func (*CallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{18}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CallStarted) GetHost() string {
@@ -2012,7 +2209,7 @@ type CallCancelled struct {
 
 func (x *CallCancelled) Reset() {
 	*x = CallCancelled{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2024,7 +2221,7 @@ func (x *CallCancelled) String() string {
 func (*CallCancelled) ProtoMessage() {}
 
 func (x *CallCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2037,7 +2234,7 @@ func (x *CallCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCancelled.ProtoReflect.Descriptor instead.
 func (*CallCancelled) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{19}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CallCancelled) GetReason() string {
@@ -2085,7 +2282,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bmetadata\x18\x05 \x01(\v2!.reeve.tool.v1.ToolResultMetadataR\bmetadata\x127\n" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
-	"structured\"\x9d\x05\n" +
+	"structured\"\xe0\x05\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2103,7 +2300,19 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	" \x01(\tR\tisolation\x12<\n" +
 	"\flost_changes\x18\v \x03(\v2\x19.reeve.tool.v1.FileChangeR\vlostChanges\x12-\n" +
 	"\x12workspace_revision\x18\f \x01(\rR\x11workspaceRevision\x12)\n" +
-	"\x10edited_arguments\x18\r \x01(\tR\x0feditedArguments\"i\n" +
+	"\x10edited_arguments\x18\r \x01(\tR\x0feditedArguments\x12A\n" +
+	"\n" +
+	"permission\x18\x0e \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
+	"permission\"\xa0\x01\n" +
+	"\x12PermissionDecision\x12=\n" +
+	"\bbehavior\x18\x01 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\x12\x12\n" +
+	"\x04rule\x18\x02 \x01(\tR\x04rule\x12\x16\n" +
+	"\x06source\x18\x03 \x01(\tR\x06source\x12\x1f\n" +
+	"\vpolicy_rule\x18\x04 \x01(\tR\n" +
+	"policyRule\"c\n" +
+	"\x0ePermissionRule\x12\x12\n" +
+	"\x04tool\x18\x01 \x01(\tR\x04tool\x12=\n" +
+	"\bbehavior\x18\x02 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\"i\n" +
 	"\n" +
 	"FileChange\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2203,7 +2412,12 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x1ePERMISSION_CLASS_EDITOR_MUTATE\x10\x05\x12\x1d\n" +
 	"\x19PERMISSION_CLASS_SUBAGENT\x10\x06\x12\x1c\n" +
 	"\x18PERMISSION_CLASS_SECRETS\x10\a\x12\x1c\n" +
-	"\x18PERMISSION_CLASS_EXECUTE\x10\b*\xaa\x01\n" +
+	"\x18PERMISSION_CLASS_EXECUTE\x10\b*\x93\x01\n" +
+	"\x12PermissionBehavior\x12#\n" +
+	"\x1fPERMISSION_BEHAVIOR_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17PERMISSION_BEHAVIOR_ASK\x10\x01\x12\x1d\n" +
+	"\x19PERMISSION_BEHAVIOR_ALLOW\x10\x02\x12\x1c\n" +
+	"\x18PERMISSION_BEHAVIOR_DENY\x10\x03*\xaa\x01\n" +
 	"\n" +
 	"ToolStatus\x12\x1b\n" +
 	"\x17TOOL_STATUS_UNSPECIFIED\x10\x00\x12\x17\n" +
@@ -2239,84 +2453,90 @@ func file_reeve_tool_v1_tool_proto_rawDescGZIP() []byte {
 	return file_reeve_tool_v1_tool_proto_rawDescData
 }
 
-var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(ToolCategory)(0),             // 0: reeve.tool.v1.ToolCategory
 	(PermissionClass)(0),          // 1: reeve.tool.v1.PermissionClass
-	(ToolStatus)(0),               // 2: reeve.tool.v1.ToolStatus
-	(ApprovalStatus)(0),           // 3: reeve.tool.v1.ApprovalStatus
-	(AnswerAction)(0),             // 4: reeve.tool.v1.AnswerAction
-	(*ListToolsRequest)(nil),      // 5: reeve.tool.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),     // 6: reeve.tool.v1.ListToolsResponse
-	(*ToolDescriptor)(nil),        // 7: reeve.tool.v1.ToolDescriptor
-	(*ToolCall)(nil),              // 8: reeve.tool.v1.ToolCall
-	(*ToolResult)(nil),            // 9: reeve.tool.v1.ToolResult
-	(*ToolResultMetadata)(nil),    // 10: reeve.tool.v1.ToolResultMetadata
-	(*FileChange)(nil),            // 11: reeve.tool.v1.FileChange
-	(*ToolProgress)(nil),          // 12: reeve.tool.v1.ToolProgress
-	(*ToolCatalog)(nil),           // 13: reeve.tool.v1.ToolCatalog
-	(*SandboxFeatures)(nil),       // 14: reeve.tool.v1.SandboxFeatures
-	(*ToolCallRequest)(nil),       // 15: reeve.tool.v1.ToolCallRequest
-	(*Workspace)(nil),             // 16: reeve.tool.v1.Workspace
-	(*WorkspaceFile)(nil),         // 17: reeve.tool.v1.WorkspaceFile
-	(*ToolSettings)(nil),          // 18: reeve.tool.v1.ToolSettings
-	(*ToolCallJournal)(nil),       // 19: reeve.tool.v1.ToolCallJournal
-	(*ToolCallFact)(nil),          // 20: reeve.tool.v1.ToolCallFact
-	(*Question)(nil),              // 21: reeve.tool.v1.Question
-	(*Answer)(nil),                // 22: reeve.tool.v1.Answer
-	(*CallStarted)(nil),           // 23: reeve.tool.v1.CallStarted
-	(*CallCancelled)(nil),         // 24: reeve.tool.v1.CallCancelled
-	(*structpb.Struct)(nil),       // 25: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 27: google.protobuf.ListValue
-	(*durationpb.Duration)(nil),   // 28: google.protobuf.Duration
+	(PermissionBehavior)(0),       // 2: reeve.tool.v1.PermissionBehavior
+	(ToolStatus)(0),               // 3: reeve.tool.v1.ToolStatus
+	(ApprovalStatus)(0),           // 4: reeve.tool.v1.ApprovalStatus
+	(AnswerAction)(0),             // 5: reeve.tool.v1.AnswerAction
+	(*ListToolsRequest)(nil),      // 6: reeve.tool.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),     // 7: reeve.tool.v1.ListToolsResponse
+	(*ToolDescriptor)(nil),        // 8: reeve.tool.v1.ToolDescriptor
+	(*ToolCall)(nil),              // 9: reeve.tool.v1.ToolCall
+	(*ToolResult)(nil),            // 10: reeve.tool.v1.ToolResult
+	(*ToolResultMetadata)(nil),    // 11: reeve.tool.v1.ToolResultMetadata
+	(*PermissionDecision)(nil),    // 12: reeve.tool.v1.PermissionDecision
+	(*PermissionRule)(nil),        // 13: reeve.tool.v1.PermissionRule
+	(*FileChange)(nil),            // 14: reeve.tool.v1.FileChange
+	(*ToolProgress)(nil),          // 15: reeve.tool.v1.ToolProgress
+	(*ToolCatalog)(nil),           // 16: reeve.tool.v1.ToolCatalog
+	(*SandboxFeatures)(nil),       // 17: reeve.tool.v1.SandboxFeatures
+	(*ToolCallRequest)(nil),       // 18: reeve.tool.v1.ToolCallRequest
+	(*Workspace)(nil),             // 19: reeve.tool.v1.Workspace
+	(*WorkspaceFile)(nil),         // 20: reeve.tool.v1.WorkspaceFile
+	(*ToolSettings)(nil),          // 21: reeve.tool.v1.ToolSettings
+	(*ToolCallJournal)(nil),       // 22: reeve.tool.v1.ToolCallJournal
+	(*ToolCallFact)(nil),          // 23: reeve.tool.v1.ToolCallFact
+	(*Question)(nil),              // 24: reeve.tool.v1.Question
+	(*Answer)(nil),                // 25: reeve.tool.v1.Answer
+	(*CallStarted)(nil),           // 26: reeve.tool.v1.CallStarted
+	(*CallCancelled)(nil),         // 27: reeve.tool.v1.CallCancelled
+	(*structpb.Struct)(nil),       // 28: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 30: google.protobuf.ListValue
+	(*durationpb.Duration)(nil),   // 31: google.protobuf.Duration
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
-	7,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	25, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
+	8,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	28, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
 	1,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
 	0,  // 3: reeve.tool.v1.ToolDescriptor.category:type_name -> reeve.tool.v1.ToolCategory
-	25, // 4: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
-	25, // 5: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
-	10, // 6: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
-	25, // 7: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
-	2,  // 8: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	26, // 9: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	26, // 10: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	3,  // 11: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	25, // 12: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	11, // 13: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	7,  // 14: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	26, // 15: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	14, // 16: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	8,  // 17: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	16, // 18: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	18, // 19: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	26, // 20: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	17, // 21: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	27, // 22: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	27, // 23: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	28, // 24: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	28, // 25: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	20, // 26: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	26, // 27: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	23, // 28: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	12, // 29: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	9,  // 30: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	24, // 31: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	21, // 32: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	22, // 33: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	25, // 34: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	4,  // 35: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	25, // 36: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	5,  // 37: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	6,  // 38: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	38, // [38:39] is the sub-list for method output_type
-	37, // [37:38] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	28, // 4: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
+	28, // 5: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
+	11, // 6: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
+	28, // 7: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
+	3,  // 8: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	29, // 9: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	29, // 10: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	4,  // 11: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	28, // 12: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	14, // 13: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	12, // 14: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	2,  // 15: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	2,  // 16: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	8,  // 17: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	29, // 18: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	17, // 19: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	9,  // 20: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	19, // 21: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	21, // 22: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	29, // 23: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	20, // 24: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	30, // 25: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	30, // 26: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	31, // 27: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	31, // 28: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	23, // 29: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	29, // 30: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	26, // 31: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	15, // 32: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	10, // 33: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	27, // 34: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	24, // 35: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	25, // 36: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	28, // 37: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	5,  // 38: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	28, // 39: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	6,  // 40: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	7,  // 41: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	41, // [41:42] is the sub-list for method output_type
+	40, // [40:41] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }
@@ -2325,8 +2545,8 @@ func file_reeve_tool_v1_tool_proto_init() {
 		return
 	}
 	file_reeve_tool_v1_tool_proto_msgTypes[2].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[7].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[15].OneofWrappers = []any{
+	file_reeve_tool_v1_tool_proto_msgTypes[9].OneofWrappers = []any{}
+	file_reeve_tool_v1_tool_proto_msgTypes[17].OneofWrappers = []any{
 		(*ToolCallFact_Started)(nil),
 		(*ToolCallFact_Progress)(nil),
 		(*ToolCallFact_Result)(nil),
@@ -2339,8 +2559,8 @@ func file_reeve_tool_v1_tool_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_tool_proto_rawDesc), len(file_reeve_tool_v1_tool_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   20,
+			NumEnums:      6,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

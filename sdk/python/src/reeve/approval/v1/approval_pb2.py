@@ -27,7 +27,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from reeve.tool.v1 import tool_pb2 as reeve_dot_tool_dot_v1_dot_tool__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xce\x05\n\x08\x41pproval\x12\x1f\n\x0b\x61pproval_id\x18\x01 \x01(\tR\napprovalId\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x03 \x01(\tR\x07\x61gentId\x12\x1b\n\tthread_id\x18\x04 \x01(\tR\x08threadId\x12+\n\x04\x63\x61ll\x18\x05 \x01(\x0b\x32\x17.reeve.tool.v1.ToolCallR\x04\x63\x61ll\x12!\n\x0crequested_by\x18\x06 \x01(\tR\x0brequestedBy\x12=\n\x0crequested_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x0brequestedAt\x12\x39\n\nexpires_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x36\n\x05state\x18\t \x01(\x0e\x32 .reeve.approval.v1.ApprovalStateR\x05state\x12\x37\n\x08\x64\x65\x63ision\x18\n \x01(\x0b\x32\x1b.reeve.approval.v1.DecisionR\x08\x64\x65\x63ision\x12\x34\n\x16\x61llow_edited_arguments\x18\x0b \x01(\x08R\x14\x61llowEditedArguments\x12\x1b\n\tparent_id\x18\x0c \x01(\tR\x08parentId\x12\x33\n\x08question\x18\r \x01(\x0b\x32\x17.reeve.tool.v1.QuestionR\x08question\x12\x31\n\x05gates\x18\x0e \x03(\x0e\x32\x1b.reeve.approval.v1.GateKindR\x05gates\x12\x39\n\x06source\x18\x0f \x01(\x0e\x32!.reeve.approval.v1.ApprovalSourceR\x06source\x12\x1f\n\x0b\x63\x61ll_digest\x18\x10 \x01(\tR\ncallDigest:\x00\"\xae\x02\n\x08\x44\x65\x63ision\x12\x1f\n\x0b\x64\x65\x63ision_id\x18\x01 \x01(\tR\ndecisionId\x12\x1a\n\x08\x61pproved\x18\x02 \x01(\x08R\x08\x61pproved\x12\x1d\n\ndecided_by\x18\x03 \x01(\tR\tdecidedBy\x12\x39\n\ndecided_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tdecidedAt\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\x12\x42\n\x10\x65\x64ited_arguments\x18\x06 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12/\n\x06\x61nswer\x18\x07 \x01(\x0b\x32\x17.google.protobuf.StructR\x06\x61nswer\"\x96\x01\n\x14ListApprovalsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n\x0einclude_closed\x18\x02 \x01(\x08R\rincludeClosed\x12\x1d\n\tpage_size\x18\x03 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x04 \x01(\tB\x00R\tpageToken\"z\n\x15ListApprovalsResponse\x12\x39\n\tapprovals\x18\x01 \x03(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\tapprovals\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"7\n\x12GetApprovalRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\"N\n\x13GetApprovalResponse\x12\x37\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\"\xab\x02\n\x15\x44\x65\x63ideApprovalRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\x12\x1a\n\x08\x61pproved\x18\x02 \x01(\x08R\x08\x61pproved\x12\x18\n\x06reason\x18\x03 \x01(\tB\x00R\x06reason\x12!\n\x0b\x64\x65\x63ision_id\x18\x04 \x01(\tB\x00R\ndecisionId\x12\x42\n\x10\x65\x64ited_arguments\x18\x05 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12/\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x17.google.protobuf.StructR\x06\x61nswer\x12!\n\x0b\x63\x61ll_digest\x18\x07 \x01(\tB\x00R\ncallDigest\"Q\n\x16\x44\x65\x63ideApprovalResponse\x12\x37\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\"0\n\x15WatchApprovalsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"S\n\x16WatchApprovalsResponse\x12\x39\n\tapprovals\x18\x01 \x03(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\tapprovals*l\n\x08GateKind\x12\x19\n\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n\x15GATE_KIND_TOOL_SOURCE\x10\x02\x12\x16\n\x12GATE_KIND_QUESTION\x10\x03*l\n\x0e\x41pprovalSource\x12\x1f\n\x1b\x41PPROVAL_SOURCE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41PPROVAL_SOURCE_RUN\x10\x01\x12 \n\x1c\x41PPROVAL_SOURCE_WORKFLOW_RUN\x10\x02*\xc1\x01\n\rApprovalState\x12\x1e\n\x1a\x41PPROVAL_STATE_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x41PPROVAL_STATE_PENDING\x10\x01\x12\x1b\n\x17\x41PPROVAL_STATE_APPROVED\x10\x02\x12\x1b\n\x17\x41PPROVAL_STATE_REJECTED\x10\x03\x12\x1c\n\x18\x41PPROVAL_STATE_TIMED_OUT\x10\x04\x12\x1c\n\x18\x41PPROVAL_STATE_WITHDRAWN\x10\x05\x32\xb2\x03\n\x0f\x41pprovalService\x12g\n\rListApprovals\x12\'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12\x61\n\x0bGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12\x65\n\x0e\x44\x65\x63ideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12l\n\x0eWatchApprovals\x12(.reeve.approval.v1.WatchApprovalsRequest\x1a).reeve.approval.v1.WatchApprovalsResponse\"\x03\x90\x02\x01\x30\x01\x42[\n\x15\x64\x65v.reeve.approval.v1B\rApprovalProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/approval/v1;approvalv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\x91\x06\n\x08\x41pproval\x12\x1f\n\x0b\x61pproval_id\x18\x01 \x01(\tR\napprovalId\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x03 \x01(\tR\x07\x61gentId\x12\x1b\n\tthread_id\x18\x04 \x01(\tR\x08threadId\x12+\n\x04\x63\x61ll\x18\x05 \x01(\x0b\x32\x17.reeve.tool.v1.ToolCallR\x04\x63\x61ll\x12!\n\x0crequested_by\x18\x06 \x01(\tR\x0brequestedBy\x12=\n\x0crequested_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x0brequestedAt\x12\x39\n\nexpires_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x36\n\x05state\x18\t \x01(\x0e\x32 .reeve.approval.v1.ApprovalStateR\x05state\x12\x37\n\x08\x64\x65\x63ision\x18\n \x01(\x0b\x32\x1b.reeve.approval.v1.DecisionR\x08\x64\x65\x63ision\x12\x34\n\x16\x61llow_edited_arguments\x18\x0b \x01(\x08R\x14\x61llowEditedArguments\x12\x1b\n\tparent_id\x18\x0c \x01(\tR\x08parentId\x12\x33\n\x08question\x18\r \x01(\x0b\x32\x17.reeve.tool.v1.QuestionR\x08question\x12\x31\n\x05gates\x18\x0e \x03(\x0e\x32\x1b.reeve.approval.v1.GateKindR\x05gates\x12\x39\n\x06source\x18\x0f \x01(\x0e\x32!.reeve.approval.v1.ApprovalSourceR\x06source\x12\x1f\n\x0b\x63\x61ll_digest\x18\x10 \x01(\tR\ncallDigest\x12\x41\n\npermission\x18\x11 \x01(\x0b\x32!.reeve.tool.v1.PermissionDecisionR\npermission:\x00\"\xae\x02\n\x08\x44\x65\x63ision\x12\x1f\n\x0b\x64\x65\x63ision_id\x18\x01 \x01(\tR\ndecisionId\x12\x1a\n\x08\x61pproved\x18\x02 \x01(\x08R\x08\x61pproved\x12\x1d\n\ndecided_by\x18\x03 \x01(\tR\tdecidedBy\x12\x39\n\ndecided_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tdecidedAt\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\x12\x42\n\x10\x65\x64ited_arguments\x18\x06 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12/\n\x06\x61nswer\x18\x07 \x01(\x0b\x32\x17.google.protobuf.StructR\x06\x61nswer\"\x96\x01\n\x14ListApprovalsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n\x0einclude_closed\x18\x02 \x01(\x08R\rincludeClosed\x12\x1d\n\tpage_size\x18\x03 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x04 \x01(\tB\x00R\tpageToken\"z\n\x15ListApprovalsResponse\x12\x39\n\tapprovals\x18\x01 \x03(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\tapprovals\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"7\n\x12GetApprovalRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\"N\n\x13GetApprovalResponse\x12\x37\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\"\xab\x02\n\x15\x44\x65\x63ideApprovalRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\x12\x1a\n\x08\x61pproved\x18\x02 \x01(\x08R\x08\x61pproved\x12\x18\n\x06reason\x18\x03 \x01(\tB\x00R\x06reason\x12!\n\x0b\x64\x65\x63ision_id\x18\x04 \x01(\tB\x00R\ndecisionId\x12\x42\n\x10\x65\x64ited_arguments\x18\x05 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12/\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x17.google.protobuf.StructR\x06\x61nswer\x12!\n\x0b\x63\x61ll_digest\x18\x07 \x01(\tB\x00R\ncallDigest\"Q\n\x16\x44\x65\x63ideApprovalResponse\x12\x37\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\"0\n\x15WatchApprovalsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"S\n\x16WatchApprovalsResponse\x12\x39\n\tapprovals\x18\x01 \x03(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\tapprovals*\x86\x01\n\x08GateKind\x12\x19\n\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n\x15GATE_KIND_TOOL_SOURCE\x10\x02\x12\x16\n\x12GATE_KIND_QUESTION\x10\x03\x12\x18\n\x14GATE_KIND_PERMISSION\x10\x04*l\n\x0e\x41pprovalSource\x12\x1f\n\x1b\x41PPROVAL_SOURCE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41PPROVAL_SOURCE_RUN\x10\x01\x12 \n\x1c\x41PPROVAL_SOURCE_WORKFLOW_RUN\x10\x02*\xc1\x01\n\rApprovalState\x12\x1e\n\x1a\x41PPROVAL_STATE_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x41PPROVAL_STATE_PENDING\x10\x01\x12\x1b\n\x17\x41PPROVAL_STATE_APPROVED\x10\x02\x12\x1b\n\x17\x41PPROVAL_STATE_REJECTED\x10\x03\x12\x1c\n\x18\x41PPROVAL_STATE_TIMED_OUT\x10\x04\x12\x1c\n\x18\x41PPROVAL_STATE_WITHDRAWN\x10\x05\x32\xb2\x03\n\x0f\x41pprovalService\x12g\n\rListApprovals\x12\'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12\x61\n\x0bGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12\x65\n\x0e\x44\x65\x63ideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12l\n\x0eWatchApprovals\x12(.reeve.approval.v1.WatchApprovalsRequest\x1a).reeve.approval.v1.WatchApprovalsResponse\"\x03\x90\x02\x01\x30\x01\x42[\n\x15\x64\x65v.reeve.approval.v1B\rApprovalProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/approval/v1;approvalv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,32 +41,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_APPROVALSERVICE'].methods_by_name['GetApproval']._serialized_options = b'\220\002\001'
   _globals['_APPROVALSERVICE'].methods_by_name['WatchApprovals']._loaded_options = None
   _globals['_APPROVALSERVICE'].methods_by_name['WatchApprovals']._serialized_options = b'\220\002\001'
-  _globals['_GATEKIND']._serialized_start=2104
-  _globals['_GATEKIND']._serialized_end=2212
-  _globals['_APPROVALSOURCE']._serialized_start=2214
-  _globals['_APPROVALSOURCE']._serialized_end=2322
-  _globals['_APPROVALSTATE']._serialized_start=2325
-  _globals['_APPROVALSTATE']._serialized_end=2518
+  _globals['_GATEKIND']._serialized_start=2172
+  _globals['_GATEKIND']._serialized_end=2306
+  _globals['_APPROVALSOURCE']._serialized_start=2308
+  _globals['_APPROVALSOURCE']._serialized_end=2416
+  _globals['_APPROVALSTATE']._serialized_start=2419
+  _globals['_APPROVALSTATE']._serialized_end=2612
   _globals['_APPROVAL']._serialized_start=145
-  _globals['_APPROVAL']._serialized_end=863
-  _globals['_DECISION']._serialized_start=866
-  _globals['_DECISION']._serialized_end=1168
-  _globals['_LISTAPPROVALSREQUEST']._serialized_start=1171
-  _globals['_LISTAPPROVALSREQUEST']._serialized_end=1321
-  _globals['_LISTAPPROVALSRESPONSE']._serialized_start=1323
-  _globals['_LISTAPPROVALSRESPONSE']._serialized_end=1445
-  _globals['_GETAPPROVALREQUEST']._serialized_start=1447
-  _globals['_GETAPPROVALREQUEST']._serialized_end=1502
-  _globals['_GETAPPROVALRESPONSE']._serialized_start=1504
-  _globals['_GETAPPROVALRESPONSE']._serialized_end=1582
-  _globals['_DECIDEAPPROVALREQUEST']._serialized_start=1585
-  _globals['_DECIDEAPPROVALREQUEST']._serialized_end=1884
-  _globals['_DECIDEAPPROVALRESPONSE']._serialized_start=1886
-  _globals['_DECIDEAPPROVALRESPONSE']._serialized_end=1967
-  _globals['_WATCHAPPROVALSREQUEST']._serialized_start=1969
-  _globals['_WATCHAPPROVALSREQUEST']._serialized_end=2017
-  _globals['_WATCHAPPROVALSRESPONSE']._serialized_start=2019
-  _globals['_WATCHAPPROVALSRESPONSE']._serialized_end=2102
-  _globals['_APPROVALSERVICE']._serialized_start=2521
-  _globals['_APPROVALSERVICE']._serialized_end=2955
+  _globals['_APPROVAL']._serialized_end=930
+  _globals['_DECISION']._serialized_start=933
+  _globals['_DECISION']._serialized_end=1235
+  _globals['_LISTAPPROVALSREQUEST']._serialized_start=1238
+  _globals['_LISTAPPROVALSREQUEST']._serialized_end=1388
+  _globals['_LISTAPPROVALSRESPONSE']._serialized_start=1390
+  _globals['_LISTAPPROVALSRESPONSE']._serialized_end=1512
+  _globals['_GETAPPROVALREQUEST']._serialized_start=1514
+  _globals['_GETAPPROVALREQUEST']._serialized_end=1569
+  _globals['_GETAPPROVALRESPONSE']._serialized_start=1571
+  _globals['_GETAPPROVALRESPONSE']._serialized_end=1649
+  _globals['_DECIDEAPPROVALREQUEST']._serialized_start=1652
+  _globals['_DECIDEAPPROVALREQUEST']._serialized_end=1951
+  _globals['_DECIDEAPPROVALRESPONSE']._serialized_start=1953
+  _globals['_DECIDEAPPROVALRESPONSE']._serialized_end=2034
+  _globals['_WATCHAPPROVALSREQUEST']._serialized_start=2036
+  _globals['_WATCHAPPROVALSREQUEST']._serialized_end=2084
+  _globals['_WATCHAPPROVALSRESPONSE']._serialized_start=2086
+  _globals['_WATCHAPPROVALSRESPONSE']._serialized_end=2169
+  _globals['_APPROVALSERVICE']._serialized_start=2615
+  _globals['_APPROVALSERVICE']._serialized_end=3049
 # @@protoc_insertion_point(module_scope)

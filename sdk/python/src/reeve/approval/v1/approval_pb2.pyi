@@ -18,6 +18,7 @@ class GateKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GATE_KIND_TOOL: _ClassVar[GateKind]
     GATE_KIND_TOOL_SOURCE: _ClassVar[GateKind]
     GATE_KIND_QUESTION: _ClassVar[GateKind]
+    GATE_KIND_PERMISSION: _ClassVar[GateKind]
 
 class ApprovalSource(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -37,6 +38,7 @@ GATE_KIND_UNSPECIFIED: GateKind
 GATE_KIND_TOOL: GateKind
 GATE_KIND_TOOL_SOURCE: GateKind
 GATE_KIND_QUESTION: GateKind
+GATE_KIND_PERMISSION: GateKind
 APPROVAL_SOURCE_UNSPECIFIED: ApprovalSource
 APPROVAL_SOURCE_RUN: ApprovalSource
 APPROVAL_SOURCE_WORKFLOW_RUN: ApprovalSource
@@ -48,7 +50,7 @@ APPROVAL_STATE_TIMED_OUT: ApprovalState
 APPROVAL_STATE_WITHDRAWN: ApprovalState
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -65,6 +67,7 @@ class Approval(_message.Message):
     GATES_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     CALL_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    PERMISSION_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     run_id: str
     agent_id: str
@@ -81,7 +84,8 @@ class Approval(_message.Message):
     gates: _containers.RepeatedScalarFieldContainer[GateKind]
     source: ApprovalSource
     call_digest: str
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ...) -> None: ...
+    permission: _tool_pb2.PermissionDecision
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ...) -> None: ...
 
 class Decision(_message.Message):
     __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer")

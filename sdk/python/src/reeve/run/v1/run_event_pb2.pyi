@@ -545,14 +545,26 @@ class RunPrepared(_message.Message):
     def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ...) -> None: ...
 
 class PolicyDecision(_message.Message):
-    __slots__ = ("rules", "withheld", "network_allow")
+    __slots__ = ("rules", "withheld", "network_allow", "permissions")
     RULES_FIELD_NUMBER: _ClassVar[int]
     WITHHELD_FIELD_NUMBER: _ClassVar[int]
     NETWORK_ALLOW_FIELD_NUMBER: _ClassVar[int]
+    PERMISSIONS_FIELD_NUMBER: _ClassVar[int]
     rules: _containers.RepeatedScalarFieldContainer[str]
     withheld: _containers.RepeatedCompositeFieldContainer[PolicyWithheld]
     network_allow: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, rules: _Optional[_Iterable[str]] = ..., withheld: _Optional[_Iterable[_Union[PolicyWithheld, _Mapping]]] = ..., network_allow: _Optional[_Iterable[str]] = ...) -> None: ...
+    permissions: _containers.RepeatedCompositeFieldContainer[PolicyPermission]
+    def __init__(self, rules: _Optional[_Iterable[str]] = ..., withheld: _Optional[_Iterable[_Union[PolicyWithheld, _Mapping]]] = ..., network_allow: _Optional[_Iterable[str]] = ..., permissions: _Optional[_Iterable[_Union[PolicyPermission, _Mapping]]] = ...) -> None: ...
+
+class PolicyPermission(_message.Message):
+    __slots__ = ("policy_rule", "default_behavior", "rules")
+    POLICY_RULE_FIELD_NUMBER: _ClassVar[int]
+    DEFAULT_BEHAVIOR_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    policy_rule: str
+    default_behavior: _tool_pb2.PermissionBehavior
+    rules: _containers.RepeatedCompositeFieldContainer[_tool_pb2.PermissionRule]
+    def __init__(self, policy_rule: _Optional[str] = ..., default_behavior: _Optional[_Union[_tool_pb2.PermissionBehavior, str]] = ..., rules: _Optional[_Iterable[_Union[_tool_pb2.PermissionRule, _Mapping]]] = ...) -> None: ...
 
 class PolicyWithheld(_message.Message):
     __slots__ = ("kind", "name", "rule", "tool")
@@ -607,10 +619,12 @@ class TokensCounted(_message.Message):
     def __init__(self, input_tokens: _Optional[int] = ..., error: _Optional[str] = ...) -> None: ...
 
 class ToolCallStarted(_message.Message):
-    __slots__ = ("call_id",)
+    __slots__ = ("call_id", "permission")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    PERMISSION_FIELD_NUMBER: _ClassVar[int]
     call_id: str
-    def __init__(self, call_id: _Optional[str] = ...) -> None: ...
+    permission: _tool_pb2.PermissionDecision
+    def __init__(self, call_id: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ...) -> None: ...
 
 class MemoryWritten(_message.Message):
     __slots__ = ("key", "value")

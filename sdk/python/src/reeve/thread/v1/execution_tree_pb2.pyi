@@ -1,3 +1,4 @@
+from reeve.tool.v1 import tool_pb2 as _tool_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -15,7 +16,7 @@ class ExecutionTree(_message.Message):
     def __init__(self, version: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[ExecutionTreeNode, _Mapping]]] = ...) -> None: ...
 
 class ExecutionTreeNode(_message.Message):
-    __slots__ = ("id", "parent_id", "name", "title", "args_preview", "result_preview", "is_error", "duration_ms", "unfinished", "args_edited")
+    __slots__ = ("id", "parent_id", "name", "title", "args_preview", "result_preview", "is_error", "duration_ms", "unfinished", "args_edited", "permission")
     ID_FIELD_NUMBER: _ClassVar[int]
     PARENT_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -26,6 +27,7 @@ class ExecutionTreeNode(_message.Message):
     DURATION_MS_FIELD_NUMBER: _ClassVar[int]
     UNFINISHED_FIELD_NUMBER: _ClassVar[int]
     ARGS_EDITED_FIELD_NUMBER: _ClassVar[int]
+    PERMISSION_FIELD_NUMBER: _ClassVar[int]
     id: str
     parent_id: str
     name: str
@@ -36,4 +38,5 @@ class ExecutionTreeNode(_message.Message):
     duration_ms: float
     unfinished: bool
     args_edited: bool
-    def __init__(self, id: _Optional[str] = ..., parent_id: _Optional[str] = ..., name: _Optional[str] = ..., title: _Optional[str] = ..., args_preview: _Optional[str] = ..., result_preview: _Optional[str] = ..., is_error: _Optional[bool] = ..., duration_ms: _Optional[float] = ..., unfinished: _Optional[bool] = ..., args_edited: _Optional[bool] = ...) -> None: ...
+    permission: _tool_pb2.PermissionDecision
+    def __init__(self, id: _Optional[str] = ..., parent_id: _Optional[str] = ..., name: _Optional[str] = ..., title: _Optional[str] = ..., args_preview: _Optional[str] = ..., result_preview: _Optional[str] = ..., is_error: _Optional[bool] = ..., duration_ms: _Optional[float] = ..., unfinished: _Optional[bool] = ..., args_edited: _Optional[bool] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ...) -> None: ...

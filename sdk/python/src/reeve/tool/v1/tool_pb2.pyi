@@ -33,6 +33,13 @@ class PermissionClass(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PERMISSION_CLASS_SECRETS: _ClassVar[PermissionClass]
     PERMISSION_CLASS_EXECUTE: _ClassVar[PermissionClass]
 
+class PermissionBehavior(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    PERMISSION_BEHAVIOR_UNSPECIFIED: _ClassVar[PermissionBehavior]
+    PERMISSION_BEHAVIOR_ASK: _ClassVar[PermissionBehavior]
+    PERMISSION_BEHAVIOR_ALLOW: _ClassVar[PermissionBehavior]
+    PERMISSION_BEHAVIOR_DENY: _ClassVar[PermissionBehavior]
+
 class ToolStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     TOOL_STATUS_UNSPECIFIED: _ClassVar[ToolStatus]
@@ -71,6 +78,10 @@ PERMISSION_CLASS_EDITOR_MUTATE: PermissionClass
 PERMISSION_CLASS_SUBAGENT: PermissionClass
 PERMISSION_CLASS_SECRETS: PermissionClass
 PERMISSION_CLASS_EXECUTE: PermissionClass
+PERMISSION_BEHAVIOR_UNSPECIFIED: PermissionBehavior
+PERMISSION_BEHAVIOR_ASK: PermissionBehavior
+PERMISSION_BEHAVIOR_ALLOW: PermissionBehavior
+PERMISSION_BEHAVIOR_DENY: PermissionBehavior
 TOOL_STATUS_UNSPECIFIED: ToolStatus
 TOOL_STATUS_SUCCESS: ToolStatus
 TOOL_STATUS_ERROR: ToolStatus
@@ -152,7 +163,7 @@ class ToolResult(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ToolResultMetadata(_message.Message):
-    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments")
+    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_FIELD_NUMBER: _ClassVar[int]
     COMPLETED_AT_FIELD_NUMBER: _ClassVar[int]
@@ -166,6 +177,7 @@ class ToolResultMetadata(_message.Message):
     LOST_CHANGES_FIELD_NUMBER: _ClassVar[int]
     WORKSPACE_REVISION_FIELD_NUMBER: _ClassVar[int]
     EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    PERMISSION_FIELD_NUMBER: _ClassVar[int]
     status: ToolStatus
     started_at: _timestamp_pb2.Timestamp
     completed_at: _timestamp_pb2.Timestamp
@@ -179,7 +191,28 @@ class ToolResultMetadata(_message.Message):
     lost_changes: _containers.RepeatedCompositeFieldContainer[FileChange]
     workspace_revision: int
     edited_arguments: str
-    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ..., edited_arguments: _Optional[str] = ...) -> None: ...
+    permission: PermissionDecision
+    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ..., edited_arguments: _Optional[str] = ..., permission: _Optional[_Union[PermissionDecision, _Mapping]] = ...) -> None: ...
+
+class PermissionDecision(_message.Message):
+    __slots__ = ("behavior", "rule", "source", "policy_rule")
+    BEHAVIOR_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    POLICY_RULE_FIELD_NUMBER: _ClassVar[int]
+    behavior: PermissionBehavior
+    rule: str
+    source: str
+    policy_rule: str
+    def __init__(self, behavior: _Optional[_Union[PermissionBehavior, str]] = ..., rule: _Optional[str] = ..., source: _Optional[str] = ..., policy_rule: _Optional[str] = ...) -> None: ...
+
+class PermissionRule(_message.Message):
+    __slots__ = ("tool", "behavior")
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    BEHAVIOR_FIELD_NUMBER: _ClassVar[int]
+    tool: str
+    behavior: PermissionBehavior
+    def __init__(self, tool: _Optional[str] = ..., behavior: _Optional[_Union[PermissionBehavior, str]] = ...) -> None: ...
 
 class FileChange(_message.Message):
     __slots__ = ("call_id", "tool", "host", "revision")

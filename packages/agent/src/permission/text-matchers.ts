@@ -1,0 +1,46 @@
+import { RE2JS } from "re2js";
+import { parseNamePattern } from "../tools/name-pattern.ts";
+import type { TextMatcher } from "./permission-rule.ts";
+
+/** A matcher, or why there is none. */
+export type MatcherOrProblem =
+  | { readonly matcher: TextMatcher; readonly problem?: undefined }
+  | { readonly matcher?: undefined; readonly problem: string };
+
+/** Matches a whole text: `*` matches any characters, and `\` escapes the next one. */
+export function globMatcher(glob: string): MatcherOrProblem {
+  const pattern = parseNamePattern(glob);
+  if (pattern === undefined) {
+    return { problem: glob === "" ? "a pattern is empty" : `"${glob}" ends with an escape` };
+  }
+  const matches = (text: string) => pattern.matches(text);
+  // A pattern without a star is compared once; one with stars may begin again at each character.
+  return { matcher: { cost: glob.includes("*") ? glob.length : 1, matches } };
+}
+
+/** Matches exactly one text. */
+export function equalMatcher(expected: string): MatcherOrProblem {
+  return { matcher: { cost: 1, matches: (text) => text === expected } };
+}
+
+/** The largest program of a regular expression: each character of a text costs as many steps. */
+const maxProgram = 2_000;
+
+/** Matches a text that contains a match of a regular expression, in linear time. `flags` is empty or `i`. */
+export function regexMatcher(source: string, flags = ""): MatcherOrProblem {
+  try {
+    // Throws for an invalid expression, with a message that names the mistake.
+    void new RegExp(source);
+    const compiled = RE2JS.compile(
+      RE2JS.translateRegExp(source),
+      flags === "i" ? RE2JS.CASE_INSENSITIVE : 0,
+    );
+    const cost = compiled.programSize();
+    if (cost > maxProgram) return { problem: `/${source}/ is too large; use a shorter one` };
+    return { matcher: { cost, matches: (text) => compiled.matcher(text).find() } };
+  } catch {
+    return {
+      problem: `/${source}/ is not a regular expression that can be matched in linear time: no lookaround and no back-references`,
+    };
+  }
+}
