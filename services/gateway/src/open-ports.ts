@@ -2,6 +2,7 @@ import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { create } from "@bufbuild/protobuf";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { MemorySchema } from "@reeve/contracts/memory";
@@ -28,11 +29,13 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { runExists } from "./app/run-exists.ts";
-import { countOpenRuns, openRunLists } from "./app/list-runs.ts";
+import { costOfRuns, countOpenRuns, openRunLists } from "./app/list-runs.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
 import type { GatewayConfig } from "./config.ts";
-import type { Quota } from "./quotas/quota.ts";
+import { bytesOfArtifacts, openArtifactIndex } from "./quotas/artifact-index.ts";
+import { ArtifactQuotas } from "./quotas/artifact-quotas.ts";
+import type { Owners, Quota } from "./quotas/quota.ts";
 import { RunQuotas } from "./quotas/run-quotas.ts";
 
 interface PortDependencies extends Pick<GatewayPorts, "policy"> {
@@ -60,6 +63,9 @@ export async function openPorts(
   const runLog = await openRunLog(nats);
   const confirmed = confirmAbsence(runLog);
   const journal = await openCallJournal(nats);
+  const usage = await openTable(nats, QuotaUsageSchema);
+  const artifactIndex = openArtifactIndex(await openTable(nats, ArtifactSchema), home, signal);
+  const bytesOf = (of: Owners, until: AbortSignal) => bytesOfArtifacts(artifactIndex, of, until);
   return {
     log: confirmed,
     logEnds: confirmed,
@@ -83,11 +89,14 @@ export async function openPorts(
       // The gateway only deletes snapshots, and writes none.
       snapshots: await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 }),
     },
+    artifactQuotas: new ArtifactQuotas({ quotas, usage, clock: systemClock, bytesOf }),
     runQuotas: new RunQuotas({
       quotas,
-      usage: await openTable(nats, QuotaUsageSchema),
+      usage,
       clock: systemClock,
       countOpen: (...given) => countOpenRuns(runLists, ...given),
+      costOf: (...given) => costOfRuns(runLists, ...given),
+      bytesOf,
       exists: (tenant, run, until) => runExists({ logBatches: confirmed }, { tenant, run }, until),
     }),
     assertRoom: () => {

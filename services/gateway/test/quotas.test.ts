@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { RunStatus } from "@reeve/contracts/run";
+import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { Failure } from "@reeve/platform/failure";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
@@ -11,6 +13,7 @@ import { clientsOf } from "./support/clients.ts";
 import type { GatewayBench } from "./support/gateway-bench.ts";
 import { openGatewayBench, tokens } from "./support/gateway-bench.ts";
 
+const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), "reeve-quotas-"));
 const file = join(folder, "quotas.json");
 let bench: GatewayBench;
@@ -158,4 +161,56 @@ test("runs per day stay counted when a request id is used again, with another bo
     .toMatchObject({ metadata: limit });
   // A gateway admits runs until it has read the file.
   await expect.poll(firstAnswer, { timeout: 60_000 }).toMatchObject({ metadata: limit });
+});
+
+async function* report(bytes: number) {
+  yield await Promise.resolve(new Uint8Array(bytes));
+}
+
+test("no run starts once the runs of the day have cost what a quota allows, also when they are deleted", async () => {
+  // Until the gateway has read that the quotas of the test before are gone.
+  const { run } = await vi.waitFor(() => start(gateway(0)), { timeout: 30_000, interval: 200 });
+  const runId = run?.runId ?? "";
+  setQuotas({ name: "budget", tenants: ["acme"], cost_per_day_usd: 2 });
+  await bench.append(
+    runId,
+    { case: "costSummary", value: { llmCalls: 1, costUsd: 2.5 } },
+    { case: "status", value: { status: RunStatus.COMPLETED } },
+  );
+  const limit = { quota: "budget", limit: "cost_per_day_usd", max: "2" };
+  for (const turn of [0, 1]) {
+    await expect
+      .poll(async () => await start(gateway(turn)).catch(failureFrom), { timeout: 30_000 })
+      .toMatchObject({ metadata: limit });
+  }
+  await gateway(0).runs.deleteRun({ runId });
+  expect(await start(gateway(1)).catch(failureFrom)).toMatchObject({ metadata: limit });
+  expect((await start(globex)).run?.runId).toMatch(/^run_/);
+});
+
+test("two gateways together store as many bytes of artifacts as a quota allows, with those of toolhosts, until some are deleted", async () => {
+  const max = 1_000;
+  const tools = await openArtifactStore(bench.nats, { maxBytes: max });
+  const draft = { name: "report", mediaType: "", runId: "run_1", createdBy: "ann" };
+  const { artifactId } = await tools.put("acme", draft, report(500), never);
+  setQuotas({ name: "disk", tenants: ["acme"], per: "subject", artifact_bytes: max });
+  const create = (turn: number, bytes: number) =>
+    gateway(turn)
+      .artifacts.createArtifact({ header: { name: "a" }, content: new Uint8Array(bytes) })
+      .catch(failureFrom);
+  const limit = { quota: "disk", limit: "artifact_bytes", max: String(max) };
+  for (const turn of [0, 1]) {
+    await expect
+      .poll(() => create(turn, 900), { timeout: 30_000 })
+      .toMatchObject({ metadata: limit });
+  }
+  const { artifacts } = await gateway(0).artifacts.listArtifacts({});
+  for (const { artifactId: early, runId } of artifacts) {
+    if (runId === "") await gateway(0).artifacts.deleteArtifact({ artifactId: early });
+  }
+  const outcomes = await Promise.all(Array.from({ length: 20 }, (_, turn) => create(turn, 100)));
+  expect(outcomes.filter((outcome) => !(outcome instanceof Failure))).toHaveLength(5);
+  expect(await firstAnswer()).toMatchObject({ metadata: limit });
+  await gateway(1).artifacts.deleteArtifact({ artifactId });
+  expect(await create(0, 500)).not.toBeInstanceOf(Failure);
 });

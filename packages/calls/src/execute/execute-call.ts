@@ -102,7 +102,7 @@ export async function executeCall(
  * Throws only when `signal` aborts.
  */
 async function runTool(
-  { tenant, runId, traceparent, call, settings }: ToolCallRequest,
+  { tenant, runId, startedBy, traceparent, call, settings }: ToolCallRequest,
   { toolbox, log }: Pick<CallPorts, "toolbox" | "log">,
   actions: CallActions,
   signal: AbortSignal,
@@ -118,6 +118,7 @@ async function runTool(
   const context = {
     tenant,
     runId,
+    startedBy,
     traceparent: traceparentOf() || traceparent,
     callId: call.callId,
     args: call.arguments,

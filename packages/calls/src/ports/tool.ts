@@ -16,6 +16,8 @@ export interface Tool {
 export interface CallContext {
   readonly tenant: string;
   readonly runId: string;
+  /** Who started the run. Empty: unknown. */
+  readonly startedBy: string;
   readonly callId: string;
   readonly traceparent: string;
   /** Arguments that are valid against the tool's schema. */

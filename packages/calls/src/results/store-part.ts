@@ -34,7 +34,7 @@ const namePattern = /^[\w-]{1,128}$/;
  * part or does not take it in time, costs the part and never the call. Throws only when `signal` aborts.
  */
 export async function storePart(
-  { tenant, runId, call }: ToolCallRequest,
+  { tenant, runId, call, startedBy }: ToolCallRequest,
   { key, mediaType, bytes }: Part,
   { artifacts, storeTimeoutMs, outage, log }: StorePorts,
   signal: AbortSignal,
@@ -45,6 +45,7 @@ export async function storePart(
     name: nameOf(call?.name ?? "", key, mediaType),
     mediaType: isKnown ? mediaType : "application/octet-stream",
     runId,
+    createdBy: startedBy,
     // The prefix keeps it apart from an artifact that the tool itself stores under the id of its call.
     idempotencyKey: `result:${callId}${key && `:${key}`}`,
   };

@@ -101,6 +101,7 @@ function requestFor(
   return create(ToolCallRequestSchema, {
     tenant: created?.tenant ?? "",
     runId,
+    startedBy: created?.startedBy ?? "",
     call: approvedCall(call),
     workspace: workspaceOf(runId, created),
     settings: {

@@ -19,6 +19,15 @@ export interface IndexDefinition<Item, Field extends string> {
   readonly isListed?: (record: Item) => boolean;
   /** Texts by which lists are filtered; their names are names of columns. */
   readonly fields: Readonly<Record<Field, (record: Item) => string>>;
+  /** A number of each record that can be summed. Default: none. */
+  readonly measure?: Measure<Item>;
+}
+
+/** A number of each record, such as a size. */
+export interface Measure<Item> {
+  /** Returns where a record is on an axis, such as a day, so that sums can begin somewhere. */
+  readonly at: (record: Item) => number;
+  readonly amount: (record: Item) => number;
 }
 
 /** Selects records of a tenant. What is not given selects all. */
@@ -52,7 +61,9 @@ export class IndexedRows<Item, Field extends string> {
   constructor(definition: IndexDefinition<Item, Field>, database: IndexDatabase) {
     this.#definition = definition;
     this.#database = database;
-    const columns = ["key", "tenant", "kind", "position", "bytes", ...fieldsOf(definition)];
+    const fixed = ["key", "tenant", "kind", "position", "bytes"];
+    const measured = definition.measure === undefined ? [] : ["at", "amount"];
+    const columns = [...fixed, ...fieldsOf(definition), ...measured];
     const changes = columns.slice(2).map((column) => `${column} = excluded.${column}`);
     this.#upsert = database.sql.prepare(
       `INSERT INTO records (${columns.join()}) VALUES (${columns.map(() => "?").join()})
@@ -69,19 +80,24 @@ export class IndexedRows<Item, Field extends string> {
       (field) =>
         `CREATE INDEX IF NOT EXISTS ${indexOf(field)} ON records (tenant, ${field && `${field}, `}kind, position);`,
     );
-    const { version, kinds } = definition;
+    const { version, kinds, measure } = definition;
+    const sums = ["tenant", "at", ...fields, "amount"].join();
+    if (measure !== undefined) {
+      indexes.push(`CREATE INDEX IF NOT EXISTS by_measure ON records (${sums});`);
+    }
     return `/* version ${version}, kinds ${kinds.join()} */ CREATE TABLE IF NOT EXISTS records (
       id INTEGER PRIMARY KEY, key TEXT UNIQUE, tenant TEXT, kind INTEGER, position TEXT, bytes BLOB
-      ${fields.map((field) => `, ${field} TEXT`).join("")}
+      ${fields.map((field) => `, ${field} TEXT`).join("")} ${measure ? ", at REAL, amount REAL" : ""}
     ); ${indexes.join(" ")}`;
   }
 
   /** Writes a record. Call it in `write` of the database. */
   put(key: string, record: Item, bytes: Uint8Array): void {
-    const { orderOf, fields } = this.#definition;
+    const { orderOf, fields, measure } = this.#definition;
     const values = fieldsOf(this.#definition).map((field) => fields[field](record));
     const kind = this.#knownKind(this.#definition.kindOf(record));
-    this.#upsert.run(key, tenantOf(key), kind, orderOf(record), bytes, ...values);
+    const measured = measure === undefined ? [] : [measure.at(record), measure.amount(record)];
+    this.#upsert.run(key, tenantOf(key), kind, orderOf(record), bytes, ...values, ...measured);
   }
 
   /** Deletes a record, if it is there. Call it in `write` of the database. */
@@ -117,6 +133,18 @@ export class IndexedRows<Item, Field extends string> {
       Number(counting.get({ kind, limit, ...values })?.["count"] ?? 0),
     );
     return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Returns the sum of the measure over the records of a tenant, of all kinds, that are at `from` or after it. */
+  sum({ tenant, fields }: Omit<Selection<Field>, "kinds">, from: number): number {
+    const given = fieldsOf(this.#definition).filter((field) => fields?.[field] !== undefined);
+    const conditions = given.map((field) => ` AND ${field} = :${field}`).join("");
+    const wanted = Object.fromEntries(given.map((field) => [field, fields?.[field] ?? ""]));
+    const summing = this.#database.sql.prepare(
+      `SELECT total(amount) AS sum FROM records INDEXED BY by_measure
+       WHERE tenant = :tenant AND at >= :from${conditions}`,
+    );
+    return Number(summing.get({ tenant, from, ...wanted })?.["sum"] ?? 0);
   }
 
   /** Whether there is a record with this key. */

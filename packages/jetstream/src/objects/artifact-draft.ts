@@ -56,7 +56,7 @@ export interface StoredBytes {
 /** Returns the artifact of a draft whose bytes are stored. */
 export function artifactOf(
   artifactId: string,
-  { name, mediaType, runId }: ArtifactDraft,
+  { name, mediaType, runId, createdBy = "" }: ArtifactDraft,
   { sizeBytes, sha256, createdAt }: StoredBytes,
 ): Artifact {
   return create(ArtifactSchema, {
@@ -64,6 +64,7 @@ export function artifactOf(
     name,
     mediaType: mediaType === "" ? "application/octet-stream" : mediaType,
     runId,
+    createdBy,
     sizeBytes,
     sha256,
     createdAt: timestampFromDate(createdAt),

@@ -6,6 +6,8 @@ export interface ArtifactDraft {
   readonly mediaType: string;
   /** The run that creates it; empty for an upload. */
   readonly runId: string;
+  /** Who uploads it, or started the run. Empty: unknown. */
+  readonly createdBy?: string;
   /**
    * The id of the artifact is derived from it: the same key of the same tenant always names the same artifact, and storing it
    * again changes nothing. If absent, the artifact gets a new id.

@@ -113,13 +113,13 @@ class NatsArtifactStore implements ArtifactStore {
   async #store(
     tenant: string,
     artifactId: string,
-    { name, mediaType, runId }: ArtifactDraft,
+    { name, mediaType, runId, createdBy = "" }: ArtifactDraft,
     content: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<ObjectInfo> {
     const object = objectName(tenant, artifactId);
     const chunks = limitedContent(content, this.#maxBytes, signal);
-    const written = await this.#bytes.write(object, { name, mediaType, runId }, chunks);
+    const written = await this.#bytes.write(object, { name, mediaType, runId, createdBy }, chunks);
     const stored = written ?? (await this.#bytes.find(object, signal));
     if (stored !== undefined) return stored;
     throw storeFailure(new Error(`another writer of ${object} has not finished`));
@@ -131,10 +131,10 @@ function describe(
   artifactId: string,
   { size, digest, mtime, metadata = {} }: ObjectInfo,
 ): Artifact {
-  const { name = "", mediaType = "", runId = "" } = metadata;
+  const { name = "", mediaType = "", runId = "", createdBy = "" } = metadata;
   return artifactOf(
     artifactId,
-    { name, mediaType, runId },
+    { name, mediaType, runId, createdBy },
     {
       sizeBytes: size,
       sha256: Buffer.from(digest.replace("SHA-256=", ""), "base64url").toString("hex"),

@@ -69,6 +69,28 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       expect(await other.names(tenant)).toBe("c b");
     });
 
+    test("sums the measure of a tenant's records, from a point on and of one field", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const measure = {
+        at: ({ revision }: Agent) => revision,
+        amount: ({ spec }: Agent) => Number(spec?.name),
+      };
+      const { index } = openAgentIndex(table, { definition: { ...agentIndex, measure } });
+      const sum = (from: number, fields = {}) =>
+        index.read((rows) => rows.sum({ tenant, fields }, from), never);
+      expect(await sum(0)).toBe(0);
+      await table.put(`${tenant}.a`, agent("1.5", 1, "one"), never);
+      await table.put(`${tenant}.b`, agent("20", 2, "two"), never);
+      await table.put(`${tenant}.c`, agent("300", 3, "one"), never);
+      await table.put(`${tenant}x.d`, agent("4000", 3, "one"), never);
+      expect([await sum(0), await sum(2), await sum(4)]).toEqual([321.5, 320, 0]);
+      expect(await sum(0, { model: "one" })).toBe(301.5);
+      await table.put(`${tenant}.c`, agent("500", 1, "two"), never);
+      expect([await sum(2), await sum(0, { model: "two" })]).toEqual([20, 520]);
+      await table.delete(`${tenant}.b`, never);
+      expect(await sum(0)).toBe(501.5);
+    });
+
     test("has the records that match all filters", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const { names } = openAgentIndex(table);

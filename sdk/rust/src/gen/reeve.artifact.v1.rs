@@ -23,6 +23,10 @@ pub struct Artifact {
     /// Id of the run that produced the file. Empty if a client uploaded it.
     #[prost(string, tag = "7")]
     pub run_id: ::prost::alloc::string::String,
+    /// Who uploaded the file, or started the run that produced it. Empty if an earlier version stored
+    /// it.
+    #[prost(string, tag = "8")]
+    pub created_by: ::prost::alloc::string::String,
 }
 /// Describes a file that is to be stored.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

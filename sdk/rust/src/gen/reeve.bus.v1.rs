@@ -63,6 +63,28 @@ pub struct QuotaUsage {
     /// Runs that were admitted in the last minute, or that the index of runs does not show yet.
     #[prost(message, repeated, tag = "3")]
     pub admitted: ::prost::alloc::vec::Vec<AdmittedRun>,
+    /// Cost of runs that ended on that day and were deleted, in US dollars.
+    #[prost(double, tag = "4")]
+    pub deleted_cost_usd: f64,
+    /// Ids of the runs that were added last to `deleted_cost_usd`, so that each counts once.
+    #[prost(string, repeated, tag = "5")]
+    pub deleted_run_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Uploads in progress.
+    #[prost(message, repeated, tag = "6")]
+    pub uploads: ::prost::alloc::vec::Vec<AdmittedUpload>,
+}
+/// Room that an upload of an artifact has.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AdmittedUpload {
+    /// Id of the upload.
+    #[prost(string, tag = "1")]
+    pub upload_id: ::prost::alloc::string::String,
+    /// Number of bytes that it may have in the store.
+    #[prost(uint64, tag = "2")]
+    pub bytes: u64,
+    /// Time at which the gateway last said that the upload is in progress.
+    #[prost(message, optional, tag = "3")]
+    pub time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A run that was admitted.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -285,6 +285,9 @@ pub struct ToolCallRequest {
     /// be is not executed: its outcome is unknown. If unset, the age of the call is not checked.
     #[prost(message, optional, tag = "8")]
     pub requested_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who started the run. Empty if the runtime is older.
+    #[prost(string, tag = "9")]
+    pub started_by: ::prost::alloc::string::String,
 }
 /// Files that the tools of a run, or of all runs of a thread, share.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -12,6 +12,7 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Table } from "@reeve/jetstream/table/port";
+import type { ArtifactQuotas } from "../quotas/artifact-quotas.ts";
 import type { RunQuotas } from "../quotas/run-quotas.ts";
 import type { StoredWorkspaces } from "./delete/delete-workspace.ts";
 import type { RunLists } from "./list-runs.ts";
@@ -51,7 +52,9 @@ export interface GatewayPorts {
   /** The workspaces of runs and threads. */
   readonly workspaces: StoredWorkspaces;
   /** Admits new runs up to the quotas of the operator. */
-  readonly runQuotas: Pick<RunQuotas, "admit" | "release">;
+  readonly runQuotas: Pick<RunQuotas, "admit" | "release" | "keepCost">;
+  /** Admits uploads of artifacts up to the quotas of the operator. */
+  readonly artifactQuotas: Pick<ArtifactQuotas, "store">;
   /** Throws a Failure with the reason STORAGE_FULL while the store has only its reserve, so that nothing new is accepted. */
   assertRoom(): void;
   /** Returns the tools and models that the deployment currently offers. */

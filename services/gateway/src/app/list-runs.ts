@@ -10,6 +10,7 @@ import type { Page } from "@reeve/jetstream/table/page";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import { isTerminal } from "@reeve/run/head/run-status";
+import type { Owners } from "../quotas/quota.ts";
 
 type RunField = "agent_id" | "thread_id" | "started_by";
 
@@ -20,7 +21,7 @@ const statuses = Object.values(RunStatus).filter((status) => typeof status === "
 
 const definition: IndexDefinition<Run, RunField> = {
   name: "runs",
-  version: 3,
+  version: 4,
   // Within one millisecond, runs are ordered by id.
   orderOf: ({ createdAt, runId }) => {
     const ms = createdAt === undefined ? 0 : timestampMs(createdAt);
@@ -35,6 +36,11 @@ const definition: IndexDefinition<Run, RunField> = {
     thread_id: ({ threadId }) => threadId,
     agent_id: ({ agentId }) => agentId,
     started_by: ({ startedBy }) => startedBy,
+  },
+  // What a run has cost is known, and counts, when it has ended.
+  measure: {
+    at: ({ endedAt }) => (endedAt === undefined ? 0 : timestampMs(endedAt)),
+    amount: ({ cost }) => cost?.costUsd ?? 0,
   },
 };
 
@@ -63,41 +69,54 @@ export function openRunLists(
 
 const openStatuses = statuses.filter((status) => !isTerminal(status));
 
-/** Whose runs are counted: those of a tenant, or of some subjects of it. */
-export interface RunOwners {
-  readonly tenant: string;
-  readonly subjects: ReadonlySet<string> | undefined;
-}
-
-/** Which runs of a tenant are open. */
+/** Which runs of a tenant have not ended. */
 export interface OpenRuns {
-  readonly count: number;
+  readonly open: number;
+  /** Those that no worker has taken yet. */
+  readonly queued: number;
   /** Those of the given runs that are not in the index: they do not exist yet. */
   readonly missing: readonly string[];
 }
 
 /**
- * Counts the runs of a tenant, or of some subjects of it, that have not ended, up to `limit`. Has every run that the index of runs
- * had before the call.
+ * Counts the runs of a tenant, or of some subjects of it, that have not ended, each count up to `limit`. Has every run that the
+ * index of runs had before the call.
  */
 export async function countOpenRuns(
   lists: RunLists,
-  { tenant, subjects }: RunOwners,
+  owners: Owners,
   { runIds, limit }: { readonly runIds: readonly string[]; readonly limit: number },
   signal: AbortSignal,
 ): Promise<OpenRuns> {
-  const selections =
-    subjects === undefined
-      ? [{ tenant }]
-      : [...subjects].map((subject) => ({ tenant, fields: { started_by: subject } }));
-  const keyOf = (run: string) => bucketOf(RunSchema).key({ tenant, run });
+  const keyOf = (run: string) => bucketOf(RunSchema).key({ tenant: owners.tenant, run });
   return await lists.read((rows) => {
-    const counts = selections.map((selection) =>
-      rows.count({ ...selection, kinds: openStatuses }, limit),
-    );
-    const count = counts.reduce((sum, each) => sum + each, 0);
-    return { count, missing: runIds.filter((run) => !rows.has(keyOf(run))) };
+    const count = (kinds: readonly RunStatus[]) =>
+      sumOf(selectionsOf(owners), (selection) => rows.count({ ...selection, kinds }, limit));
+    const missing = runIds.filter((run) => !rows.has(keyOf(run)));
+    return { open: count(openStatuses), queued: count([RunStatus.QUEUED]), missing };
   }, signal);
+}
+
+/** Returns what the runs of a tenant, or of some subjects of it, have cost that ended at `fromMs` or later, in US dollars. */
+export async function costOfRuns(
+  lists: RunLists,
+  owners: Owners,
+  fromMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  return await lists.read(
+    (rows) => sumOf(selectionsOf(owners), (selection) => rows.sum(selection, fromMs)),
+    signal,
+  );
+}
+
+function selectionsOf({ tenant, subjects }: Owners) {
+  if (subjects === undefined) return [{ tenant }];
+  return [...subjects].map((subject) => ({ tenant, fields: { started_by: subject } }));
+}
+
+function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + amountOf(item), 0);
 }
 
 /** Returns a page of a tenant's runs, newest first. */

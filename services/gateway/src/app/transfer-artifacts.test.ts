@@ -32,6 +32,21 @@ const emptyStore = () => new MemoryArtifactStore({ maxBytes: 1_000_000 });
 const storeOf = (artifacts: readonly Artifact[]) =>
   Object.assign(emptyStore(), { list: () => Promise.resolve(artifacts) });
 
+const ann = { tenant: "acme", subject: "ann" };
+
+const portsOf = (artifacts: ArtifactStore) => ({
+  artifacts,
+  artifactQuotas: { store: unlimited },
+});
+
+function unlimited(
+  _: unknown,
+  content: AsyncIterable<Uint8Array>,
+  put: (content: AsyncIterable<Uint8Array>) => Promise<Artifact>,
+): Promise<Artifact> {
+  return put(content);
+}
+
 async function listed(store: ArtifactStore, request = {}, tenant = "acme") {
   const wanted = create(ListArtifactsRequestSchema, request);
   const { items, nextPageToken } = await listArtifacts(store, tenant, wanted, never);
@@ -53,7 +68,7 @@ describe("an upload", () => {
     const store = emptyStore();
     const text = "0123456789".repeat(60_000);
     const parts = [header, chunk(text.slice(0, 7)), chunk(""), chunk(text.slice(7))];
-    const artifact = await uploadArtifact(store, "acme", requests(...parts), never);
+    const artifact = await uploadArtifact(portsOf(store), ann, requests(...parts), never);
     const { names, sizes, bytes } = await downloaded(store, artifact.artifactId);
     expect(names).toEqual(["a.txt"]);
     expect(Math.max(...sizes)).toBe(256 * 1024);
@@ -67,7 +82,9 @@ describe("an upload", () => {
     ["has a part that says nothing", [header, { case: undefined }]],
   ])("that %s is refused, and leaves nothing", async (_, parts) => {
     const store = emptyStore();
-    await expect(uploadArtifact(store, "acme", requests(...parts), never)).rejects.toMatchObject({
+    await expect(
+      uploadArtifact(portsOf(store), ann, requests(...parts), never),
+    ).rejects.toMatchObject({
       kind: "invalid",
       reason: ErrorReason.INVALID_REQUEST,
     });
@@ -76,7 +93,7 @@ describe("an upload", () => {
 
   test("that is interrupted leaves nothing", async () => {
     const store = emptyStore();
-    await expect(uploadArtifact(store, "acme", cut(), never)).rejects.toThrow(
+    await expect(uploadArtifact(portsOf(store), ann, cut(), never)).rejects.toThrow(
       "the client disconnected",
     );
     expect((await listed(store)).ids).toEqual([]);
@@ -87,7 +104,7 @@ describe("the list of artifacts", () => {
   test("has pages with each artifact once", async () => {
     const store = emptyStore();
     for (let count = 0; count < 7; count++) {
-      await uploadArtifact(store, "acme", requests(header, chunk(`${count}`)), never);
+      await uploadArtifact(portsOf(store), ann, requests(header, chunk(`${count}`)), never);
     }
     const all = (await listed(store)).ids;
     const seen: string[] = [];
@@ -127,7 +144,7 @@ test.each(["art_0123456789abcdef0123456789abcdef", "*", ">", "../x", "a.b", " ",
 
 test("an artifact of another tenant is not found", async () => {
   const store = emptyStore();
-  const { artifactId } = await uploadArtifact(store, "acme", requests(header), never);
+  const { artifactId } = await uploadArtifact(portsOf(store), ann, requests(header), never);
   await expect(downloaded(store, artifactId, "globex")).rejects.toMatchObject({
     kind: "not_found",
   });

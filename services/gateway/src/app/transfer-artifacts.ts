@@ -12,14 +12,18 @@ import { Failure } from "@reeve/platform/failure";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Page } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
+import type { Principal } from "@reeve/platform/rpc/principal";
+import type { GatewayPorts } from "./gateway-ports.ts";
 
 /** The maximum size of a chunk of a download, in bytes. */
 const chunkBytes = 256 * 1024;
 
+type StorePorts = Pick<GatewayPorts, "artifacts" | "artifactQuotas">;
+
 /** Stores an artifact from a client's stream: the header first, then the chunks. */
 export async function uploadArtifact(
-  artifacts: ArtifactStore,
-  tenant: string,
+  ports: StorePorts,
+  principal: Principal,
   requests: AsyncIterable<UploadArtifactRequest>,
   signal: AbortSignal,
 ): Promise<Artifact> {
@@ -40,18 +44,24 @@ export async function uploadArtifact(
       yield part.value;
     }
   }
-  return await storeArtifact(artifacts, tenant, header, chunks(), signal);
+  return await storeArtifact(ports, principal, header, chunks(), signal);
 }
 
-/** Stores an artifact. */
-export function storeArtifact(
-  artifacts: ArtifactStore,
-  tenant: string,
+/** Stores an artifact. Throws a Failure with reason QUOTA_EXCEEDED if a quota of the principal has no room for it. */
+export async function storeArtifact(
+  { artifacts, artifactQuotas }: StorePorts,
+  principal: Principal,
   { name, mediaType }: ArtifactHeader,
   content: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<Artifact> {
-  return artifacts.put(tenant, { name, mediaType, runId: "" }, content, signal);
+  const draft = { name, mediaType, runId: "", createdBy: principal.subject };
+  return await artifactQuotas.store(
+    principal,
+    content,
+    (counted) => artifacts.put(principal.tenant, draft, counted, signal),
+    signal,
+  );
 }
 
 /** Yields an artifact: its description first, then its content in chunks. */

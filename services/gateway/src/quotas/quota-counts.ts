@@ -13,7 +13,7 @@ const maxAttempts = 50;
 const backoff = { firstDelayMs: 1, maxDelayMs: 50, jitter: 1 };
 /** How many runs of one count may wait to be admitted. */
 const maxWaiting = 500;
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 export interface QuotaCountsOptions {
   readonly usage: Pick<Table<QuotaUsage>, "get" | "create" | "update">;
@@ -41,9 +41,15 @@ export class QuotaCounts {
     this.#clock = clock;
   }
 
+  /** Returns a count as it is now. */
+  async read(key: string, signal: AbortSignal): Promise<QuotaUsage> {
+    const row = await this.#usage.get(key, signal);
+    return this.#today(row?.record ?? create(QuotaUsageSchema));
+  }
+
   /**
    * Replaces a count by what `change` returns, which may be called several times. Undefined: leaves it as it is. Returns whether it
-   * was replaced. Throws what `change` throws, or a Failure of kind `unavailable`.
+   * was replaced. Throws what `change` throws for a count that nobody has changed meanwhile, or a Failure of kind `unavailable`.
    */
   async change(
     key: string,
@@ -54,8 +60,13 @@ export class QuotaCounts {
     if (permit === undefined) throw storeUnavailable(new Error("too many runs wait for a quota"));
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       const row = await this.#usage.get(key, signal);
-      const after = await change(this.#today(row?.record ?? create(QuotaUsageSchema)));
+      const before = this.#today(row?.record ?? create(QuotaUsageSchema));
+      const after = await change(before).catch(async (error: unknown) => {
+        if (await this.#isAt(key, row?.revision, signal)) throw error;
+        return "changed" as const;
+      });
       if (after === undefined) return false;
+      if (after === "changed") continue;
       const record = create(QuotaUsageSchema, after);
       const written =
         row === undefined
@@ -67,9 +78,14 @@ export class QuotaCounts {
     throw storeUnavailable(new Error(`count ${key} was written by others ${maxAttempts} times`));
   }
 
+  async #isAt(key: string, revision: number | undefined, signal: AbortSignal): Promise<boolean> {
+    return (await this.#usage.get(key, signal))?.revision === revision;
+  }
+
   /** Starts a new day. A gateway whose clock is behind stays in the one that another has begun. */
   #today(before: QuotaUsage): QuotaUsage {
     const day = dayOf(this.#clock.now());
-    return day > before.day ? { ...before, day, runsOfDay: 0 } : before;
+    if (day <= before.day) return before;
+    return { ...before, day, runsOfDay: 0, deletedCostUsd: 0, deletedRunIds: [] };
   }
 }

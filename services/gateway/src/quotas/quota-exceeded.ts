@@ -36,8 +36,9 @@ export function quotaExceeded(
   );
 }
 
-/** When a client should ask again for a run that needs the end of another. */
+/** When a client should ask again for a run that needs the end of another, and for room that a deletion gives back. */
 const openRetryMs = 5_000;
+const bytesRetryMs = 60_000;
 const dayMs = 86_400_000;
 
 /** Returns the Failure of a quota whose open runs are used up. */
@@ -47,6 +48,17 @@ export function noOpenRunLeft(quota: Quota, principal: Principal, max: number): 
     max,
     allows: counted(max, "open run"),
     advice: "wait until one ends, or cancel one",
+    retryAfterMs: openRetryMs,
+  });
+}
+
+/** Returns the Failure of a quota whose queue is full. */
+export function queueIsFull(quota: Quota, principal: Principal, max: number): Failure {
+  return quotaExceeded(quota, principal, {
+    limit: "queued_runs",
+    max,
+    allows: counted(max, "queued run"),
+    advice: "wait until a worker takes one, or cancel one",
     retryAfterMs: openRetryMs,
   });
 }
@@ -63,8 +75,39 @@ export function dayIsUsedUp(
     max,
     allows: `${counted(max, "run")} per day`,
     advice: "start the next one after midnight UTC",
-    retryAfterMs: dayMs - (nowMs % dayMs),
+    retryAfterMs: msToMidnight(nowMs),
   });
+}
+
+/** Returns the Failure of a quota whose runs have cost what they may cost on one day. */
+export function costIsUsedUp(
+  quota: Quota,
+  principal: Principal,
+  max: number,
+  nowMs: number,
+): Failure {
+  return quotaExceeded(quota, principal, {
+    limit: "cost_per_day_usd",
+    max,
+    allows: `runs for ${max} US dollars per day, which are spent`,
+    advice: "start the next one after midnight UTC",
+    retryAfterMs: msToMidnight(nowMs),
+  });
+}
+
+/** Returns the Failure of a quota whose bytes are stored. */
+export function bytesAreUsedUp(quota: Quota, principal: Principal, max: number): Failure {
+  return quotaExceeded(quota, principal, {
+    limit: "artifact_bytes",
+    max,
+    allows: `${max} bytes of artifacts`,
+    advice: "delete artifacts or runs that nobody needs",
+    retryAfterMs: bytesRetryMs,
+  });
+}
+
+function msToMidnight(nowMs: number): number {
+  return dayMs - (nowMs % dayMs);
 }
 
 function counted(count: number, noun: string): string {

@@ -23,6 +23,8 @@ test.each([
   ["a name that cannot be a key", `{"quotas": [{"name": "a b", "streams": 1}]}`, "is not a name"],
   ["no runs at all", `{"quotas": [{"name": "a", "open_runs": 0}]}`, "quotas[0].open_runs"],
   ["a part of a run", `{"quotas": [{"name": "a", "runs_per_day": 1.5}]}`, "quotas[0].runs_per_day"],
+  ["no cost", `{"quotas": [{"name": "a", "cost_per_day_usd": 0}]}`, "quotas[0].cost_per_day_usd"],
+  ["a negative size", `{"quotas": [{"name": "a", "artifact_bytes": -1}]}`, "artifact_bytes"],
   ["no tenants", `{"quotas": [{"name": "a", "tenants": [], "streams": 1}]}`, "quotas[0].tenants"],
   ["a tenant in capitals", `{"quotas": [{"name": "a", "tenants": ["A"], "streams": 1}]}`, "tenant"],
   [

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { subjectName, tenantName } from "../auth/names.ts";
 import type { Quota } from "./quota.ts";
+import { limitsRuns } from "./quota.ts";
 
 const count = (max: number) => z.number().int().min(1).max(max).optional();
 
@@ -24,19 +25,35 @@ const quota = z
     streams: count(1_000_000),
     open_runs: count(10_000),
     runs_per_day: count(100_000_000),
+    queued_runs: count(10_000),
+    cost_per_day_usd: z.number().positive().max(1_000_000_000).optional(),
+    artifact_bytes: count(Number.MAX_SAFE_INTEGER),
   })
-  .transform(({ requests_per_second, open_runs, runs_per_day, ...rest }): Quota => ({
-    ...rest,
-    tenants: rest.tenants,
-    subjects: rest.subjects,
-    requestsPerSecond: requests_per_second,
-    openRuns: open_runs,
-    runsPerDay: runs_per_day,
-  }))
+  .transform(
+    ({
+      requests_per_second,
+      open_runs,
+      runs_per_day,
+      queued_runs,
+      cost_per_day_usd,
+      artifact_bytes,
+      ...rest
+    }): Quota => ({
+      ...rest,
+      tenants: rest.tenants,
+      subjects: rest.subjects,
+      requestsPerSecond: requests_per_second,
+      openRuns: open_runs,
+      runsPerDay: runs_per_day,
+      queuedRuns: queued_runs,
+      costPerDayUsd: cost_per_day_usd,
+      artifactBytes: artifact_bytes,
+    }),
+  )
   .refine(
-    ({ requestsPerSecond, streams, openRuns, runsPerDay }) =>
-      [requestsPerSecond, streams, openRuns, runsPerDay].some((limit) => limit !== undefined),
-    "limits nothing: it has none of requests_per_second, streams, open_runs, and runs_per_day",
+    (parsed) =>
+      limitsRuns(parsed) || parsed.requestsPerSecond !== undefined || parsed.streams !== undefined,
+    "limits nothing: it has none of requests_per_second, streams, open_runs, runs_per_day, queued_runs, cost_per_day_usd, and artifact_bytes",
   );
 
 const quotaFile = z.strictObject({

@@ -11,6 +11,12 @@ interface QuotaLimits {
   readonly openRuns?: number | undefined;
   /** Runs that are started on one day in UTC, at all gateways together. */
   readonly runsPerDay?: number | undefined;
+  /** Runs that no worker has taken yet, at all gateways together. */
+  readonly queuedRuns?: number | undefined;
+  /** What runs cost that end on one day in UTC, in US dollars. No run is admitted once they have cost as much. */
+  readonly costPerDayUsd?: number | undefined;
+  /** Bytes of stored artifacts. No upload exceeds them; no run is admitted once they are stored. */
+  readonly artifactBytes?: number | undefined;
 }
 
 /** A limit of the operator on what a tenant, or one subject of it, uses. */
@@ -25,16 +31,42 @@ export interface Quota extends QuotaLimits {
 }
 
 /** The name of each limit in the file of quotas, in errors, and in metrics. */
-export type LimitName = "requests_per_second" | "streams" | "open_runs" | "runs_per_day";
+export type LimitName =
+  | "requests_per_second"
+  | "streams"
+  | "open_runs"
+  | "runs_per_day"
+  | "queued_runs"
+  | "cost_per_day_usd"
+  | "artifact_bytes";
 
 /** Whether a quota applies to a principal. */
 export function appliesTo({ tenants, subjects }: Quota, { tenant, subject }: Principal): boolean {
   return tenants?.has(tenant) !== false && subjects?.has(subject) !== false;
 }
 
-/** Whether a quota counts runs. */
-export function limitsRuns({ openRuns, runsPerDay }: Quota): boolean {
-  return openRuns !== undefined || runsPerDay !== undefined;
+/** Whether a quota limits the start of runs. */
+export function limitsRuns({
+  openRuns,
+  runsPerDay,
+  queuedRuns,
+  costPerDayUsd,
+  artifactBytes,
+}: Quota): boolean {
+  return [openRuns, runsPerDay, queuedRuns, costPerDayUsd, artifactBytes].some(
+    (limit) => limit !== undefined,
+  );
+}
+
+/** Returns whose runs and artifacts a quota counts together. */
+export function ownersOf({ per, subjects }: Quota, { tenant, subject }: Principal): Owners {
+  return { tenant, subjects: per === "subject" ? new Set([subject]) : subjects };
+}
+
+/** A tenant, or some subjects of it. */
+export interface Owners {
+  readonly tenant: string;
+  readonly subjects: ReadonlySet<string> | undefined;
 }
 
 /** Returns the name of the count of a quota within a tenant. It can be a token of a key. */

@@ -15,11 +15,22 @@ function quota(given: Partial<Quota>): Quota {
   return { name: "q", tenants: undefined, subjects: undefined, per: "tenant", ...given };
 }
 
+function sumOf(amounts: ReadonlyMap<string, number>, subjects?: ReadonlySet<string>): number {
+  return [...amounts].reduce(
+    (sum, [by, each]) => (subjects?.has(by) === false ? sum : sum + each),
+    0,
+  );
+}
+
 /** Quotas of gateways that share a store, with the runs that their indexes show. */
 function world(...quotas: readonly Quota[]) {
   const usage = new MemoryTable<QuotaUsage>();
   /** The runs that the index shows as open, with their subjects, and those that have a log. */
   const open = new Map<string, string>();
+  const queued = new Set<string>();
+  /** What the ended runs of each subject cost today, and the bytes of its artifacts. */
+  const cost = new Map<string, number>();
+  const bytes = new Map<string, number>();
   const logs = new Set<string>();
   const clock = { ms: 86_400_000 * 20_000 + 3_600_000, now: () => clock.ms };
   const gateway = () =>
@@ -31,10 +42,13 @@ function world(...quotas: readonly Quota[]) {
       countOpen: async ({ subjects }, { runIds }) => {
         await Promise.resolve();
         const counted = [...open.values()].filter((by) => subjects?.has(by) !== false);
-        return { count: counted.length, missing: runIds.filter((run) => !open.has(run)) };
+        const missing = runIds.filter((run) => !open.has(run));
+        return { open: counted.length, queued: queued.size, missing };
       },
+      costOf: ({ subjects }) => Promise.resolve(sumOf(cost, subjects)),
+      bytesOf: ({ subjects }) => Promise.resolve(sumOf(bytes, subjects)),
     });
-  return { usage, open, logs, clock, gateway, quotas: gateway() };
+  return { usage, open, queued, cost, bytes, logs, clock, gateway, quotas: gateway() };
 }
 
 /** Returns how many of `count` concurrent runs are admitted, by gateways in alternation. */
@@ -185,6 +199,77 @@ describe("a quota of runs per day", () => {
     const { gateway } = world(quota({ runsPerDay: 9 }));
     expect(await admittedOf([gateway(), gateway()], 40)).toBe(9);
   });
+});
+
+describe("a quota of queued runs", () => {
+  test("admits a run when a worker takes another, and counts runs that the index does not show yet", async () => {
+    const { quotas, open, queued } = world(quota({ queuedRuns: 2 }));
+    for (const run of ["run_1", "run_2"]) await quotas.admit(ann, run, never);
+    const refusal = { ...exceeded, metadata: { quota: "q", limit: "queued_runs", max: "2" } };
+    await expect(quotas.admit(ann, "run_3", never)).rejects.toMatchObject(refusal);
+    for (const run of ["run_1", "run_2"]) {
+      open.set(run, "ann");
+      queued.add(run);
+    }
+    await expect(quotas.admit(ann, "run_3", never)).rejects.toMatchObject(refusal);
+    queued.delete("run_1");
+    await quotas.admit(ann, "run_3", never);
+  });
+
+  test("is never exceeded by gateways that race", async () => {
+    const { gateway } = world(quota({ queuedRuns: 7 }));
+    expect(await admittedOf([gateway(), gateway(), gateway()], 60)).toBe(7);
+  });
+});
+
+describe("a quota of the cost of a day", () => {
+  test("admits no run once it is spent, until midnight UTC", async () => {
+    const { quotas, cost, clock } = world(quota({ costPerDayUsd: 2.5 }));
+    cost.set("ann", 1).set("bob", 1.49);
+    await quotas.admit(ann, "run_1", never);
+    cost.set("bob", 1.5);
+    await expect(quotas.admit(ann, "run_2", never)).rejects.toMatchObject({
+      ...exceeded,
+      metadata: { quota: "q", limit: "cost_per_day_usd", max: "2.5" },
+      retryAfterMs: 23 * 3_600_000,
+    });
+    clock.ms += 23 * 3_600_000;
+    cost.clear();
+    await quotas.admit(ann, "run_2", never);
+  });
+
+  test("keeps the cost of deleted runs, once for each, until midnight UTC", async () => {
+    const { quotas, clock } = world(quota({ costPerDayUsd: 2 }));
+    const ended = { endedAtMs: clock.ms, costUsd: 1 };
+    await quotas.keepCost(ann, { runId: "run_1", ...ended }, never);
+    await quotas.keepCost(ann, { runId: "run_1", ...ended }, never);
+    const yesterday = { runId: "run_0", endedAtMs: clock.ms - 86_400_000, costUsd: 5 };
+    await quotas.keepCost(ann, yesterday, never);
+    await quotas.admit(ann, "run_3", never);
+    await quotas.keepCost(ann, { runId: "run_2", ...ended }, never);
+    await expect(quotas.admit(ann, "run_4", never)).rejects.toMatchObject(exceeded);
+    clock.ms += 23 * 3_600_000;
+    await quotas.admit(ann, "run_4", never);
+  });
+
+  test("counts each subject alone if it says so", async () => {
+    const { quotas, cost } = world(quota({ costPerDayUsd: 2, per: "subject" }));
+    cost.set("bob", 3);
+    await quotas.admit(ann, "run_1", never);
+    await expect(quotas.admit(bob, "run_2", never)).rejects.toMatchObject(exceeded);
+  });
+});
+
+test("no run is admitted while artifacts use up a quota of bytes", async () => {
+  const { quotas, bytes, usage } = world(quota({ artifactBytes: 100 }));
+  bytes.set("ann", 99);
+  await quotas.admit(ann, "run_1", never);
+  bytes.set("bob", 1);
+  await expect(quotas.admit(ann, "run_2", never)).rejects.toMatchObject({
+    ...exceeded,
+    metadata: { quota: "q", limit: "artifact_bytes", max: "100" },
+  });
+  expect(await usage.list("", never)).toEqual([]);
 });
 
 test("a run that one quota refuses counts for none", async () => {

@@ -4,29 +4,48 @@ import { bucketOf } from "@reeve/contracts/channel";
 import type { AdmittedRun, QuotaUsage } from "@reeve/contracts/quota";
 import { AdmittedRunSchema, QuotaUsageSchema } from "@reeve/contracts/quota";
 import type { Principal } from "@reeve/platform/rpc/principal";
-import type { OpenRuns, RunOwners } from "../app/list-runs.ts";
-import type { Quota } from "./quota.ts";
-import { appliesTo, counterOf, limitsRuns } from "./quota.ts";
-import { dayIsUsedUp, noOpenRunLeft } from "./quota-exceeded.ts";
+import type { OpenRuns } from "../app/list-runs.ts";
+import type { Owners, Quota } from "./quota.ts";
+import { appliesTo, counterOf, limitsRuns, ownersOf } from "./quota.ts";
+import {
+  bytesAreUsedUp,
+  costIsUsedUp,
+  dayIsUsedUp,
+  noOpenRunLeft,
+  queueIsFull,
+} from "./quota-exceeded.ts";
 import type { QuotaCountsOptions } from "./quota-counts.ts";
-import { QuotaCounts } from "./quota-counts.ts";
+import { dayMs, QuotaCounts } from "./quota-counts.ts";
 
 /** How long a run that was admitted may take to be created and indexed, before its log is asked whether it exists. */
 const admissionMs = 60_000;
 /** How many admissions are kept for a quota without a limit of open runs, so that they can be withdrawn. */
 const maxKept = 500;
+/** How many deleted runs are known to be in the cost of a day. One that is deleted again after as many others counts twice. */
+const maxDeleted = 500;
 
 export interface RunQuotaPorts extends QuotaCountsOptions {
   /** Returns the quotas that are in force. */
   quotas(): readonly Quota[];
-  /** Counts the open runs of a tenant, or of some subjects of it, up to `limit`. */
+  /** Counts the runs of a tenant, or of some subjects of it, that have not ended, each count up to `limit`. */
   countOpen(
-    of: RunOwners,
+    of: Owners,
     known: { readonly runIds: readonly string[]; readonly limit: number },
     signal: AbortSignal,
   ): Promise<OpenRuns>;
+  /** Returns what their runs have cost that ended at `fromMs` or later, in US dollars. */
+  costOf(of: Owners, fromMs: number, signal: AbortSignal): Promise<number>;
+  /** Returns how many bytes of artifacts they have. */
+  bytesOf(of: Owners, signal: AbortSignal): Promise<number>;
   /** Whether a run has a log. */
   exists(tenant: string, runId: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** A run that has ended, and what it cost. */
+export interface EndedRun {
+  readonly runId: string;
+  readonly endedAtMs: number;
+  readonly costUsd: number;
 }
 
 /** Room that quotas have given to a run. */
@@ -54,7 +73,7 @@ export class RunQuotas {
   async admit(principal: Principal, runId: string, signal: AbortSignal): Promise<Admission> {
     const applying = this.#applyingTo(principal);
     // Before the counts are locked: the index may have to be built, or to catch up.
-    if (applying.some(({ openRuns }) => openRuns !== undefined)) {
+    if (applying.some(countsOpenRuns)) {
       const none = { runIds: [], limit: 1 };
       await this.#ports.countOpen({ tenant: principal.tenant, subjects: undefined }, none, signal);
     }
@@ -66,6 +85,8 @@ export class RunQuotas {
     };
     try {
       for (const quota of applying) {
+        await this.#assertRoom(quota, principal, signal);
+        if (!countsRuns(quota)) continue;
         if (await this.#admitTo(quota, principal, runId, signal)) admitted.push(quota);
       }
       return admission;
@@ -83,8 +104,48 @@ export class RunQuotas {
     }
   }
 
+  /** Keeps the cost of a run that is being deleted in the cost of its day, once for each run. */
+  async keepCost(
+    principal: Principal,
+    { runId, endedAtMs, costUsd }: EndedRun,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (costUsd === 0) return;
+    for (const quota of this.#applyingTo(principal)) {
+      if (quota.costPerDayUsd === undefined) continue;
+      await this.#counts.change(keyOf(quota, principal), signal, async (before) => {
+        const isOfDay = Math.floor(endedAtMs / dayMs) >= before.day;
+        if (!isOfDay || before.deletedRunIds.includes(runId)) return undefined;
+        return await Promise.resolve({
+          ...before,
+          deletedCostUsd: before.deletedCostUsd + costUsd,
+          deletedRunIds: [...before.deletedRunIds, runId].slice(-maxDeleted),
+        });
+      });
+    }
+  }
+
   #applyingTo(principal: Principal): readonly Quota[] {
     return this.#ports.quotas().filter((quota) => limitsRuns(quota) && appliesTo(quota, principal));
+  }
+
+  /** Throws a Failure if what the owners have used already leaves no room for another run. */
+  async #assertRoom(quota: Quota, principal: Principal, signal: AbortSignal): Promise<void> {
+    const { costPerDayUsd, artifactBytes } = quota;
+    const owners = ownersOf(quota, principal);
+    if (costPerDayUsd !== undefined) {
+      const nowMs = this.#ports.clock.now();
+      // Before the read of the count: a run that is deleted between may count twice, and never not at all.
+      const listed = await this.#ports.costOf(owners, nowMs - (nowMs % dayMs), signal);
+      const { deletedCostUsd } = await this.#counts.read(keyOf(quota, principal), signal);
+      if (listed + deletedCostUsd >= costPerDayUsd) {
+        throw costIsUsedUp(quota, principal, costPerDayUsd, nowMs);
+      }
+    }
+    if (artifactBytes === undefined) return;
+    if ((await this.#ports.bytesOf(owners, signal)) >= artifactBytes) {
+      throw bytesAreUsedUp(quota, principal, artifactBytes);
+    }
   }
 
   /** Returns whether the run was not admitted before. */
@@ -116,15 +177,16 @@ export class RunQuotas {
     { admitted }: QuotaUsage,
     signal: AbortSignal,
   ): Promise<readonly AdmittedRun[]> {
-    const { openRuns: max } = quota;
+    const { openRuns = Infinity, queuedRuns = Infinity } = quota;
     const nowMs = this.#ports.clock.now();
-    if (max === undefined) {
+    if (!countsOpenRuns(quota)) {
       return admitted.filter((known) => isRecent(known, nowMs)).slice(-maxKept);
     }
     const runIds = admitted.map(({ runId }) => runId);
     // After the read of the admissions: what has left them is in the index.
-    const known = { runIds, limit: max };
-    const { count, missing } = await this.#ports.countOpen(
+    const limit = Math.max(...[openRuns, queuedRuns].filter(Number.isFinite));
+    const known = { runIds, limit };
+    const { open, queued, missing } = await this.#ports.countOpen(
       ownersOf(quota, principal),
       known,
       signal,
@@ -136,7 +198,8 @@ export class RunQuotas {
         isRecent(each, nowMs) || (await this.#ports.exists(principal.tenant, each.runId, signal));
       if (isPending) pending.push(each);
     }
-    if (count + pending.length >= max) throw noOpenRunLeft(quota, principal, max);
+    if (open + pending.length >= openRuns) throw noOpenRunLeft(quota, principal, openRuns);
+    if (queued + pending.length >= queuedRuns) throw queueIsFull(quota, principal, queuedRuns);
     return pending;
   }
 
@@ -164,9 +227,13 @@ function keyOf(quota: Quota, principal: Principal): string {
   return usageKey({ tenant: principal.tenant, counter: counterOf(quota, principal) });
 }
 
-/** Returns whose open runs a quota counts together. */
-function ownersOf({ per, subjects }: Quota, { tenant, subject }: Principal): RunOwners {
-  return { tenant, subjects: per === "subject" ? new Set([subject]) : subjects };
+/** Whether the count of a quota has the runs that it admitted. */
+function countsRuns(quota: Quota): boolean {
+  return quota.runsPerDay !== undefined || countsOpenRuns(quota);
+}
+
+function countsOpenRuns({ openRuns, queuedRuns }: Quota): boolean {
+  return openRuns !== undefined || queuedRuns !== undefined;
 }
 
 function isRecent({ time }: AdmittedRun, nowMs: number): boolean {

@@ -14,11 +14,15 @@ import {
 /** Returns the handlers of ArtifactService. */
 export function artifactService({
   artifacts,
+  artifactQuotas,
   assertRoom,
-}: Pick<GatewayPorts, "artifacts" | "assertRoom">): ServiceImpl<typeof ArtifactService> {
+}: Pick<GatewayPorts, "artifacts" | "artifactQuotas" | "assertRoom">): ServiceImpl<
+  typeof ArtifactService
+> {
+  const ports = { artifacts, artifactQuotas };
   return {
     uploadArtifact: async (requests, context) => {
-      const { tenant } = principalOf(context);
+      const principal = principalOf(context);
       async function* whileThereIsRoom() {
         for await (const request of requests) {
           assertRoom();
@@ -26,15 +30,15 @@ export function artifactService({
         }
       }
       const sent = whileThereIsRoom();
-      return { artifact: await uploadArtifact(artifacts, tenant, sent, context.signal) };
+      return { artifact: await uploadArtifact(ports, principal, sent, context.signal) };
     },
     createArtifact: async ({ header = create(ArtifactHeaderSchema), content }, context) => {
-      const { tenant } = principalOf(context);
+      const principal = principalOf(context);
       assertRoom();
       async function* chunks() {
         yield content;
       }
-      return { artifact: await storeArtifact(artifacts, tenant, header, chunks(), context.signal) };
+      return { artifact: await storeArtifact(ports, principal, header, chunks(), context.signal) };
     },
     downloadArtifact: ({ artifactId }, context) =>
       downloadArtifact(artifacts, principalOf(context).tenant, artifactId, context.signal),

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { create } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
@@ -86,7 +87,12 @@ export async function openGatewayBench(
       const key = { tenant: "acme", run };
       const { tail } = await runs.read(key, emptyTail, never);
       const events: readonly RunEvent[] = facts.map((event, index) =>
-        create(RunEventSchema, { runId: run, sequence: tail.sequence + 1 + index, event }),
+        create(RunEventSchema, {
+          runId: run,
+          sequence: tail.sequence + 1 + index,
+          time: timestampNow(),
+          event,
+        }),
       );
       const outcome = await runs.append(key, tail, events, never);
       if (outcome.kind === "conflict") throw new Error(`another writer appended to ${run}`);

@@ -12,6 +12,7 @@ export function contextOf(
     tenant: "acme",
     runId: "run_1",
     callId: "run_1-2-0",
+    startedBy: "",
     traceparent: "",
     args,
     settings: callSettings(undefined),

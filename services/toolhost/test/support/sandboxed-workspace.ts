@@ -105,6 +105,7 @@ export async function sandboxedWorkspace(
           tenant: "acme",
           runId: "run_1",
           callId: "run_1-2-0",
+          startedBy: "",
           traceparent: "",
           args,
           settings: { ...callSettings(undefined), readOnly },

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -89,6 +90,7 @@ async function beginDeletion(
   await removeJournals(ports, key, events, signal);
   // The end of its turn may have stored the run that continues it, and what came before may have taken seconds.
   await assertNotContinued(ports, key, signal);
+  await keepCost(ports, key, head, signal);
   const row = markedRow(head);
   await ignoreFull(ports.runs.put(rowKey({ ...key }), row, signal));
   return { head, row, revision: tail.revision };
@@ -153,6 +155,19 @@ async function dropRow(ports: DeletePorts, key: RunKey, signal: AbortSignal): Pr
   const row = await ports.runs.get(rowKey({ ...key }), signal);
   if (row === undefined || (await runExists(ports, key, signal))) return;
   await ports.runs.deleteVersion(row.key, row.revision, signal);
+}
+
+/** Keeps the cost of the run in its day. Before the row is marked, because the index does not have a marked one. */
+async function keepCost(
+  { runQuotas }: DeletePorts,
+  { tenant, run }: RunKey,
+  head: RunHead,
+  signal: AbortSignal,
+): Promise<void> {
+  const { endedAt, cost } = runOf(head);
+  if (endedAt === undefined || cost?.costUsd === undefined) return;
+  const ended = { runId: run, endedAtMs: timestampMs(endedAt), costUsd: cost.costUsd };
+  await ignoreFull(runQuotas.keepCost({ tenant, subject: head.startedBy }, ended, signal));
 }
 
 /** Frees the room of the run in quotas. Otherwise it would count as open for up to a minute after its start. */

@@ -32,13 +32,14 @@ export function publishReport(artifacts: ArtifactStore, maxBytes: number): Tool 
       required: ["path"],
       idempotent: true,
     }),
-    async call({ tenant, runId, callId, args, sandbox }, signal) {
+    async call({ tenant, runId, startedBy, callId, args, sandbox }, signal) {
       const path = stringOf(args["path"]);
       const box = await sandbox();
       const draft = {
         name: basename(path),
         mediaType: mediaTypes[extname(path).toLowerCase()] ?? "application/octet-stream",
         runId,
+        createdBy: startedBy,
         idempotencyKey: callId,
       };
       const content = dumpFile(box, path, maxBytes, signal);

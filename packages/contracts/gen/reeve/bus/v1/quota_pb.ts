@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/quota.proto.
  */
 export const file_reeve_bus_v1_quota: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS9idXMvdjEvcXVvdGEucHJvdG8SDHJlZXZlLmJ1cy52MSKQAQoKUXVvdGFVc2FnZRILCgNkYXkYASABKA0SEwoLcnVuc19vZl9kYXkYAiABKA0SKwoIYWRtaXR0ZWQYAyADKAsyGS5yZWV2ZS5idXMudjEuQWRtaXR0ZWRSdW46M8rfGC8KC3F1b3RhX3VzYWdlEhJ7dGVuYW50fS57Y291bnRlcn0iBAiAxgoqBgoBARIBASJUCgtBZG1pdHRlZFJ1bhIOCgZydW5faWQYASABKAkSKAoEdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDZGF5GAMgASgNYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("ChhyZWV2ZS9idXMvdjEvcXVvdGEucHJvdG8SDHJlZXZlLmJ1cy52MSLyAQoKUXVvdGFVc2FnZRILCgNkYXkYASABKA0SEwoLcnVuc19vZl9kYXkYAiABKA0SKwoIYWRtaXR0ZWQYAyADKAsyGS5yZWV2ZS5idXMudjEuQWRtaXR0ZWRSdW4SGAoQZGVsZXRlZF9jb3N0X3VzZBgEIAEoARIXCg9kZWxldGVkX3J1bl9pZHMYBSADKAkSLQoHdXBsb2FkcxgGIAMoCzIcLnJlZXZlLmJ1cy52MS5BZG1pdHRlZFVwbG9hZDozyt8YLwoLcXVvdGFfdXNhZ2USEnt0ZW5hbnR9Lntjb3VudGVyfSIECIDGCioGCgEBEgEBIlwKDkFkbWl0dGVkVXBsb2FkEhEKCXVwbG9hZF9pZBgBIAEoCRINCgVieXRlcxgCIAEoBBIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJUCgtBZG1pdHRlZFJ1bhIOCgZydW5faWQYASABKAkSKAoEdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDZGF5GAMgASgNYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * What a tenant, or one subject of it, has used of a quota of the operator. A gateway replaces the
@@ -44,6 +44,27 @@ export type QuotaUsage = Message<"reeve.bus.v1.QuotaUsage"> & {
    * @generated from field: repeated reeve.bus.v1.AdmittedRun admitted = 3;
    */
   admitted: AdmittedRun[];
+
+  /**
+   * Cost of runs that ended on that day and were deleted, in US dollars.
+   *
+   * @generated from field: double deleted_cost_usd = 4;
+   */
+  deletedCostUsd: number;
+
+  /**
+   * Ids of the runs that were added last to `deleted_cost_usd`, so that each counts once.
+   *
+   * @generated from field: repeated string deleted_run_ids = 5;
+   */
+  deletedRunIds: string[];
+
+  /**
+   * Uploads in progress.
+   *
+   * @generated from field: repeated reeve.bus.v1.AdmittedUpload uploads = 6;
+   */
+  uploads: AdmittedUpload[];
 };
 
 /**
@@ -52,6 +73,41 @@ export type QuotaUsage = Message<"reeve.bus.v1.QuotaUsage"> & {
  */
 export const QuotaUsageSchema: GenMessage<QuotaUsage> = /*@__PURE__*/
   messageDesc(file_reeve_bus_v1_quota, 0);
+
+/**
+ * Room that an upload of an artifact has.
+ *
+ * @generated from message reeve.bus.v1.AdmittedUpload
+ */
+export type AdmittedUpload = Message<"reeve.bus.v1.AdmittedUpload"> & {
+  /**
+   * Id of the upload.
+   *
+   * @generated from field: string upload_id = 1;
+   */
+  uploadId: string;
+
+  /**
+   * Number of bytes that it may have in the store.
+   *
+   * @generated from field: uint64 bytes = 2;
+   */
+  bytes: bigint;
+
+  /**
+   * Time at which the gateway last said that the upload is in progress.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 3;
+   */
+  time?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reeve.bus.v1.AdmittedUpload.
+ * Use `create(AdmittedUploadSchema)` to create a new message.
+ */
+export const AdmittedUploadSchema: GenMessage<AdmittedUpload> = /*@__PURE__*/
+  messageDesc(file_reeve_bus_v1_quota, 1);
 
 /**
  * A run that was admitted.
@@ -86,5 +142,5 @@ export type AdmittedRun = Message<"reeve.bus.v1.AdmittedRun"> & {
  * Use `create(AdmittedRunSchema)` to create a new message.
  */
 export const AdmittedRunSchema: GenMessage<AdmittedRun> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_quota, 1);
+  messageDesc(file_reeve_bus_v1_quota, 2);
 

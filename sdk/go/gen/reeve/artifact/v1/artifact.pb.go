@@ -40,7 +40,10 @@ type Artifact struct {
 	// Time at which the file was stored.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Id of the run that produced the file. Empty if a client uploaded it.
-	RunId         string `protobuf:"bytes,7,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	RunId string `protobuf:"bytes,7,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Who uploaded the file, or started the run that produced it. Empty if an earlier version stored
+	// it.
+	CreatedBy     string `protobuf:"bytes,8,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -120,6 +123,13 @@ func (x *Artifact) GetCreatedAt() *timestamppb.Timestamp {
 func (x *Artifact) GetRunId() string {
 	if x != nil {
 		return x.RunId
+	}
+	return ""
+}
+
+func (x *Artifact) GetCreatedBy() string {
+	if x != nil {
+		return x.CreatedBy
 	}
 	return ""
 }
@@ -761,7 +771,7 @@ var File_reeve_artifact_v1_artifact_proto protoreflect.FileDescriptor
 
 const file_reeve_artifact_v1_artifact_proto_rawDesc = "" +
 	"\n" +
-	" reeve/artifact/v1/artifact.proto\x12\x11reeve.artifact.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe9\x01\n" +
+	" reeve/artifact/v1/artifact.proto\x12\x11reeve.artifact.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x88\x02\n" +
 	"\bArtifact\x12\x1f\n" +
 	"\vartifact_id\x18\x01 \x01(\tR\n" +
 	"artifactId\x12\x12\n" +
@@ -773,7 +783,9 @@ const file_reeve_artifact_v1_artifact_proto_rawDesc = "" +
 	"\x06sha256\x18\x05 \x01(\tR\x06sha256\x129\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x15\n" +
-	"\x06run_id\x18\a \x01(\tR\x05runId:\x00\"G\n" +
+	"\x06run_id\x18\a \x01(\tR\x05runId\x12\x1d\n" +
+	"\n" +
+	"created_by\x18\b \x01(\tR\tcreatedBy:\x00\"G\n" +
 	"\x0eArtifactHeader\x12\x14\n" +
 	"\x04name\x18\x01 \x01(\tB\x00R\x04name\x12\x1f\n" +
 	"\n" +

@@ -33,7 +33,13 @@ type QuotaUsage struct {
 	// Number of runs that were admitted on that day.
 	RunsOfDay uint32 `protobuf:"varint,2,opt,name=runs_of_day,json=runsOfDay,proto3" json:"runs_of_day,omitempty"`
 	// Runs that were admitted in the last minute, or that the index of runs does not show yet.
-	Admitted      []*AdmittedRun `protobuf:"bytes,3,rep,name=admitted,proto3" json:"admitted,omitempty"`
+	Admitted []*AdmittedRun `protobuf:"bytes,3,rep,name=admitted,proto3" json:"admitted,omitempty"`
+	// Cost of runs that ended on that day and were deleted, in US dollars.
+	DeletedCostUsd float64 `protobuf:"fixed64,4,opt,name=deleted_cost_usd,json=deletedCostUsd,proto3" json:"deleted_cost_usd,omitempty"`
+	// Ids of the runs that were added last to `deleted_cost_usd`, so that each counts once.
+	DeletedRunIds []string `protobuf:"bytes,5,rep,name=deleted_run_ids,json=deletedRunIds,proto3" json:"deleted_run_ids,omitempty"`
+	// Uploads in progress.
+	Uploads       []*AdmittedUpload `protobuf:"bytes,6,rep,name=uploads,proto3" json:"uploads,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -89,6 +95,91 @@ func (x *QuotaUsage) GetAdmitted() []*AdmittedRun {
 	return nil
 }
 
+func (x *QuotaUsage) GetDeletedCostUsd() float64 {
+	if x != nil {
+		return x.DeletedCostUsd
+	}
+	return 0
+}
+
+func (x *QuotaUsage) GetDeletedRunIds() []string {
+	if x != nil {
+		return x.DeletedRunIds
+	}
+	return nil
+}
+
+func (x *QuotaUsage) GetUploads() []*AdmittedUpload {
+	if x != nil {
+		return x.Uploads
+	}
+	return nil
+}
+
+// Room that an upload of an artifact has.
+type AdmittedUpload struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the upload.
+	UploadId string `protobuf:"bytes,1,opt,name=upload_id,json=uploadId,proto3" json:"upload_id,omitempty"`
+	// Number of bytes that it may have in the store.
+	Bytes uint64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// Time at which the gateway last said that the upload is in progress.
+	Time          *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdmittedUpload) Reset() {
+	*x = AdmittedUpload{}
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdmittedUpload) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdmittedUpload) ProtoMessage() {}
+
+func (x *AdmittedUpload) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdmittedUpload.ProtoReflect.Descriptor instead.
+func (*AdmittedUpload) Descriptor() ([]byte, []int) {
+	return file_reeve_bus_v1_quota_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AdmittedUpload) GetUploadId() string {
+	if x != nil {
+		return x.UploadId
+	}
+	return ""
+}
+
+func (x *AdmittedUpload) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *AdmittedUpload) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
 // A run that was admitted.
 type AdmittedRun struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -104,7 +195,7 @@ type AdmittedRun struct {
 
 func (x *AdmittedRun) Reset() {
 	*x = AdmittedRun{}
-	mi := &file_reeve_bus_v1_quota_proto_msgTypes[1]
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -116,7 +207,7 @@ func (x *AdmittedRun) String() string {
 func (*AdmittedRun) ProtoMessage() {}
 
 func (x *AdmittedRun) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_bus_v1_quota_proto_msgTypes[1]
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -129,7 +220,7 @@ func (x *AdmittedRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmittedRun.ProtoReflect.Descriptor instead.
 func (*AdmittedRun) Descriptor() ([]byte, []int) {
-	return file_reeve_bus_v1_quota_proto_rawDescGZIP(), []int{1}
+	return file_reeve_bus_v1_quota_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *AdmittedRun) GetRunId() string {
@@ -157,12 +248,19 @@ var File_reeve_bus_v1_quota_proto protoreflect.FileDescriptor
 
 const file_reeve_bus_v1_quota_proto_rawDesc = "" +
 	"\n" +
-	"\x18reeve/bus/v1/quota.proto\x12\freeve.bus.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"w\n" +
+	"\x18reeve/bus/v1/quota.proto\x12\freeve.bus.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x81\x02\n" +
 	"\n" +
 	"QuotaUsage\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\rR\x03day\x12\x1e\n" +
 	"\vruns_of_day\x18\x02 \x01(\rR\trunsOfDay\x125\n" +
-	"\badmitted\x18\x03 \x03(\v2\x19.reeve.bus.v1.AdmittedRunR\badmitted:\x00\"f\n" +
+	"\badmitted\x18\x03 \x03(\v2\x19.reeve.bus.v1.AdmittedRunR\badmitted\x12(\n" +
+	"\x10deleted_cost_usd\x18\x04 \x01(\x01R\x0edeletedCostUsd\x12&\n" +
+	"\x0fdeleted_run_ids\x18\x05 \x03(\tR\rdeletedRunIds\x126\n" +
+	"\auploads\x18\x06 \x03(\v2\x1c.reeve.bus.v1.AdmittedUploadR\auploads:\x00\"s\n" +
+	"\x0eAdmittedUpload\x12\x1b\n" +
+	"\tupload_id\x18\x01 \x01(\tR\buploadId\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\x12.\n" +
+	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"f\n" +
 	"\vAdmittedRun\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x10\n" +
@@ -182,20 +280,23 @@ func file_reeve_bus_v1_quota_proto_rawDescGZIP() []byte {
 	return file_reeve_bus_v1_quota_proto_rawDescData
 }
 
-var file_reeve_bus_v1_quota_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_reeve_bus_v1_quota_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_reeve_bus_v1_quota_proto_goTypes = []any{
 	(*QuotaUsage)(nil),            // 0: reeve.bus.v1.QuotaUsage
-	(*AdmittedRun)(nil),           // 1: reeve.bus.v1.AdmittedRun
-	(*timestamppb.Timestamp)(nil), // 2: google.protobuf.Timestamp
+	(*AdmittedUpload)(nil),        // 1: reeve.bus.v1.AdmittedUpload
+	(*AdmittedRun)(nil),           // 2: reeve.bus.v1.AdmittedRun
+	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
 }
 var file_reeve_bus_v1_quota_proto_depIdxs = []int32{
-	1, // 0: reeve.bus.v1.QuotaUsage.admitted:type_name -> reeve.bus.v1.AdmittedRun
-	2, // 1: reeve.bus.v1.AdmittedRun.time:type_name -> google.protobuf.Timestamp
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	2, // 0: reeve.bus.v1.QuotaUsage.admitted:type_name -> reeve.bus.v1.AdmittedRun
+	1, // 1: reeve.bus.v1.QuotaUsage.uploads:type_name -> reeve.bus.v1.AdmittedUpload
+	3, // 2: reeve.bus.v1.AdmittedUpload.time:type_name -> google.protobuf.Timestamp
+	3, // 3: reeve.bus.v1.AdmittedRun.time:type_name -> google.protobuf.Timestamp
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_reeve_bus_v1_quota_proto_init() }
@@ -209,7 +310,7 @@ func file_reeve_bus_v1_quota_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_bus_v1_quota_proto_rawDesc), len(file_reeve_bus_v1_quota_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

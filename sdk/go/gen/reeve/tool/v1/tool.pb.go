@@ -1450,7 +1450,9 @@ type ToolCallRequest struct {
 	// Time at which the run started the call, according to its log. The same in each repetition of the
 	// request. A call that is not idempotent, that has no journal, and that is as old as a journal can
 	// be is not executed: its outcome is unknown. If unset, the age of the call is not checked.
-	RequestedAt   *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=requested_at,json=requestedAt,proto3" json:"requested_at,omitempty"`
+	RequestedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=requested_at,json=requestedAt,proto3" json:"requested_at,omitempty"`
+	// Who started the run. Empty if the runtime is older.
+	StartedBy     string `protobuf:"bytes,9,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1539,6 +1541,13 @@ func (x *ToolCallRequest) GetRequestedAt() *timestamppb.Timestamp {
 		return x.RequestedAt
 	}
 	return nil
+}
+
+func (x *ToolCallRequest) GetStartedBy() string {
+	if x != nil {
+		return x.StartedBy
+	}
+	return ""
 }
 
 // Files that the tools of a run, or of all runs of a thread, share.
@@ -2337,7 +2346,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rnetwork_allow\x18\x01 \x03(\tR\fnetworkAllow\x12.\n" +
 	"\x13read_only_workspace\x18\x02 \x01(\bR\x11readOnlyWorkspace\x12'\n" +
 	"\x0fworkspace_bytes\x18\x03 \x01(\x04R\x0eworkspaceBytes\x12\x14\n" +
-	"\x05image\x18\x04 \x01(\tR\x05image\"\xe1\x02\n" +
+	"\x05image\x18\x04 \x01(\tR\x05image\"\x80\x03\n" +
 	"\x0fToolCallRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12+\n" +
@@ -2348,7 +2357,9 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"idempotent\x18\x06 \x01(\bR\n" +
 	"idempotent\x12 \n" +
 	"\vtraceparent\x18\a \x01(\tR\vtraceparent\x12=\n" +
-	"\frequested_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt:\x00\"n\n" +
+	"\frequested_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt\x12\x1d\n" +
+	"\n" +
+	"started_by\x18\t \x01(\tR\tstartedBy:\x00\"n\n" +
 	"\tWorkspace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x122\n" +
 	"\x05files\x18\x02 \x03(\v2\x1c.reeve.tool.v1.WorkspaceFileR\x05files\x12\x1d\n" +

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n reeve/artifact/v1/artifact.proto\x12\x11reeve.artifact.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe9\x01\n\x08\x41rtifact\x12\x1f\n\x0b\x61rtifact_id\x18\x01 \x01(\tR\nartifactId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n\nmedia_type\x18\x03 \x01(\tR\tmediaType\x12\x1d\n\nsize_bytes\x18\x04 \x01(\rR\tsizeBytes\x12\x16\n\x06sha256\x18\x05 \x01(\tR\x06sha256\x12\x39\n\ncreated_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x15\n\x06run_id\x18\x07 \x01(\tR\x05runId:\x00\"G\n\x0e\x41rtifactHeader\x12\x14\n\x04name\x18\x01 \x01(\tB\x00R\x04name\x12\x1f\n\nmedia_type\x18\x02 \x01(\tB\x00R\tmediaType\"x\n\x15UploadArtifactRequest\x12;\n\x06header\x18\x01 \x01(\x0b\x32!.reeve.artifact.v1.ArtifactHeaderH\x00R\x06header\x12\x18\n\x05\x63hunk\x18\x02 \x01(\x0c\x42\x00H\x00R\x05\x63hunkB\x08\n\x04part\x12\x00\"Q\n\x16UploadArtifactResponse\x12\x37\n\x08\x61rtifact\x18\x01 \x01(\x0b\x32\x1b.reeve.artifact.v1.ArtifactR\x08\x61rtifact\"p\n\x15\x43reateArtifactRequest\x12;\n\x06header\x18\x01 \x01(\x0b\x32!.reeve.artifact.v1.ArtifactHeaderB\x00R\x06header\x12\x1a\n\x07\x63ontent\x18\x02 \x01(\x0c\x42\x00R\x07\x63ontent\"Q\n\x16\x43reateArtifactResponse\x12\x37\n\x08\x61rtifact\x18\x01 \x01(\x0b\x32\x1b.reeve.artifact.v1.ArtifactR\x08\x61rtifact\"<\n\x17\x44ownloadArtifactRequest\x12!\n\x0b\x61rtifact_id\x18\x01 \x01(\tB\x00R\nartifactId\"u\n\x18\x44ownloadArtifactResponse\x12\x39\n\x08\x61rtifact\x18\x01 \x01(\x0b\x32\x1b.reeve.artifact.v1.ArtifactH\x00R\x08\x61rtifact\x12\x16\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00R\x05\x63hunkB\x06\n\x04part\"o\n\x14ListArtifactsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"z\n\x15ListArtifactsResponse\x12\x39\n\tartifacts\x18\x01 \x03(\x0b\x32\x1b.reeve.artifact.v1.ArtifactR\tartifacts\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\":\n\x15\x44\x65leteArtifactRequest\x12!\n\x0b\x61rtifact_id\x18\x01 \x01(\tB\x00R\nartifactId\"2\n\x16\x44\x65leteArtifactResponse\x12\x18\n\x07\x65xisted\x18\x01 \x01(\x08R\x07\x65xisted2\xa5\x04\n\x0f\x41rtifactService\x12g\n\x0eUploadArtifact\x12(.reeve.artifact.v1.UploadArtifactRequest\x1a).reeve.artifact.v1.UploadArtifactResponse(\x01\x12\x65\n\x0e\x43reateArtifact\x12(.reeve.artifact.v1.CreateArtifactRequest\x1a).reeve.artifact.v1.CreateArtifactResponse\x12r\n\x10\x44ownloadArtifact\x12*.reeve.artifact.v1.DownloadArtifactRequest\x1a+.reeve.artifact.v1.DownloadArtifactResponse\"\x03\x90\x02\x01\x30\x01\x12g\n\rListArtifacts\x12\'.reeve.artifact.v1.ListArtifactsRequest\x1a(.reeve.artifact.v1.ListArtifactsResponse\"\x03\x90\x02\x01\x12\x65\n\x0e\x44\x65leteArtifact\x12(.reeve.artifact.v1.DeleteArtifactRequest\x1a).reeve.artifact.v1.DeleteArtifactResponseB[\n\x15\x64\x65v.reeve.artifact.v1B\rArtifactProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/artifact/v1;artifactv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n reeve/artifact/v1/artifact.proto\x12\x11reeve.artifact.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x88\x02\n\x08\x41rtifact\x12\x1f\n\x0b\x61rtifact_id\x18\x01 \x01(\tR\nartifactId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n\nmedia_type\x18\x03 \x01(\tR\tmediaType\x12\x1d\n\nsize_bytes\x18\x04 \x01(\rR\tsizeBytes\x12\x16\n\x06sha256\x18\x05 \x01(\tR\x06sha256\x12\x39\n\ncreated_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x15\n\x06run_id\x18\x07 \x01(\tR\x05runId\x12\x1d\n\ncreated_by\x18\x08 \x01(\tR\tcreatedBy:\x00\"G\n\x0e\x41rtifactHeader\x12\x14\n\x04name\x18\x01 \x01(\tB\x00R\x04name\x12\x1f\n\nmedia_type\x18\x02 \x01(\tB\x00R\tmediaType\"x\n\x15UploadArtifactRequest\x12;\n\x06header\x18\x01 \x01(\x0b\x32!.reeve.artifact.v1.ArtifactHeaderH\x00R\x06header\x12\x18\n\x05\x63hunk\x18\x02 \x01(\x0c\x42\x00H\x00R\x05\x63hunkB\x08\n\x04part\x12\x00\"Q\n\x16UploadArtifactResponse\x12\x37\n\x08\x61rtifact\x18\x01 \x01(\x0b\x32\x1b.reeve.artifact.v1.ArtifactR\x08\x61rtifact\"p\n\x15\x43reateArtifactRequest\x12;\n\x06header\x18\x01 \x01(\x0b\x32!.reeve.artifact.v1.ArtifactHeaderB\x00R\x06header\x12\x1a\n\x07\x63ontent\x18\x02 \x01(\x0c\x42\x00R\x07\x63ontent\"Q\n\x16\x43reateArtifactResponse\x12\x37\n\x08\x61rtifact\x18\x01 \x01(\x0b\x32\x1b.reeve.artifact.v1.ArtifactR\x08\x61rtifact\"<\n\x17\x44ownloadArtifactRequest\x12!\n\x0b\x61rtifact_id\x18\x01 \x01(\tB\x00R\nartifactId\"u\n\x18\x44ownloadArtifactResponse\x12\x39\n\x08\x61rtifact\x18\x01 \x01(\x0b\x32\x1b.reeve.artifact.v1.ArtifactH\x00R\x08\x61rtifact\x12\x16\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00R\x05\x63hunkB\x06\n\x04part\"o\n\x14ListArtifactsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"z\n\x15ListArtifactsResponse\x12\x39\n\tartifacts\x18\x01 \x03(\x0b\x32\x1b.reeve.artifact.v1.ArtifactR\tartifacts\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\":\n\x15\x44\x65leteArtifactRequest\x12!\n\x0b\x61rtifact_id\x18\x01 \x01(\tB\x00R\nartifactId\"2\n\x16\x44\x65leteArtifactResponse\x12\x18\n\x07\x65xisted\x18\x01 \x01(\x08R\x07\x65xisted2\xa5\x04\n\x0f\x41rtifactService\x12g\n\x0eUploadArtifact\x12(.reeve.artifact.v1.UploadArtifactRequest\x1a).reeve.artifact.v1.UploadArtifactResponse(\x01\x12\x65\n\x0e\x43reateArtifact\x12(.reeve.artifact.v1.CreateArtifactRequest\x1a).reeve.artifact.v1.CreateArtifactResponse\x12r\n\x10\x44ownloadArtifact\x12*.reeve.artifact.v1.DownloadArtifactRequest\x1a+.reeve.artifact.v1.DownloadArtifactResponse\"\x03\x90\x02\x01\x30\x01\x12g\n\rListArtifacts\x12\'.reeve.artifact.v1.ListArtifactsRequest\x1a(.reeve.artifact.v1.ListArtifactsResponse\"\x03\x90\x02\x01\x12\x65\n\x0e\x44\x65leteArtifact\x12(.reeve.artifact.v1.DeleteArtifactRequest\x1a).reeve.artifact.v1.DeleteArtifactResponseB[\n\x15\x64\x65v.reeve.artifact.v1B\rArtifactProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/artifact/v1;artifactv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,29 +38,29 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ARTIFACTSERVICE'].methods_by_name['ListArtifacts']._loaded_options = None
   _globals['_ARTIFACTSERVICE'].methods_by_name['ListArtifacts']._serialized_options = b'\220\002\001'
   _globals['_ARTIFACT']._serialized_start=89
-  _globals['_ARTIFACT']._serialized_end=322
-  _globals['_ARTIFACTHEADER']._serialized_start=324
-  _globals['_ARTIFACTHEADER']._serialized_end=395
-  _globals['_UPLOADARTIFACTREQUEST']._serialized_start=397
-  _globals['_UPLOADARTIFACTREQUEST']._serialized_end=517
-  _globals['_UPLOADARTIFACTRESPONSE']._serialized_start=519
-  _globals['_UPLOADARTIFACTRESPONSE']._serialized_end=600
-  _globals['_CREATEARTIFACTREQUEST']._serialized_start=602
-  _globals['_CREATEARTIFACTREQUEST']._serialized_end=714
-  _globals['_CREATEARTIFACTRESPONSE']._serialized_start=716
-  _globals['_CREATEARTIFACTRESPONSE']._serialized_end=797
-  _globals['_DOWNLOADARTIFACTREQUEST']._serialized_start=799
-  _globals['_DOWNLOADARTIFACTREQUEST']._serialized_end=859
-  _globals['_DOWNLOADARTIFACTRESPONSE']._serialized_start=861
-  _globals['_DOWNLOADARTIFACTRESPONSE']._serialized_end=978
-  _globals['_LISTARTIFACTSREQUEST']._serialized_start=980
-  _globals['_LISTARTIFACTSREQUEST']._serialized_end=1091
-  _globals['_LISTARTIFACTSRESPONSE']._serialized_start=1093
-  _globals['_LISTARTIFACTSRESPONSE']._serialized_end=1215
-  _globals['_DELETEARTIFACTREQUEST']._serialized_start=1217
-  _globals['_DELETEARTIFACTREQUEST']._serialized_end=1275
-  _globals['_DELETEARTIFACTRESPONSE']._serialized_start=1277
-  _globals['_DELETEARTIFACTRESPONSE']._serialized_end=1327
-  _globals['_ARTIFACTSERVICE']._serialized_start=1330
-  _globals['_ARTIFACTSERVICE']._serialized_end=1879
+  _globals['_ARTIFACT']._serialized_end=353
+  _globals['_ARTIFACTHEADER']._serialized_start=355
+  _globals['_ARTIFACTHEADER']._serialized_end=426
+  _globals['_UPLOADARTIFACTREQUEST']._serialized_start=428
+  _globals['_UPLOADARTIFACTREQUEST']._serialized_end=548
+  _globals['_UPLOADARTIFACTRESPONSE']._serialized_start=550
+  _globals['_UPLOADARTIFACTRESPONSE']._serialized_end=631
+  _globals['_CREATEARTIFACTREQUEST']._serialized_start=633
+  _globals['_CREATEARTIFACTREQUEST']._serialized_end=745
+  _globals['_CREATEARTIFACTRESPONSE']._serialized_start=747
+  _globals['_CREATEARTIFACTRESPONSE']._serialized_end=828
+  _globals['_DOWNLOADARTIFACTREQUEST']._serialized_start=830
+  _globals['_DOWNLOADARTIFACTREQUEST']._serialized_end=890
+  _globals['_DOWNLOADARTIFACTRESPONSE']._serialized_start=892
+  _globals['_DOWNLOADARTIFACTRESPONSE']._serialized_end=1009
+  _globals['_LISTARTIFACTSREQUEST']._serialized_start=1011
+  _globals['_LISTARTIFACTSREQUEST']._serialized_end=1122
+  _globals['_LISTARTIFACTSRESPONSE']._serialized_start=1124
+  _globals['_LISTARTIFACTSRESPONSE']._serialized_end=1246
+  _globals['_DELETEARTIFACTREQUEST']._serialized_start=1248
+  _globals['_DELETEARTIFACTREQUEST']._serialized_end=1306
+  _globals['_DELETEARTIFACTRESPONSE']._serialized_start=1308
+  _globals['_DELETEARTIFACTRESPONSE']._serialized_end=1358
+  _globals['_ARTIFACTSERVICE']._serialized_start=1361
+  _globals['_ARTIFACTSERVICE']._serialized_end=1910
 # @@protoc_insertion_point(module_scope)

@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Artifact(_message.Message):
-    __slots__ = ("artifact_id", "name", "media_type", "size_bytes", "sha256", "created_at", "run_id")
+    __slots__ = ("artifact_id", "name", "media_type", "size_bytes", "sha256", "created_at", "run_id", "created_by")
     ARTIFACT_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -18,6 +18,7 @@ class Artifact(_message.Message):
     SHA256_FIELD_NUMBER: _ClassVar[int]
     CREATED_AT_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    CREATED_BY_FIELD_NUMBER: _ClassVar[int]
     artifact_id: str
     name: str
     media_type: str
@@ -25,7 +26,8 @@ class Artifact(_message.Message):
     sha256: str
     created_at: _timestamp_pb2.Timestamp
     run_id: str
-    def __init__(self, artifact_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., run_id: _Optional[str] = ...) -> None: ...
+    created_by: str
+    def __init__(self, artifact_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., run_id: _Optional[str] = ..., created_by: _Optional[str] = ...) -> None: ...
 
 class ArtifactHeader(_message.Message):
     __slots__ = ("name", "media_type")

@@ -269,7 +269,7 @@ class SandboxFeatures(_message.Message):
     def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ..., image: _Optional[str] = ...) -> None: ...
 
 class ToolCallRequest(_message.Message):
-    __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at")
+    __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at", "started_by")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
@@ -278,6 +278,7 @@ class ToolCallRequest(_message.Message):
     IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
     TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
     REQUESTED_AT_FIELD_NUMBER: _ClassVar[int]
+    STARTED_BY_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     run_id: str
     call: ToolCall
@@ -286,7 +287,8 @@ class ToolCallRequest(_message.Message):
     idempotent: bool
     traceparent: str
     requested_at: _timestamp_pb2.Timestamp
-    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    started_by: str
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started_by: _Optional[str] = ...) -> None: ...
 
 class Workspace(_message.Message):
     __slots__ = ("id", "files", "staged_for")
