@@ -7,8 +7,17 @@ import { tool } from "../../test/offer.ts";
 import { decided } from "../../test/policies.ts";
 import { parseNetworkEntry } from "../spec/network-entry.ts";
 import type { CallerPolicy } from "./caller-policy.ts";
-import { policyForTenant, withheldHost, withheldModel, withheldTool } from "./caller-policy.ts";
+import {
+  policyFor,
+  policyForTenant,
+  withheldHost,
+  withheldModel,
+  withheldTool,
+} from "./caller-policy.ts";
+import type { NamePattern } from "../tools/name-pattern.ts";
 import { parsePolicyFile } from "./policy-file.ts";
+import type { PolicyRule } from "./policy.ts";
+import { runContexts } from "./policy.ts";
 
 function ruleFor(policy: CallerPolicy, name: string, init: Parameters<typeof tool>[1] = {}) {
   return withheldTool(policy, create(ToolDescriptorSchema, tool(name, init)), catalogs)?.rule;
@@ -186,4 +195,32 @@ test("no policy withholds nothing", () => {
   expect(policyForTenant(undefined, "acme").withheld({ kind: "tools", names: ["x"] })).toBe(
     undefined,
   );
+});
+
+test("a thing is matched with each pattern once for all callers of a tenant, however many roles and contexts there are", () => {
+  let matches = 0;
+  const counted: NamePattern = {
+    matches: () => {
+      matches++;
+      return false;
+    },
+  };
+  const { RUNNER, APPROVER, AUTHOR, OPERATOR } = Role;
+  const roles = [RUNNER, APPROVER, AUTHOR, OPERATOR];
+  const rules = Array.from({ length: 20 }, (_, index): PolicyRule => ({
+    name: `r${index}`,
+    tenants: undefined,
+    roles: new Set([roles[index % roles.length] ?? RUNNER]),
+    contexts: new Set([runContexts[index % runContexts.length] ?? "plain"]),
+    allow: { tools: [counted] },
+    deny: { tools: [counted] },
+    grant: new Set(),
+    limits: undefined,
+    permission: undefined,
+  }));
+  const item = { kind: "tools", names: ["read_file"] } as const;
+  expect(policyForTenant({ rules }, "acme").withheld(item)?.rule).toContain("r0");
+  expect(matches).toBe(40);
+  policyFor({ rules }, { tenant: "acme", roles: undefined, context: "plain" }).withheld(item);
+  expect(matches).toBeLessThanOrEqual(80);
 });

@@ -6,7 +6,7 @@ import { PolicyPermissionSchema } from "@reeve/contracts/run";
 import type { PermissionClass, ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionBehavior } from "@reeve/contracts/tool";
 import type { NetworkEntry } from "../spec/network-entry.ts";
-import { decide, matchesCaller } from "./decide.ts";
+import { decide, matchesCaller, matchRulesOnce } from "./decide.ts";
 import type { Policy, PolicyCaller, PolicyItem, PolicyRule, Withheld } from "./policy.ts";
 import { runContexts } from "./policy.ts";
 import { hostItem, modelItems, toolItems } from "./policy-items.ts";
@@ -75,7 +75,7 @@ export function policyFor(policy: Policy | undefined, caller: PolicyCaller): Cal
   const { roles } = caller;
   if (roles !== undefined) return ofRules(matching(policy, { ...caller, roles }));
   const candidates = roleSets.map((set) => matching(policy, { ...caller, roles: set }));
-  return forAll(distinct(candidates).map(ofRules));
+  return forAll(distinct(candidates));
 }
 
 /** Returns what a policy decides for a tenant: it withholds what it withholds from every caller who may start runs. */
@@ -84,7 +84,7 @@ export function policyForTenant(policy: Policy | undefined, tenant: string): Cal
   const candidates = roleSets.flatMap((roles) =>
     runContexts.map((context) => matching(policy, { tenant, roles, context })),
   );
-  return forAny(distinct(candidates).map(ofRules));
+  return forAny(distinct(candidates));
 }
 
 /** All sets of roles that a caller who starts runs may have. */
@@ -119,8 +119,9 @@ function ofRules(rules: readonly PolicyRule[]): CallerPolicy {
   };
 }
 
-/** Allows what all of the policies allow. */
-function forAll(all: readonly CallerPolicy[]): CallerPolicy {
+/** Allows what all of the sets of rules allow. */
+function forAll(sets: readonly (readonly PolicyRule[])[]): CallerPolicy {
+  const all = sets.map(ofRules);
   return {
     rules: ruleNames(all),
     grants: new Set(
@@ -128,12 +129,16 @@ function forAll(all: readonly CallerPolicy[]): CallerPolicy {
     ),
     limits: strictest(all.map(({ limits }) => limits)),
     permissions: strictestPermissions(all.map(({ permissions }) => permissions)),
-    withheld: (item) => firstOf(all, (policy) => policy.withheld(item)),
+    withheld: (item) => {
+      const matches = matchRulesOnce(item);
+      return firstOf(sets, (rules) => decide(rules, item, matches));
+    },
   };
 }
 
-/** Allows what any of the policies allows. */
-function forAny(all: readonly CallerPolicy[]): CallerPolicy {
+/** Allows what any of the sets of rules allows. */
+function forAny(sets: readonly (readonly PolicyRule[])[]): CallerPolicy {
+  const all = sets.map(ofRules);
   return {
     rules: ruleNames(all),
     grants: new Set(all.flatMap(({ grants }) => [...grants])),
@@ -141,7 +146,8 @@ function forAny(all: readonly CallerPolicy[]): CallerPolicy {
     // Which callers a rule is for decides about each call, when it is made.
     permissions: [],
     withheld: (item) => {
-      const decisions = all.map((policy) => policy.withheld(item));
+      const matches = matchRulesOnce(item);
+      const decisions = sets.map((rules) => decide(rules, item, matches));
       return decisions.includes(undefined) ? undefined : decisions[0];
     },
   };

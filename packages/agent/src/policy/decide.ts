@@ -29,16 +29,49 @@ function hasRole(roles: ReadonlySet<Role>, role: Role): boolean {
  * Decides on one thing by the rules that match a caller: a rule that denies it wins; if any rule has a list of what it allows of
  * this kind, one of these lists must have it. Returns undefined if it is allowed.
  */
-export function decide(rules: readonly PolicyRule[], item: PolicyItem): Withheld | undefined {
-  const denying = rules.find(({ deny }) => isDenied(deny, item));
+export function decide(
+  rules: readonly PolicyRule[],
+  item: PolicyItem,
+  matches: RuleMatches = matchRules(item),
+): Withheld | undefined {
+  const denying = rules.find(matches.denies);
   if (denying !== undefined) {
     return withheld(item, denying.name, `the rule "${denying.name}" of the operator's policy`);
   }
   const allowing = rules.filter(({ allow }) => allow[item.kind] !== undefined);
-  if (allowing.length === 0 || allowing.some(({ allow }) => isAllowed(allow, item)))
-    return undefined;
+  if (allowing.length === 0 || allowing.some(matches.allows)) return undefined;
   const names = listed(allowing.map(({ name }) => name));
   return withheld(item, names, `the operator's policy, which allows only what ${names} lists,`);
+}
+
+/** Which rules deny or allow one thing. */
+export interface RuleMatches {
+  denies(rule: PolicyRule): boolean;
+  allows(rule: PolicyRule): boolean;
+}
+
+function matchRules(item: PolicyItem): RuleMatches {
+  return {
+    denies: ({ deny }) => isDenied(deny, item),
+    allows: ({ allow }) => isAllowed(allow, item),
+  };
+}
+
+/** Matches each rule with the patterns of a thing at most once, however many sets of rules are decided on. */
+export function matchRulesOnce(item: PolicyItem): RuleMatches {
+  const { denies, allows } = matchRules(item);
+  return { denies: remembered(denies), allows: remembered(allows) };
+}
+
+function remembered(matches: (rule: PolicyRule) => boolean): (rule: PolicyRule) => boolean {
+  const known = new Map<PolicyRule, boolean>();
+  return (rule) => {
+    const before = known.get(rule);
+    if (before !== undefined) return before;
+    const found = matches(rule);
+    known.set(rule, found);
+    return found;
+  };
 }
 
 function withheld(item: PolicyItem, rule: string, by: string): Withheld {

@@ -151,3 +151,28 @@ function refusalOf(text: string): Failure {
   }
   throw new Error("the file was accepted");
 }
+
+/** Returns the violations of a file. */
+function violationsIn(text: string) {
+  try {
+    parsePolicyFile(text, "policy.yaml");
+  } catch (error) {
+    if (error instanceof Failure) return error.violations;
+    throw error;
+  }
+  throw new Error("the file was accepted");
+}
+
+test("a file with too many rules is refused without a look into them", () => {
+  const text = `rules:\n${"  - { nam: x, allow: 1 }\n".repeat(500)}`;
+  expect(violationsIn(text).map(({ field, description }) => `${field} ${description}`)).toEqual([
+    "rules has 500 rules, more than 200",
+  ]);
+});
+
+test("of a file with many mistakes, some are listed with their lines, and the others counted", () => {
+  const text = `rules:\n${"  - { nam: x, allow: 1 }\n".repeat(200)}`;
+  const violations = violationsIn(text);
+  expect(violations).toHaveLength(201);
+  expect(violations.at(-1)?.description).toBe("has 400 more mistakes");
+});

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { malformedFile, readMapping } from "../spec/message-file.ts";
 import { closestName } from "../text/closest-name.ts";
 import type { Policy } from "./policy.ts";
-import { policySchema } from "./policy-schema.ts";
+import { maxRules, policySchema } from "./policy-schema.ts";
 
 const policyFile = { noun: "policy", reason: ErrorReason.INVALID_REQUEST };
 
@@ -14,15 +14,32 @@ const policyFile = { noun: "policy", reason: ErrorReason.INVALID_REQUEST };
  * errors, unknown fields, and values that a field does not have.
  */
 export function parsePolicyFile(text: string, file: string): Policy {
-  const parsed = policySchema.safeParse(readMapping(policyFile, text, file));
+  const given = readMapping(policyFile, text, file);
+  const { rules } = given;
+  // Before the rules are read: each mistake in each of them would be reported.
+  if (Array.isArray(rules) && rules.length > maxRules) {
+    const description = `has ${rules.length} rules, more than ${maxRules}`;
+    const tooMany = { field: "rules", description, reason: "INVALID_POLICY" };
+    throw malformedFile(policyFile, file, [tooMany]);
+  }
+  const parsed = policySchema.safeParse(given);
   if (parsed.success) return parsed.data;
+  const { issues } = parsed.error;
   const lineOf = linesOf(text);
-  const violations = parsed.error.issues.flatMap((issue) => violationsOf(issue, lineOf));
-  throw malformedFile(policyFile, file, violations);
+  const violations = issues.slice(0, maxIssues).flatMap((issue) => violationsOf(issue, lineOf));
+  throw malformedFile(policyFile, file, [...violations, ...moreThan(issues.length)]);
+}
+
+function moreThan(count: number): readonly Violation[] {
+  if (count <= maxIssues) return [];
+  const description = `has ${count - maxIssues} more mistakes`;
+  return [{ field: "rules", description, reason: "INVALID_POLICY" }];
 }
 
 type Path = readonly PropertyKey[];
 
+/** How many mistakes of a file are listed, each with its line. */
+const maxIssues = 200;
 /** How many unknown fields of one mapping are listed. */
 const maxUnknown = 20;
 

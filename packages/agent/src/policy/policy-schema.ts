@@ -16,8 +16,8 @@ import { closestName } from "../text/closest-name.ts";
 import type { Policy, PolicyLists, PolicyRule } from "./policy.ts";
 import { runContexts } from "./policy.ts";
 
-/** How many rules a policy may have, and how many entries a list. */
-const maxRules = 200;
+/** How many rules a policy may have, and how many entries a list of it. */
+export const maxRules = 200;
 const maxEntries = 1_000;
 
 const text = z.string().min(1, "is empty").max(255, "has more than 255 characters");
