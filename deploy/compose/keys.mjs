@@ -44,7 +44,16 @@ for (const [user, { pass }] of Object.entries(issueCredentials())) {
   write(join(keys, user, "env"), lines.join(""), services);
 }
 const users = renderServerUsers((user) => JSON.stringify(passwords[user]));
-write(join(keys, "nats/nats.conf"), users, nats);
+write(join(keys, "nats/nats.conf"), `${users}${storeEncryption()}`, nats);
+
+/** Returns the settings that encrypt the store, if it shall be. A store that was encrypted once stays so. */
+function storeEncryption() {
+  const path = join(keys, "nats/store-key");
+  if (process.env.REEVE_ENCRYPT_STORE !== "true" && !existsSync(path)) return "";
+  const key = readExisting(path) || randomBytes(32).toString("hex");
+  write(path, key, nats);
+  return `\njetstream { cipher: aes, key: "${key}" }\n`;
+}
 
 /** Returns the variables that an earlier start wrote for a service. */
 function existing(service) {

@@ -20,8 +20,10 @@ beforeEach(() => {
 
 afterAll(() => rmSync(root, { recursive: true }));
 
-function start(): void {
-  execFileSync(process.execPath, [script, join(folder, "host"), join(folder, "keys")]);
+function start(env: NodeJS.ProcessEnv = {}): void {
+  execFileSync(process.execPath, [script, join(folder, "host"), join(folder, "keys")], {
+    env: { ...process.env, ...env },
+  });
 }
 
 function read(path: string): string {
@@ -51,6 +53,18 @@ describe.skipIf(!isRoot)(`the keys of compose.yaml${isRoot ? "" : ": need root"}
         `user: ${user}, password: "${passwords[index]}"`,
       );
     }
+  });
+
+  test("the key of an encrypted store is generated once, and stays without the setting", () => {
+    start();
+    expect(read("keys/nats/nats.conf")).not.toContain("cipher");
+    start({ REEVE_ENCRYPT_STORE: "true" });
+    const [setting] = /jetstream \{ cipher: aes, key: "[0-9a-f]{64}" \}/.exec(
+      read("keys/nats/nats.conf"),
+    ) ?? [""];
+    expect(setting).not.toBe("");
+    start();
+    expect(read("keys/nats/nats.conf")).toContain(setting);
   });
 
   test("only their owners can read the keys", () => {
