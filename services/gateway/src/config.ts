@@ -38,6 +38,8 @@ export const gatewayConfig = z
     REEVE_APPROVALS_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4681"),
     /** The authorities that sign the certificate of approvals, as PEM. Default: the public ones. */
     REEVE_APPROVALS_CA_FILE: z.string().optional(),
+    /** Whether a network that has sent many wrong tokens is refused further ones. Not behind a proxy that hides addresses. */
+    REEVE_SIGN_IN_LIMIT: z.enum(["on", "off"]).default("on"),
     /** A file of quotas, which is read again when it changes. Default: no quotas. */
     REEVE_QUOTAS_FILE: z.string().min(1).optional(),
     /** The secret that the gateway and approvals share; approvals refuses all other callers. */

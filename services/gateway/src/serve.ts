@@ -28,6 +28,7 @@ import { sweepRuns } from "./app/sweep/sweep-runs.ts";
 import { openApprovalsClient } from "./approvals-client.ts";
 import type { Audit } from "./audit/open-audit.ts";
 import { openAudit } from "./audit/open-audit.ts";
+import { limitSignIns } from "./auth/limit-sign-ins.ts";
 import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
@@ -79,6 +80,7 @@ export async function startGateway(
   const parts = { ports, nats, approvals, log, audit };
   const services = await gatewayServices(config, parts, ending);
   const credentials = await openCredentials(config, log, starting);
+  const check = authenticate(credentials.tokens, credentials.certificates);
   const server = starting.use(
     await serve(
       (router) => services.forEach(({ register }) => register(router)),
@@ -88,7 +90,9 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
-        authenticate: audit.audited(authenticate(credentials.tokens, credentials.certificates)),
+        authenticate: audit.audited(
+          config.REEVE_SIGN_IN_LIMIT === "on" ? limitSignIns(check, steadyClock) : check,
+        ),
         // Outside of the quotas: what these refuse is recorded too.
         interceptors: [...audit.interceptors, limitRequests(quotas, steadyClock)],
         listener,

@@ -89,6 +89,7 @@ function whyRefused(error: unknown, header: Headers): string {
   if (bearerTokenOf(header) === undefined) return "MALFORMED";
   if (!(error instanceof Failure)) return "UNAVAILABLE";
   if (error.kind === "denied") return "NO_ROLE";
+  if (error.kind === "exhausted") return "LIMITED";
   if (error.kind !== "unauthenticated") return "UNAVAILABLE";
   return "UNKNOWN";
 }
