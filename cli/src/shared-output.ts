@@ -1,8 +1,9 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { clearScreenDown, cursorTo } from "node:readline";
+import { clearScreenDown, cursorTo, moveCursor } from "node:readline";
 import { createInterface } from "node:readline/promises";
 import type { Interface } from "node:readline/promises";
 import type { ReadStream, WriteStream } from "node:tty";
+import { abortable } from "@reeve/platform/async/abortable";
 
 /** Nothing was typed; the process has no terminal; the terminal is gone. */
 const nothingToRead: ReadonlySet<unknown> = new Set(["EAGAIN", "ENXIO", "ENOENT", "EIO"]);
@@ -51,7 +52,7 @@ export class SharedOutput {
 
   /**
    * Asks a question of one line. What was typed before the question was shown does not answer it. Returns undefined if the person ends the
-   * input. Rejects when `signal` aborts.
+   * input. Rejects with the signal's reason when `signal` aborts, and removes the question.
    */
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
     this.#discardTyped();
@@ -62,10 +63,13 @@ export class SharedOutput {
     // On a terminal the reader takes Ctrl-C. The process then ends as it does without a question.
     reader.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
     try {
-      const answer = await Promise.race([reader.question(question, { signal }), ended.promise]);
+      // With the signal, the reader would end the line of the question, which would then stay on the screen.
+      const answered = Promise.race([reader.question(question), ended.promise]);
+      const answer = await abortable(answered, signal);
       if (answer === undefined) this.#output.write("\n");
       return answer;
     } catch (error) {
+      moveCursor(this.#output, 0, -reader.getCursorPos().rows);
       this.#clearLine();
       throw error;
     } finally {

@@ -25,8 +25,8 @@ export interface Terminal {
   /** Width in characters. */
   readonly columns: number;
   /**
-   * Asks a person a question of one line. Returns undefined if the person ends the input. Rejects with an AbortError when
-   * `signal` aborts; its cause is the signal's reason. Output appears above the question.
+   * Asks a person a question of one line. Returns undefined if the person ends the input. Rejects with the signal's reason when
+   * `signal` aborts, and removes the question. Output appears above the question.
    */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
   /** Gives the terminal to the program that `use` starts, such as an editor. Output waits until it has ended. */

@@ -42,6 +42,8 @@ describe("the demo on a terminal", () => {
     using other = typed(printed(said, " approve "));
     await expectSuccess(other);
     await expectSuccess(demo);
+    // The question is gone, because somebody has answered it: its line is erased, and not ended.
+    expect(demo.said()).not.toMatch(/approve\? \[y\]es\/\[n\]o *\n/);
     expect(readFileSync(report, "utf8")).toContain("Summary");
   });
 

@@ -37,8 +37,9 @@ export async function askPerson(
     } else if (key === "n" || key === "no") {
       decision = { approved: false, reason: "rejected by a person" };
     } else {
-      if (isEditable && (key === "e" || key === "edit"))
-        value = await edit(context, approval, value);
+      const isEdit = key === "e" || key === "edit";
+      if (isEdit && isEditable) value = await edit(context, approval, value);
+      else terminal.out(`    ${isEdit ? notEditable(approval) : `please answer ${keys}`}\n`);
       continue;
     }
     try {
@@ -52,6 +53,12 @@ export async function askPerson(
       terminal.note(renderError(error, undefined, terminal.style));
     }
   }
+}
+
+function notEditable({ question }: Approval): string {
+  return question
+    ? "the answer has no fields to edit"
+    : "the agent does not permit edited arguments; see approval_policy in docs/agents.md";
 }
 
 interface Subject {

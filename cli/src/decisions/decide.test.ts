@@ -56,6 +56,12 @@ describe("a person at a terminal", () => {
     expect(sent).toEqual([{ approvalId: "a", callDigest, approved: true }]);
   });
 
+  test("is told why an answer is no decision", async () => {
+    const { stdout } = await asked(held, { answers: ["maybe", "e", "n"] });
+    expect(stdout).toContain("please answer [y]es/[n]o\n");
+    expect(stdout).toContain("the agent does not permit edited arguments");
+  });
+
   test("rejects a call", async () => {
     const { sent } = await asked(held, { answers: ["n"] });
     const reason = "rejected by a person";
@@ -97,7 +103,7 @@ describe("a person at a terminal", () => {
 
   test("cannot edit arguments unless the agent permits it", async () => {
     const { sent, stdout } = await asked(held, { answers: ["e", "y"], environment: bob });
-    expect(stdout).not.toContain("dit");
+    expect(stdout).not.toContain("[e]dit");
     expect(sent).toEqual([{ approvalId: "a", callDigest, approved: true }]);
   });
 

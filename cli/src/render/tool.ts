@@ -5,10 +5,14 @@ import type { Style } from "../terminal.ts";
 import { formatMs } from "./numbers.ts";
 import { oneLine } from "./plain-text.ts";
 
+/** The width that is left beside other words of the line. Some text is always shown. */
+const minWidth = 10;
+
 export function renderCall(call: ToolCall, style: Style, width: number): readonly string[] {
   const name = oneLine(call.name, 128);
   const args = call.arguments === undefined ? call.rawArguments : shortArguments(call.arguments);
-  const shown = args === "" ? "" : ` ${style("dim", oneLine(args, width))}`;
+  const left = Math.max(width - name.length, minWidth);
+  const shown = args === "" ? "" : ` ${style("dim", oneLine(args, left))}`;
   return [`    ${style("cyan", "→")} ${style("bold", name)}${shown}`];
 }
 
@@ -18,7 +22,7 @@ export function renderProgress(
   width: number,
 ): readonly string[] {
   const count = total === undefined ? `${progress}` : `${progress}/${total}`;
-  const line = `… ${oneLine(name, 128)} ${count} ${oneLine(message, width)}`.trimEnd();
+  const line = oneLine(`… ${oneLine(name, 128)} ${count} ${message}`, Math.max(width, minWidth));
   return [`    ${style("dim", line)}`];
 }
 
@@ -28,9 +32,11 @@ export function renderResult(
   width: number,
 ): readonly string[] {
   const name = oneLine(result?.name ?? "", 128);
-  const ms = style("dim", formatMs(durationMs));
+  const duration = formatMs(durationMs);
+  const ms = style("dim", duration);
   const content = result?.content ?? "";
-  const text = oneLine(success ? content : error || content, width);
+  const left = Math.max(width - name.length - duration.length, minWidth);
+  const text = oneLine(success ? content : error || content, left);
   return success
     ? [`    ${style("green", "✓")} ${name} ${ms} ${style("dim", text)}`]
     : [`    ${style("red", "✗")} ${name} ${ms} ${text}`];

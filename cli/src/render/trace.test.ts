@@ -19,7 +19,7 @@ function output(...events: readonly Init["event"][]): string {
   return outputOf(events.map((event) => ({ event }) as Init));
 }
 
-function outputOf(inits: readonly Init[]): string {
+function outputOf(inits: readonly Init[], shown = options): string {
   let state = emptyTrace;
   let text = "";
   for (const [index, init] of inits.entries()) {
@@ -30,7 +30,7 @@ function outputOf(inits: readonly Init[]): string {
       stepNumber: 1,
       ...init,
     });
-    const rendered = renderEvent(state, event, options);
+    const rendered = renderEvent(state, event, shown);
     state = rendered.state;
     text += rendered.output;
   }
@@ -51,6 +51,24 @@ const failed = (status: ToolStatus) =>
     case: "toolResult",
     value: { result: { name: "a", metadata: { status } }, success: false, error: "no" },
   }) as const;
+
+test.each([40, 80, 120])("cuts lines about tools to a terminal of %d columns", (columns) => {
+  const long = "word ".repeat(100);
+  const name = "read_file";
+  const durationMs = 123_456;
+  const lines = outputOf(
+    [
+      prepared,
+      call({ path: long, other: long }),
+      { case: "mcpProgress", value: { name, progress: 1, total: 2, message: long } } as const,
+      { case: "toolResult", value: { result: { name, content: long }, success: true, durationMs } },
+      { case: "toolResult", value: { result: { name }, error: long, durationMs } },
+    ].map((event) => ({ event, depth: 1 }) as Init),
+    { ...options, columns },
+  ).split("\n");
+  expect(lines).toHaveLength(6);
+  expect(lines.filter((line) => line.length > columns)).toEqual([]);
+});
 
 test("counts the tool calls that failed in the last line, without those that people rejected", () => {
   const end = { case: "status", value: { status: RunStatus.COMPLETED } } as const;

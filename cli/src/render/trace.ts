@@ -149,7 +149,7 @@ function renderText(
 function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): readonly string[] {
   const { style, columns } = options;
   const { event: content, stepNumber } = event;
-  const width = Math.max(columns - 8 - 2 * event.depth, 40);
+  const width = Math.max(columns - 8 - 2 * event.depth, 20);
   switch (content.case) {
     case "step":
       return content.value.state === StepState.STARTED
