@@ -43,10 +43,26 @@ test("models are listed with their prices, and the providers of others are named
     "400,000",
     "$0.75/M",
     "$4.5/M",
+    "the registry",
   ]);
   expect(stderr).toContain("provider:model; the providers: anthropic, openai");
   const { stdout: json } = await printed({ models: [fast], providers }, "--json");
   expect(JSON.parse(json)).toMatchObject({ models: [{ id: "fast" }] });
+});
+
+test("a built-in price is listed with its source and date, and a missing price is named", async () => {
+  const longRequests = [{ aboveInputTokens: 200_000, inputUsdPerMillion: 2 }];
+  const listed = { ...pricing, source: "prices 1.2.3", asOf: "2026-01-02", longRequests };
+  const models = [
+    { ...fast, pricing: listed },
+    { id: "own", provider: "openai", upstreamName: "own" },
+  ];
+  const providers = [{ name: "openai", priceList: "openai" }];
+  const { stdout, stderr } = await printed({ models, providers });
+  expect(stdout).toMatch(/\$0\.75\/M\*\s+\$4\.5\/M\*\s+prices 1\.2\.3, 2026-01-02\n/);
+  expect(stdout).toMatch(/own\s+openai\s+own\s+no price\n/);
+  expect(stderr).toContain("* long requests have other prices");
+  expect(stderr).toContain("well-known models of openai have built-in list prices");
 });
 
 test("without a provider, the settings that add one are named", async () => {

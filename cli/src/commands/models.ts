@@ -1,4 +1,4 @@
-import type { ListModelsResponse } from "@reeve/contracts/agent";
+import type { ListModelsResponse, Pricing } from "@reeve/contracts/agent";
 import { ListModelsResponseSchema } from "@reeve/contracts/agent";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
@@ -19,10 +19,13 @@ export function modelsCommand(context: Context): Command {
       if (json === true) return terminal.out(jsonLine(ListModelsResponseSchema, listed));
       if (listed.models.length > 0) {
         terminal.out(
-          table(["MODEL", "PROVIDER", "NAME", "WINDOW", "INPUT", "OUTPUT"], rows(listed)),
+          table(
+            ["MODEL", "PROVIDER", "NAME", "WINDOW", "INPUT", "OUTPUT", "PRICE FROM"],
+            rows(listed),
+          ),
         );
       }
-      terminal.note(hintOf(listed));
+      terminal.note(longRequestHint(listed) + hintOf(listed) + listPriceHint(listed));
     }),
   );
 }
@@ -33,9 +36,33 @@ function rows({ models }: ListModelsResponse): readonly (readonly string[])[] {
     oneLine(provider, 64),
     oneLine(upstreamName, 128),
     contextWindow === 0 ? "" : contextWindow.toLocaleString("en-US"),
-    pricing === undefined ? "" : `$${pricing.inputUsdPerMillion}/M`,
-    pricing === undefined ? "" : `$${pricing.outputUsdPerMillion}/M`,
+    ...priceColumns(pricing),
   ]);
+}
+
+function priceColumns(pricing: Pricing | undefined): readonly string[] {
+  if (pricing === undefined) return ["", "", "no price"];
+  const { inputUsdPerMillion, outputUsdPerMillion, longRequests, source, asOf } = pricing;
+  const mark = longRequests.length > 0 ? "*" : "";
+  return [
+    `$${inputUsdPerMillion}/M${mark}`,
+    `$${outputUsdPerMillion}/M${mark}`,
+    source === "" ? "the registry" : oneLine(`${source}, ${asOf}`, 64),
+  ];
+}
+
+function longRequestHint({ models }: ListModelsResponse): string {
+  const has = models.some(({ pricing }) => (pricing?.longRequests.length ?? 0) > 0);
+  return has ? "* long requests have other prices, see --json\n" : "";
+}
+
+/** Names the providers whose well-known models have built-in prices, also those that the list above does not show. */
+function listPriceHint({ providers }: ListModelsResponse): string {
+  const names = providers.flatMap(({ name, priceList }) =>
+    priceList === "" ? [] : [oneLine(name, 64)],
+  );
+  if (names.length === 0) return "";
+  return `well-known models of ${names.join(" and ")} have built-in list prices; prices in the file of REEVE_MODELS replace them\n`;
 }
 
 function hintOf({ providers }: ListModelsResponse): string {

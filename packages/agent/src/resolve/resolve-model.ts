@@ -3,6 +3,7 @@ import type { ModelCatalog, ModelSpec, ProviderDescriptor } from "@reeve/contrac
 import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import { withListPrice } from "./list-price.ts";
 
 export interface ResolvedModel {
   readonly model: ModelSpec;
@@ -12,7 +13,7 @@ export interface ResolvedModel {
 /**
  * Returns the model that `reference` names: an id of the registry, or `provider:model`. Throws a Failure with reason
  * MODEL_NOT_FOUND or PROVIDER_NOT_FOUND, whose violation names the rule. A reference that matches several different models is an
- * error as well.
+ * error as well. A model without a price in the registry has its list price, if that is built in.
  */
 export function resolveModel(
   { model: reference }: { readonly model: string },
@@ -25,22 +26,22 @@ export function resolveModel(
       `the model reference "${reference}" is ambiguous: the registry has two models with that id; give each model a unique id`,
     );
   }
-  const model = registered ?? referenced(reference, catalog);
-  const provider = catalog.providers.find(({ name }) => name === model.provider);
+  const named = registered ?? referenced(reference, catalog);
+  const provider = catalog.providers.find(({ name }) => name === named.provider);
   if (provider === undefined) {
     throw unresolved(
       "PROVIDER_NOT_FOUND",
-      `model "${reference}" needs the provider "${model.provider}", which is not configured; the configured providers are: ${names(catalog.providers.map(({ name }) => name))}`,
+      `model "${reference}" needs the provider "${named.provider}", which is not configured; the configured providers are: ${names(catalog.providers.map(({ name }) => name))}`,
     );
   }
   const { upstreamNames } = provider;
-  if (upstreamNames.length > 0 && !upstreamNames.includes(model.upstreamName)) {
+  if (upstreamNames.length > 0 && !upstreamNames.includes(named.upstreamName)) {
     throw unresolved(
       "MODEL_NOT_FOUND",
-      `provider "${provider.name}" has no model "${model.upstreamName}"; it has: ${names(upstreamNames)}`,
+      `provider "${provider.name}" has no model "${named.upstreamName}"; it has: ${names(upstreamNames)}`,
     );
   }
-  return { model, provider };
+  return { model: withListPrice(named, provider), provider };
 }
 
 function referenced(reference: string, { models }: ModelCatalog): ModelSpec {

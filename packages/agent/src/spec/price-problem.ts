@@ -11,7 +11,7 @@ export function priceProblem(
 ): string | undefined {
   if (budgets?.maxCostUsd === undefined) return undefined;
   if (pricing === undefined) {
-    return `model "${id}" has no price; add one in the model registry, the file of REEVE_MODELS, or remove the cap`;
+    return `model "${id}" has no price; none is built in for it, so add one in the model registry, the file of REEVE_MODELS, or remove the cap`;
   }
   return (maxTokens ?? 0) > 0 || maxOutputTokens > 0
     ? undefined

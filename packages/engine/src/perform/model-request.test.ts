@@ -121,6 +121,40 @@ describe("the cost of a call", () => {
     ]);
   });
 
+  test("is that of long requests for the whole call, if the request is long", () => {
+    const longRequests = [
+      { aboveInputTokens: 2_000, inputUsdPerMillion: 1_000, outputUsdPerMillion: 2_000 },
+    ];
+    const model = { id: "m", pricing: { ...pricing, longRequests } };
+    const costs = [2_000, 2_001].map((inputTokens) => {
+      const run = new PlayedRun({}, { prepared: { model } });
+      run.turnIn("", [], { inputTokens, outputTokens: 1_000 });
+      return run.all("usage")[0]?.costUsd;
+    });
+    expect(costs[0]).toBeCloseTo(0.2 + 0.5, 10);
+    expect(costs[1]).toBeCloseTo(2.001 + 2, 10);
+  });
+
+  test.each([
+    ["dearer", 1_000, 2_000],
+    ["cheaper", 1, 2],
+  ])(
+    "is at most what was reserved, if long requests are %s",
+    (_, inputUsdPerMillion, outputUsdPerMillion) => {
+      const longRequests = [{ aboveInputTokens: 1, inputUsdPerMillion, outputUsdPerMillion }];
+      const model = { id: "m", maxOutputTokens: 10, pricing: { ...pricing, longRequests } };
+      const run = new PlayedRun({ budgets: { maxCostUsd: 50 } }, { prepared: { model } });
+      const [started] = run.all("modelCallStarted");
+      const inputTokens = started?.inputTokens ?? 0;
+      for (const used of [1, inputTokens]) {
+        const usage = { inputTokens: used, cacheWriteInputTokens: used, outputTokens: 10 };
+        const other = new PlayedRun({ budgets: { maxCostUsd: 50 } }, { prepared: { model } });
+        other.turnIn("", [], usage);
+        expect(other.all("usage")[0]?.costUsd).toBeLessThanOrEqual(started?.reservedUsd ?? 0);
+      }
+    },
+  );
+
   // Requirement: TURN-4
   test("is at most what was reserved, even if the whole request is written to the cache", () => {
     const model = { id: "m", maxOutputTokens: 10, pricing };

@@ -78,6 +78,29 @@ describe("under a limit on cost", () => {
     expect(model.requests).toEqual([]);
   });
 
+  test("a model with a built-in price can be used, and the log keeps the price with its source and date", async () => {
+    const model = recordingModel({ priceList: "openai" });
+    const bench = await new WorkerBench(model).create({
+      ...capped,
+      model: "test:gpt-5.4-mini",
+      maxTokens: 1_000,
+    });
+    await bench.drive("w");
+    const prepared = await preparedBy(bench);
+    expect(prepared?.model).toMatchObject({
+      upstreamName: "gpt-5.4-mini",
+      pricing: { outputUsdPerMillion: 4.5, source: "genai-prices 0.1.8", asOf: "2026-09-23" },
+    });
+    const events = await bench.events();
+    expectWhole(events, RunStatus.COMPLETED);
+    const reserved = events.flatMap(({ event }) =>
+      event.case === "modelCallStarted" ? [event.value.reservedUsd] : [],
+    );
+    expect(reserved).toEqual([expect.any(Number)]);
+    // An answer of 1,000 tokens costs at least this much.
+    expect(reserved[0]).toBeGreaterThan(0.0045);
+  });
+
   test("a model without a limit for its answers is refused as well", async () => {
     const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
     const models = [{ id: "priced", provider: "test", upstreamName: "x", pricing }];

@@ -4,6 +4,7 @@ import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { keepAliveFetch } from "../wire/keep-alive-fetch.ts";
+import { priceListAt } from "../wire/price-list.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
 import { defaultIdleTimeoutMs } from "../wire/provider-options.ts";
@@ -44,6 +45,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
       temperature: false,
       countsTokens: true,
     },
+    priceList: priceListAt(baseUrl),
   });
   const failures = new ProviderFailures(descriptor.name, apiKey);
   return {

@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
-import { openaiClient } from "../wire/openai-client.ts";
+import { openaiAddress, openaiClient } from "../wire/openai-client.ts";
+import { priceListAt } from "../wire/price-list.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
 import { readAnswer } from "../wire/read-answer.ts";
@@ -15,6 +16,7 @@ export function chatProvider(options: ProviderOptions): ModelProvider {
   const descriptor = create(ProviderDescriptorSchema, {
     name: "openai",
     capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
+    priceList: priceListAt(options.baseUrl ?? openaiAddress),
   });
   const failures = new ProviderFailures(descriptor.name, options.apiKey);
   return {

@@ -21,6 +21,10 @@ import { parseYamlFile } from "./parse-yaml-file.ts";
  *       cached_input_usd_per_million: 0.075
  *       cache_write_input_usd_per_million: 0.9375 # default: 1.25 times the input price
  *       output_usd_per_million: 4.5
+ *       long_requests:              # other prices of calls with more input tokens; fields as above
+ *         - above_input_tokens: 272000
+ *           input_usd_per_million: 1.5
+ *           output_usd_per_million: 6.75
  *     capabilities:                 # default: those of the provider
  *       tools: true
  *       parallel_tool_calls: false
@@ -50,11 +54,21 @@ export function parseModelRegistry(text: string, file: string): readonly ModelSp
 const price = z.number().min(0);
 const tokens = z.number().int().min(0).max(0xffff_ffff).default(0);
 
-const pricingSchema = z.strictObject({
+const prices = {
   input_usd_per_million: price,
   output_usd_per_million: price,
   cached_input_usd_per_million: price.optional(),
   cache_write_input_usd_per_million: price.optional(),
+};
+
+const longRequestSchema = z.strictObject({
+  ...prices,
+  above_input_tokens: z.number().int().min(1).max(0xffff_ffff),
+});
+
+const pricingSchema = z.strictObject({
+  ...prices,
+  long_requests: z.array(longRequestSchema).max(16).default([]),
 });
 
 const capabilitiesSchema = z.strictObject({
@@ -89,7 +103,19 @@ const registrySchema = z.strictObject({
   }),
 });
 
-function pricingOf(pricing: z.infer<typeof pricingSchema>) {
+function pricingOf({ long_requests: longRequests, ...pricing }: z.infer<typeof pricingSchema>) {
+  return {
+    ...pricesOf(pricing),
+    longRequests: longRequests
+      .toSorted((a, b) => a.above_input_tokens - b.above_input_tokens)
+      .map(({ above_input_tokens: aboveInputTokens, ...each }) => ({
+        aboveInputTokens,
+        ...pricesOf(each),
+      })),
+  };
+}
+
+function pricesOf(pricing: z.infer<z.ZodObject<typeof prices>>) {
   const cached = pricing.cached_input_usd_per_million;
   const written = pricing.cache_write_input_usd_per_million;
   return {

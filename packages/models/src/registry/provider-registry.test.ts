@@ -104,7 +104,12 @@ models:
     provider: openai
     upstream_name: m-1
     context_window: 1000
-    pricing: { input_usd_per_million: 1, output_usd_per_million: 2 }
+    pricing:
+      input_usd_per_million: 1
+      output_usd_per_million: 2
+      long_requests:
+        - { above_input_tokens: 900, input_usd_per_million: 5, output_usd_per_million: 6 }
+        - { above_input_tokens: 500, input_usd_per_million: 3, output_usd_per_million: 4 }
     capabilities: { parallel_tool_calls: false }
 `,
     );
@@ -119,10 +124,55 @@ models:
         id: "default",
         upstreamName: "m-1",
         contextWindow: 1000,
-        pricing: { inputUsdPerMillion: 1 },
+        pricing: {
+          inputUsdPerMillion: 1,
+          longRequests: [{ aboveInputTokens: 500 }, { aboveInputTokens: 900 }],
+        },
         capabilities: { tools: true, parallelToolCalls: false, reasoning: true },
       },
     ]);
+  });
+
+  test("have the list prices of OpenAI and Anthropic at their own addresses, unless the registry has prices", async () => {
+    const models = await file(
+      "models.yaml",
+      `
+models:
+  - { id: known, provider: openai, upstream_name: gpt-4.1 }
+  - id: own
+    provider: openai
+    upstream_name: gpt-4o
+    pricing: { input_usd_per_million: 1, output_usd_per_million: 2 }
+`,
+    );
+    const keys = { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k", REEVE_MODELS: models };
+    const priced = async (settings: RegistrySettings) => {
+      const { catalog } = await open({ ...keys, ...settings });
+      return {
+        prices: catalog.models.map(({ id, pricing }) => [id, pricing?.inputUsdPerMillion]),
+        lists: catalog.providers.map(({ priceList }) => priceList),
+      };
+    };
+    expect(await priced({})).toEqual({
+      prices: [
+        ["known", 2],
+        ["own", 1],
+        ["default", 0.75],
+      ],
+      lists: ["openai", "anthropic"],
+    });
+    const elsewhere = {
+      OPENAI_BASE_URL: "https://eu.api.openai.com/v1",
+      ANTHROPIC_BASE_URL: "http://127.0.0.1:1",
+    };
+    expect(await priced(elsewhere)).toEqual({
+      prices: [
+        ["known", undefined],
+        ["own", 1],
+        ["default", undefined],
+      ],
+      lists: ["", ""],
+    });
   });
 
   test("use the default of the registry if it has one", async () => {

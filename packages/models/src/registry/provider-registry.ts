@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { withListPrice } from "@reeve/agent/resolve/list-price";
 import { parseLimitsFile } from "@reeve/agent/spec/limits";
 import type { ModelCatalog, ModelSpec, RetryPolicySchema } from "@reeve/contracts/agent";
 import { ModelCatalogSchema, ModelSpecSchema } from "@reeve/contracts/agent";
@@ -52,10 +53,15 @@ export async function openProviders(
     parseLimitsFile(await readText(path), path),
   );
   const providers = opened.map(({ provider }) => provider);
+  const models = [...registered, ...defaultModel(opened, registered)];
   return {
     byName: new Map(providers.map((provider) => [provider.descriptor.name, provider])),
     catalog: create(ModelCatalogSchema, {
-      models: [...registered, ...defaultModel(opened, registered)],
+      models: models.map((model) => {
+        const { descriptor } =
+          providers.find((each) => each.descriptor.name === model.provider) ?? {};
+        return descriptor === undefined ? model : withListPrice(model, descriptor);
+      }),
       providers: providers.map(({ descriptor }) => descriptor),
       ...(maxima && { maxima }),
       retry: retryDefaults(settings),

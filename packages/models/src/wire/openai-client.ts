@@ -3,10 +3,13 @@ import { keepAliveFetch } from "./keep-alive-fetch.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import { defaultIdleTimeoutMs } from "./provider-options.ts";
 
+/** The public address of OpenAI. */
+export const openaiAddress = "https://api.openai.com/v1";
+
 /** Creates a client of the OpenAI API that makes no retries. */
 export function openaiClient({
   apiKey,
-  baseUrl = "https://api.openai.com/v1",
+  baseUrl = openaiAddress,
   idleTimeoutMs = defaultIdleTimeoutMs,
 }: ProviderOptions): OpenAI {
   return new OpenAI({

@@ -335,7 +335,7 @@ pub struct ModelSpec {
     pub capabilities: ::core::option::Option<ProviderCapabilities>,
 }
 /// Price of a model in US dollars per million tokens.
-#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Pricing {
     /// Price of input tokens.
     #[prost(double, tag = "1")]
@@ -350,6 +350,36 @@ pub struct Pricing {
     /// Price of input tokens that are written to the provider's cache. If unset, 1.25 times
     /// `input_usd_per_million`. Only providers that charge for writes report such tokens.
     #[prost(double, optional, tag = "4")]
+    pub cache_write_input_usd_per_million: ::core::option::Option<f64>,
+    /// Prices of calls with long requests, in ascending order. The last one that applies replaces the
+    /// prices above for the whole call.
+    #[prost(message, repeated, tag = "5")]
+    pub long_requests: ::prost::alloc::vec::Vec<LongRequestPricing>,
+    /// Where a price that is built in comes from, such as `genai-prices 0.1.8`. Empty: the operator's
+    /// registry of models.
+    #[prost(string, tag = "6")]
+    pub source: ::prost::alloc::string::String,
+    /// Date of a price that is built in, as `YYYY-MM-DD`. Empty: unknown.
+    #[prost(string, tag = "7")]
+    pub as_of: ::prost::alloc::string::String,
+}
+/// Price of a call in US dollars per million tokens, if its request is long.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct LongRequestPricing {
+    /// It applies to calls with more input tokens than this.
+    #[prost(uint32, tag = "1")]
+    pub above_input_tokens: u32,
+    /// As in `Pricing`.
+    #[prost(double, tag = "2")]
+    pub input_usd_per_million: f64,
+    /// As in `Pricing`.
+    #[prost(double, tag = "3")]
+    pub output_usd_per_million: f64,
+    /// As in `Pricing`; if unset, the input price here.
+    #[prost(double, optional, tag = "4")]
+    pub cached_input_usd_per_million: ::core::option::Option<f64>,
+    /// As in `Pricing`; if unset, 1.25 times the input price here.
+    #[prost(double, optional, tag = "5")]
     pub cache_write_input_usd_per_million: ::core::option::Option<f64>,
 }
 /// Capabilities of a provider or of one of its models.
@@ -388,6 +418,10 @@ pub struct ProviderDescriptor {
     /// Names of the models that the provider serves. If empty, it accepts any name.
     #[prost(string, repeated, tag = "4")]
     pub upstream_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Vendor whose list prices apply to the models of this provider: `openai`, `anthropic`. Empty if
+    /// the provider is another server: then its models have no built-in prices.
+    #[prost(string, tag = "5")]
+    pub price_list: ::prost::alloc::string::String,
 }
 /// The models and providers that the runtimes announce. The catalog remains available after the
 /// runtimes have stopped.

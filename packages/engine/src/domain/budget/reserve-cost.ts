@@ -1,5 +1,6 @@
 import type { Pricing } from "@reeve/contracts/agent";
-import { inputPrices } from "../model/price.ts";
+import type { CallPrices } from "../model/price.ts";
+import { pricesOf } from "../model/price.ts";
 import { modelOf } from "../model/model-of.ts";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -20,9 +21,8 @@ export interface CallSize {
 export function worstCaseUsd(state: RunState, frame: Frame, size: CallSize): number | undefined {
   const pricing = cappedPricing(state, frame);
   if (pricing === undefined) return undefined;
-  return (
-    inputUsd(pricing, size) + ((size.maxOutputTokens ?? 0) * pricing.outputUsdPerMillion) / 1e6
-  );
+  const prices = worstPrices(pricing, size.inputTokens);
+  return inputUsd(prices, size) + ((size.maxOutputTokens ?? 0) * prices.output) / 1e6;
 }
 
 /** Returns how many tokens an answer may have, so that its call cannot exceed the limit on cost. */
@@ -31,11 +31,10 @@ export function affordableOutput(state: RunState, frame: Frame, inputTokens: num
   const pricing = cappedPricing(state, frame);
   if (pricing === undefined) return Infinity;
   const size = { inputTokens, maxOutputTokens: 0 };
-  const room = costUsd - committedUsd(state) - inputUsd(pricing, size);
+  const prices = worstPrices(pricing, inputTokens);
+  const room = costUsd - committedUsd(state) - inputUsd(prices, size);
   if (room < 0) return 0;
-  return pricing.outputUsdPerMillion === 0
-    ? Infinity
-    : Math.floor((room * 1e6) / pricing.outputUsdPerMillion);
+  return prices.output === 0 ? Infinity : Math.floor((room * 1e6) / prices.output);
 }
 
 /** Returns what the run has cost, plus what its model calls in progress and its lost ones may cost at most. */
@@ -51,8 +50,27 @@ function cappedPricing(state: RunState, frame: Frame): Pricing | undefined {
   return limitsOf(state).costUsd === undefined ? undefined : modelOf(state, frame)?.pricing;
 }
 
+/**
+ * Returns the highest prices that a call with at most so many input tokens can have: a shorter request may cost more than a long
+ * one, if an operator says so.
+ */
+function worstPrices(pricing: Pricing, inputTokens: number): CallPrices {
+  const possible = [
+    pricesOf(pricing, 0),
+    ...pricing.longRequests
+      .filter(({ aboveInputTokens }) => inputTokens > aboveInputTokens)
+      .map(({ aboveInputTokens }) => pricesOf(pricing, aboveInputTokens + 1)),
+  ];
+  const highest = (price: keyof CallPrices) => Math.max(...possible.map((each) => each[price]));
+  return {
+    fresh: highest("fresh"),
+    cached: highest("cached"),
+    written: highest("written"),
+    output: highest("output"),
+  };
+}
+
 /** The whole request may be read from the provider's cache, or written to it. */
-function inputUsd(pricing: Pricing, { inputTokens }: CallSize): number {
-  const { fresh, cached, written } = inputPrices(pricing);
+function inputUsd({ fresh, cached, written }: CallPrices, { inputTokens }: CallSize): number {
   return (inputTokens * Math.max(fresh, cached, written)) / 1e6;
 }

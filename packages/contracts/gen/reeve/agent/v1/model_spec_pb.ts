@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/model_spec.proto.
  */
 export const file_reeve_agent_v1_model_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKHAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIuoBCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAYgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpYBChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCBIYCgt0ZW1wZXJhdHVyZRgEIAEoCEgAiAEBEhUKDWNvdW50c190b2tlbnMYBiABKAhCDgoMX3RlbXBlcmF0dXJlIogBChJQcm92aWRlckRlc2NyaXB0b3ISDAoEbmFtZRgBIAEoCRI6CgxjYXBhYmlsaXRpZXMYAiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxIQCghzY3JpcHRlZBgDIAEoCBIWCg51cHN0cmVhbV9uYW1lcxgEIAMoCSLoAQoMTW9kZWxDYXRhbG9nEikKBm1vZGVscxgBIAMoCzIZLnJlZXZlLmFnZW50LnYxLk1vZGVsU3BlYxI1Cglwcm92aWRlcnMYAiADKAsyIi5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckRlc2NyaXB0b3ISJgoGbWF4aW1hGAMgASgLMhYucmVldmUuYWdlbnQudjEuTGltaXRzEioKBXJldHJ5GAQgASgLMhsucmVldmUuYWdlbnQudjEuUmV0cnlQb2xpY3k6IsrfGB4KBm1vZGVscxIMe2RlcGxveW1lbnR9KgYKAQISAQFiBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_bus_v1_bus]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKHAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIsQCCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAYgBARI5Cg1sb25nX3JlcXVlc3RzGAUgAygLMiIucmVldmUuYWdlbnQudjEuTG9uZ1JlcXVlc3RQcmljaW5nEg4KBnNvdXJjZRgGIAEoCRINCgVhc19vZhgHIAEoCUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpECChJMb25nUmVxdWVzdFByaWNpbmcSGgoSYWJvdmVfaW5wdXRfdG9rZW5zGAEgASgNEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgCIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAMgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBSABKAFIAYgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpYBChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCBIYCgt0ZW1wZXJhdHVyZRgEIAEoCEgAiAEBEhUKDWNvdW50c190b2tlbnMYBiABKAhCDgoMX3RlbXBlcmF0dXJlIpwBChJQcm92aWRlckRlc2NyaXB0b3ISDAoEbmFtZRgBIAEoCRI6CgxjYXBhYmlsaXRpZXMYAiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxIQCghzY3JpcHRlZBgDIAEoCBIWCg51cHN0cmVhbV9uYW1lcxgEIAMoCRISCgpwcmljZV9saXN0GAUgASgJIugBCgxNb2RlbENhdGFsb2cSKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvchImCgZtYXhpbWEYAyABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSKgoFcmV0cnkYBCABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeToiyt8YHgoGbW9kZWxzEgx7ZGVwbG95bWVudH0qBgoBAhIBAWIGcHJvdG8z", [file_reeve_agent_v1_agent_spec, file_reeve_bus_v1_bus]);
 
 /**
  * A model that agents may use.
@@ -127,6 +127,29 @@ export type Pricing = Message<"reeve.agent.v1.Pricing"> & {
    * @generated from field: optional double cache_write_input_usd_per_million = 4;
    */
   cacheWriteInputUsdPerMillion?: number | undefined;
+
+  /**
+   * Prices of calls with long requests, in ascending order. The last one that applies replaces the
+   * prices above for the whole call.
+   *
+   * @generated from field: repeated reeve.agent.v1.LongRequestPricing long_requests = 5;
+   */
+  longRequests: LongRequestPricing[];
+
+  /**
+   * Where a price that is built in comes from, such as `genai-prices 0.1.8`. Empty: the operator's
+   * registry of models.
+   *
+   * @generated from field: string source = 6;
+   */
+  source: string;
+
+  /**
+   * Date of a price that is built in, as `YYYY-MM-DD`. Empty: unknown.
+   *
+   * @generated from field: string as_of = 7;
+   */
+  asOf: string;
 };
 
 /**
@@ -135,6 +158,55 @@ export type Pricing = Message<"reeve.agent.v1.Pricing"> & {
  */
 export const PricingSchema: GenMessage<Pricing> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_model_spec, 1);
+
+/**
+ * Price of a call in US dollars per million tokens, if its request is long.
+ *
+ * @generated from message reeve.agent.v1.LongRequestPricing
+ */
+export type LongRequestPricing = Message<"reeve.agent.v1.LongRequestPricing"> & {
+  /**
+   * It applies to calls with more input tokens than this.
+   *
+   * @generated from field: uint32 above_input_tokens = 1;
+   */
+  aboveInputTokens: number;
+
+  /**
+   * As in `Pricing`.
+   *
+   * @generated from field: double input_usd_per_million = 2;
+   */
+  inputUsdPerMillion: number;
+
+  /**
+   * As in `Pricing`.
+   *
+   * @generated from field: double output_usd_per_million = 3;
+   */
+  outputUsdPerMillion: number;
+
+  /**
+   * As in `Pricing`; if unset, the input price here.
+   *
+   * @generated from field: optional double cached_input_usd_per_million = 4;
+   */
+  cachedInputUsdPerMillion?: number | undefined;
+
+  /**
+   * As in `Pricing`; if unset, 1.25 times the input price here.
+   *
+   * @generated from field: optional double cache_write_input_usd_per_million = 5;
+   */
+  cacheWriteInputUsdPerMillion?: number | undefined;
+};
+
+/**
+ * Describes the message reeve.agent.v1.LongRequestPricing.
+ * Use `create(LongRequestPricingSchema)` to create a new message.
+ */
+export const LongRequestPricingSchema: GenMessage<LongRequestPricing> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_model_spec, 2);
 
 /**
  * Capabilities of a provider or of one of its models.
@@ -185,7 +257,7 @@ export type ProviderCapabilities = Message<"reeve.agent.v1.ProviderCapabilities"
  * Use `create(ProviderCapabilitiesSchema)` to create a new message.
  */
 export const ProviderCapabilitiesSchema: GenMessage<ProviderCapabilities> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_model_spec, 2);
+  messageDesc(file_reeve_agent_v1_model_spec, 3);
 
 /**
  * A model provider, as announced by the runtimes.
@@ -220,6 +292,14 @@ export type ProviderDescriptor = Message<"reeve.agent.v1.ProviderDescriptor"> & 
    * @generated from field: repeated string upstream_names = 4;
    */
   upstreamNames: string[];
+
+  /**
+   * Vendor whose list prices apply to the models of this provider: `openai`, `anthropic`. Empty if
+   * the provider is another server: then its models have no built-in prices.
+   *
+   * @generated from field: string price_list = 5;
+   */
+  priceList: string;
 };
 
 /**
@@ -227,7 +307,7 @@ export type ProviderDescriptor = Message<"reeve.agent.v1.ProviderDescriptor"> & 
  * Use `create(ProviderDescriptorSchema)` to create a new message.
  */
 export const ProviderDescriptorSchema: GenMessage<ProviderDescriptor> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_model_spec, 3);
+  messageDesc(file_reeve_agent_v1_model_spec, 4);
 
 /**
  * The models and providers that the runtimes announce. The catalog remains available after the
@@ -270,5 +350,5 @@ export type ModelCatalog = Message<"reeve.agent.v1.ModelCatalog"> & {
  * Use `create(ModelCatalogSchema)` to create a new message.
  */
 export const ModelCatalogSchema: GenMessage<ModelCatalog> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_model_spec, 4);
+  messageDesc(file_reeve_agent_v1_model_spec, 5);
 

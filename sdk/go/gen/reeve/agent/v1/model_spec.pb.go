@@ -152,8 +152,16 @@ type Pricing struct {
 	// Price of input tokens that are written to the provider's cache. If unset, 1.25 times
 	// `input_usd_per_million`. Only providers that charge for writes report such tokens.
 	CacheWriteInputUsdPerMillion *float64 `protobuf:"fixed64,4,opt,name=cache_write_input_usd_per_million,json=cacheWriteInputUsdPerMillion,proto3,oneof" json:"cache_write_input_usd_per_million,omitempty"`
-	unknownFields                protoimpl.UnknownFields
-	sizeCache                    protoimpl.SizeCache
+	// Prices of calls with long requests, in ascending order. The last one that applies replaces the
+	// prices above for the whole call.
+	LongRequests []*LongRequestPricing `protobuf:"bytes,5,rep,name=long_requests,json=longRequests,proto3" json:"long_requests,omitempty"`
+	// Where a price that is built in comes from, such as `genai-prices 0.1.8`. Empty: the operator's
+	// registry of models.
+	Source string `protobuf:"bytes,6,opt,name=source,proto3" json:"source,omitempty"`
+	// Date of a price that is built in, as `YYYY-MM-DD`. Empty: unknown.
+	AsOf          string `protobuf:"bytes,7,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Pricing) Reset() {
@@ -214,6 +222,109 @@ func (x *Pricing) GetCacheWriteInputUsdPerMillion() float64 {
 	return 0
 }
 
+func (x *Pricing) GetLongRequests() []*LongRequestPricing {
+	if x != nil {
+		return x.LongRequests
+	}
+	return nil
+}
+
+func (x *Pricing) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *Pricing) GetAsOf() string {
+	if x != nil {
+		return x.AsOf
+	}
+	return ""
+}
+
+// Price of a call in US dollars per million tokens, if its request is long.
+type LongRequestPricing struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// It applies to calls with more input tokens than this.
+	AboveInputTokens uint32 `protobuf:"varint,1,opt,name=above_input_tokens,json=aboveInputTokens,proto3" json:"above_input_tokens,omitempty"`
+	// As in `Pricing`.
+	InputUsdPerMillion float64 `protobuf:"fixed64,2,opt,name=input_usd_per_million,json=inputUsdPerMillion,proto3" json:"input_usd_per_million,omitempty"`
+	// As in `Pricing`.
+	OutputUsdPerMillion float64 `protobuf:"fixed64,3,opt,name=output_usd_per_million,json=outputUsdPerMillion,proto3" json:"output_usd_per_million,omitempty"`
+	// As in `Pricing`; if unset, the input price here.
+	CachedInputUsdPerMillion *float64 `protobuf:"fixed64,4,opt,name=cached_input_usd_per_million,json=cachedInputUsdPerMillion,proto3,oneof" json:"cached_input_usd_per_million,omitempty"`
+	// As in `Pricing`; if unset, 1.25 times the input price here.
+	CacheWriteInputUsdPerMillion *float64 `protobuf:"fixed64,5,opt,name=cache_write_input_usd_per_million,json=cacheWriteInputUsdPerMillion,proto3,oneof" json:"cache_write_input_usd_per_million,omitempty"`
+	unknownFields                protoimpl.UnknownFields
+	sizeCache                    protoimpl.SizeCache
+}
+
+func (x *LongRequestPricing) Reset() {
+	*x = LongRequestPricing{}
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LongRequestPricing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LongRequestPricing) ProtoMessage() {}
+
+func (x *LongRequestPricing) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LongRequestPricing.ProtoReflect.Descriptor instead.
+func (*LongRequestPricing) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *LongRequestPricing) GetAboveInputTokens() uint32 {
+	if x != nil {
+		return x.AboveInputTokens
+	}
+	return 0
+}
+
+func (x *LongRequestPricing) GetInputUsdPerMillion() float64 {
+	if x != nil {
+		return x.InputUsdPerMillion
+	}
+	return 0
+}
+
+func (x *LongRequestPricing) GetOutputUsdPerMillion() float64 {
+	if x != nil {
+		return x.OutputUsdPerMillion
+	}
+	return 0
+}
+
+func (x *LongRequestPricing) GetCachedInputUsdPerMillion() float64 {
+	if x != nil && x.CachedInputUsdPerMillion != nil {
+		return *x.CachedInputUsdPerMillion
+	}
+	return 0
+}
+
+func (x *LongRequestPricing) GetCacheWriteInputUsdPerMillion() float64 {
+	if x != nil && x.CacheWriteInputUsdPerMillion != nil {
+		return *x.CacheWriteInputUsdPerMillion
+	}
+	return 0
+}
+
 // Capabilities of a provider or of one of its models.
 type ProviderCapabilities struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -235,7 +346,7 @@ type ProviderCapabilities struct {
 
 func (x *ProviderCapabilities) Reset() {
 	*x = ProviderCapabilities{}
-	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -247,7 +358,7 @@ func (x *ProviderCapabilities) String() string {
 func (*ProviderCapabilities) ProtoMessage() {}
 
 func (x *ProviderCapabilities) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -260,7 +371,7 @@ func (x *ProviderCapabilities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProviderCapabilities.ProtoReflect.Descriptor instead.
 func (*ProviderCapabilities) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{2}
+	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ProviderCapabilities) GetTools() bool {
@@ -309,13 +420,16 @@ type ProviderDescriptor struct {
 	Scripted bool `protobuf:"varint,3,opt,name=scripted,proto3" json:"scripted,omitempty"`
 	// Names of the models that the provider serves. If empty, it accepts any name.
 	UpstreamNames []string `protobuf:"bytes,4,rep,name=upstream_names,json=upstreamNames,proto3" json:"upstream_names,omitempty"`
+	// Vendor whose list prices apply to the models of this provider: `openai`, `anthropic`. Empty if
+	// the provider is another server: then its models have no built-in prices.
+	PriceList     string `protobuf:"bytes,5,opt,name=price_list,json=priceList,proto3" json:"price_list,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ProviderDescriptor) Reset() {
 	*x = ProviderDescriptor{}
-	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -327,7 +441,7 @@ func (x *ProviderDescriptor) String() string {
 func (*ProviderDescriptor) ProtoMessage() {}
 
 func (x *ProviderDescriptor) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -340,7 +454,7 @@ func (x *ProviderDescriptor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProviderDescriptor.ProtoReflect.Descriptor instead.
 func (*ProviderDescriptor) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{3}
+	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ProviderDescriptor) GetName() string {
@@ -371,6 +485,13 @@ func (x *ProviderDescriptor) GetUpstreamNames() []string {
 	return nil
 }
 
+func (x *ProviderDescriptor) GetPriceList() string {
+	if x != nil {
+		return x.PriceList
+	}
+	return ""
+}
+
 // The models and providers that the runtimes announce. The catalog remains available after the
 // runtimes have stopped.
 type ModelCatalog struct {
@@ -389,7 +510,7 @@ type ModelCatalog struct {
 
 func (x *ModelCatalog) Reset() {
 	*x = ModelCatalog{}
-	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -401,7 +522,7 @@ func (x *ModelCatalog) String() string {
 func (*ModelCatalog) ProtoMessage() {}
 
 func (x *ModelCatalog) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -414,7 +535,7 @@ func (x *ModelCatalog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCatalog.ProtoReflect.Descriptor instead.
 func (*ModelCatalog) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{4}
+	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ModelCatalog) GetModels() []*ModelSpec {
@@ -461,12 +582,23 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"modalities\x12)\n" +
 	"\x10knowledge_cutoff\x18\a \x01(\tR\x0fknowledgeCutoff\x121\n" +
 	"\apricing\x18\b \x01(\v2\x17.reeve.agent.v1.PricingR\apricing\x12H\n" +
-	"\fcapabilities\x18\t \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\"\xcb\x02\n" +
+	"\fcapabilities\x18\t \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\"\xc1\x03\n" +
 	"\aPricing\x121\n" +
 	"\x15input_usd_per_million\x18\x01 \x01(\x01R\x12inputUsdPerMillion\x123\n" +
 	"\x16output_usd_per_million\x18\x02 \x01(\x01R\x13outputUsdPerMillion\x12C\n" +
 	"\x1ccached_input_usd_per_million\x18\x03 \x01(\x01H\x00R\x18cachedInputUsdPerMillion\x88\x01\x01\x12L\n" +
-	"!cache_write_input_usd_per_million\x18\x04 \x01(\x01H\x01R\x1ccacheWriteInputUsdPerMillion\x88\x01\x01B\x1f\n" +
+	"!cache_write_input_usd_per_million\x18\x04 \x01(\x01H\x01R\x1ccacheWriteInputUsdPerMillion\x88\x01\x01\x12G\n" +
+	"\rlong_requests\x18\x05 \x03(\v2\".reeve.agent.v1.LongRequestPricingR\flongRequests\x12\x16\n" +
+	"\x06source\x18\x06 \x01(\tR\x06source\x12\x13\n" +
+	"\x05as_of\x18\a \x01(\tR\x04asOfB\x1f\n" +
+	"\x1d_cached_input_usd_per_millionB$\n" +
+	"\"_cache_write_input_usd_per_million\"\x84\x03\n" +
+	"\x12LongRequestPricing\x12,\n" +
+	"\x12above_input_tokens\x18\x01 \x01(\rR\x10aboveInputTokens\x121\n" +
+	"\x15input_usd_per_million\x18\x02 \x01(\x01R\x12inputUsdPerMillion\x123\n" +
+	"\x16output_usd_per_million\x18\x03 \x01(\x01R\x13outputUsdPerMillion\x12C\n" +
+	"\x1ccached_input_usd_per_million\x18\x04 \x01(\x01H\x00R\x18cachedInputUsdPerMillion\x88\x01\x01\x12L\n" +
+	"!cache_write_input_usd_per_million\x18\x05 \x01(\x01H\x01R\x1ccacheWriteInputUsdPerMillion\x88\x01\x01B\x1f\n" +
 	"\x1d_cached_input_usd_per_millionB$\n" +
 	"\"_cache_write_input_usd_per_million\"\xd6\x01\n" +
 	"\x14ProviderCapabilities\x12\x14\n" +
@@ -475,12 +607,14 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\treasoning\x18\x03 \x01(\bR\treasoning\x12%\n" +
 	"\vtemperature\x18\x04 \x01(\bH\x00R\vtemperature\x88\x01\x01\x12#\n" +
 	"\rcounts_tokens\x18\x06 \x01(\bR\fcountsTokensB\x0e\n" +
-	"\f_temperature\"\xb5\x01\n" +
+	"\f_temperature\"\xd4\x01\n" +
 	"\x12ProviderDescriptor\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x12\x1a\n" +
 	"\bscripted\x18\x03 \x01(\bR\bscripted\x12%\n" +
-	"\x0eupstream_names\x18\x04 \x03(\tR\rupstreamNames\"\xe8\x01\n" +
+	"\x0eupstream_names\x18\x04 \x03(\tR\rupstreamNames\x12\x1d\n" +
+	"\n" +
+	"price_list\x18\x05 \x01(\tR\tpriceList\"\xe8\x01\n" +
 	"\fModelCatalog\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
 	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12.\n" +
@@ -500,29 +634,31 @@ func file_reeve_agent_v1_model_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_model_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_model_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_reeve_agent_v1_model_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_reeve_agent_v1_model_spec_proto_goTypes = []any{
 	(*ModelSpec)(nil),            // 0: reeve.agent.v1.ModelSpec
 	(*Pricing)(nil),              // 1: reeve.agent.v1.Pricing
-	(*ProviderCapabilities)(nil), // 2: reeve.agent.v1.ProviderCapabilities
-	(*ProviderDescriptor)(nil),   // 3: reeve.agent.v1.ProviderDescriptor
-	(*ModelCatalog)(nil),         // 4: reeve.agent.v1.ModelCatalog
-	(*Limits)(nil),               // 5: reeve.agent.v1.Limits
-	(*RetryPolicy)(nil),          // 6: reeve.agent.v1.RetryPolicy
+	(*LongRequestPricing)(nil),   // 2: reeve.agent.v1.LongRequestPricing
+	(*ProviderCapabilities)(nil), // 3: reeve.agent.v1.ProviderCapabilities
+	(*ProviderDescriptor)(nil),   // 4: reeve.agent.v1.ProviderDescriptor
+	(*ModelCatalog)(nil),         // 5: reeve.agent.v1.ModelCatalog
+	(*Limits)(nil),               // 6: reeve.agent.v1.Limits
+	(*RetryPolicy)(nil),          // 7: reeve.agent.v1.RetryPolicy
 }
 var file_reeve_agent_v1_model_spec_proto_depIdxs = []int32{
 	1, // 0: reeve.agent.v1.ModelSpec.pricing:type_name -> reeve.agent.v1.Pricing
-	2, // 1: reeve.agent.v1.ModelSpec.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	2, // 2: reeve.agent.v1.ProviderDescriptor.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	0, // 3: reeve.agent.v1.ModelCatalog.models:type_name -> reeve.agent.v1.ModelSpec
-	3, // 4: reeve.agent.v1.ModelCatalog.providers:type_name -> reeve.agent.v1.ProviderDescriptor
-	5, // 5: reeve.agent.v1.ModelCatalog.maxima:type_name -> reeve.agent.v1.Limits
-	6, // 6: reeve.agent.v1.ModelCatalog.retry:type_name -> reeve.agent.v1.RetryPolicy
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	3, // 1: reeve.agent.v1.ModelSpec.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	2, // 2: reeve.agent.v1.Pricing.long_requests:type_name -> reeve.agent.v1.LongRequestPricing
+	3, // 3: reeve.agent.v1.ProviderDescriptor.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	0, // 4: reeve.agent.v1.ModelCatalog.models:type_name -> reeve.agent.v1.ModelSpec
+	4, // 5: reeve.agent.v1.ModelCatalog.providers:type_name -> reeve.agent.v1.ProviderDescriptor
+	6, // 6: reeve.agent.v1.ModelCatalog.maxima:type_name -> reeve.agent.v1.Limits
+	7, // 7: reeve.agent.v1.ModelCatalog.retry:type_name -> reeve.agent.v1.RetryPolicy
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_model_spec_proto_init() }
@@ -533,13 +669,14 @@ func file_reeve_agent_v1_model_spec_proto_init() {
 	file_reeve_agent_v1_agent_spec_proto_init()
 	file_reeve_agent_v1_model_spec_proto_msgTypes[1].OneofWrappers = []any{}
 	file_reeve_agent_v1_model_spec_proto_msgTypes[2].OneofWrappers = []any{}
+	file_reeve_agent_v1_model_spec_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_model_spec_proto_rawDesc), len(file_reeve_agent_v1_model_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -30,16 +30,36 @@ class ModelSpec(_message.Message):
     def __init__(self, id: _Optional[str] = ..., provider: _Optional[str] = ..., upstream_name: _Optional[str] = ..., context_window: _Optional[int] = ..., max_output_tokens: _Optional[int] = ..., modalities: _Optional[_Iterable[str]] = ..., knowledge_cutoff: _Optional[str] = ..., pricing: _Optional[_Union[Pricing, _Mapping]] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ...) -> None: ...
 
 class Pricing(_message.Message):
-    __slots__ = ("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million", "cache_write_input_usd_per_million")
+    __slots__ = ("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million", "cache_write_input_usd_per_million", "long_requests", "source", "as_of")
     INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
     CACHED_INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
     CACHE_WRITE_INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
+    LONG_REQUESTS_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    AS_OF_FIELD_NUMBER: _ClassVar[int]
     input_usd_per_million: float
     output_usd_per_million: float
     cached_input_usd_per_million: float
     cache_write_input_usd_per_million: float
-    def __init__(self, input_usd_per_million: _Optional[float] = ..., output_usd_per_million: _Optional[float] = ..., cached_input_usd_per_million: _Optional[float] = ..., cache_write_input_usd_per_million: _Optional[float] = ...) -> None: ...
+    long_requests: _containers.RepeatedCompositeFieldContainer[LongRequestPricing]
+    source: str
+    as_of: str
+    def __init__(self, input_usd_per_million: _Optional[float] = ..., output_usd_per_million: _Optional[float] = ..., cached_input_usd_per_million: _Optional[float] = ..., cache_write_input_usd_per_million: _Optional[float] = ..., long_requests: _Optional[_Iterable[_Union[LongRequestPricing, _Mapping]]] = ..., source: _Optional[str] = ..., as_of: _Optional[str] = ...) -> None: ...
+
+class LongRequestPricing(_message.Message):
+    __slots__ = ("above_input_tokens", "input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million", "cache_write_input_usd_per_million")
+    ABOVE_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
+    CACHED_INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
+    CACHE_WRITE_INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
+    above_input_tokens: int
+    input_usd_per_million: float
+    output_usd_per_million: float
+    cached_input_usd_per_million: float
+    cache_write_input_usd_per_million: float
+    def __init__(self, above_input_tokens: _Optional[int] = ..., input_usd_per_million: _Optional[float] = ..., output_usd_per_million: _Optional[float] = ..., cached_input_usd_per_million: _Optional[float] = ..., cache_write_input_usd_per_million: _Optional[float] = ...) -> None: ...
 
 class ProviderCapabilities(_message.Message):
     __slots__ = ("tools", "parallel_tool_calls", "reasoning", "temperature", "counts_tokens")
@@ -56,16 +76,18 @@ class ProviderCapabilities(_message.Message):
     def __init__(self, tools: _Optional[bool] = ..., parallel_tool_calls: _Optional[bool] = ..., reasoning: _Optional[bool] = ..., temperature: _Optional[bool] = ..., counts_tokens: _Optional[bool] = ...) -> None: ...
 
 class ProviderDescriptor(_message.Message):
-    __slots__ = ("name", "capabilities", "scripted", "upstream_names")
+    __slots__ = ("name", "capabilities", "scripted", "upstream_names", "price_list")
     NAME_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     SCRIPTED_FIELD_NUMBER: _ClassVar[int]
     UPSTREAM_NAMES_FIELD_NUMBER: _ClassVar[int]
+    PRICE_LIST_FIELD_NUMBER: _ClassVar[int]
     name: str
     capabilities: ProviderCapabilities
     scripted: bool
     upstream_names: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ...) -> None: ...
+    price_list: str
+    def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ..., price_list: _Optional[str] = ...) -> None: ...
 
 class ModelCatalog(_message.Message):
     __slots__ = ("models", "providers", "maxima", "retry")
