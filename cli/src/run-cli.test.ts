@@ -29,6 +29,7 @@ test.each([
   ["--on-busy without a thread", "run writer hello --on-busy queue"],
   ["an unknown action for a busy thread", "run writer hello --thread t --on-busy panic"],
   ["an invalid sequence", "watch run_1 --after -1"],
+  ["a digest that is none", "approve a --digest abc"],
   ["an invalid server address", "runs --url ftp://x"],
   ["contradictory decisions", "demo --yes --no"],
   ["a demo without a person or a decision", "demo"],

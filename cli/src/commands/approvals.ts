@@ -73,7 +73,11 @@ function decideCommand(context: Context, verb: "approve" | "reject"): Command {
         ? "reason for the approval"
         : "reason for the rejection, which the model sees",
     );
-  command.option("--digest <digest>", "call digest of the approval; refused if it has another one");
+  command.option(
+    "--digest <digest>",
+    "call digest of the approval; refused if it has another one",
+    parseDigest,
+  );
   if (verb === "approve") {
     command.option(
       "--args <json>",
@@ -102,6 +106,13 @@ function decideCommand(context: Context, verb: "approve" | "reject"): Command {
       await reeve.decide(decision, context);
       context.terminal.out(`${approvalId} ${approved ? "approved" : "rejected"}\n`);
     }),
+  );
+}
+
+function parseDigest(text: string): string {
+  if (/^[0-9a-f]{64}$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    "Use the 64 hex digits that `approvals --json` shows as callDigest.",
   );
 }
 
