@@ -8,7 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { packNpm, npmPackages } from "./release/pack-npm.ts";
-import { packStep, run } from "./release/pack-step.ts";
+import { missingProgram, packStep, run } from "./release/pack-step.ts";
 import { releaseVersion } from "./release/release-version.ts";
 import { sdkSteps } from "./release/sdk-steps.ts";
 
@@ -36,11 +36,22 @@ for (const name of npmPackages.filter((each) => chosen.includes(each))) {
   console.log(`packed ${archive}`);
   publications.push(() => run(["npm", "publish", "--access", "public", archive], root));
 }
+const leftOut: string[] = [];
 for (const step of sdkSteps.filter(({ name }) => chosen.includes(name))) {
-  for (const archive of packStep(root, step, output)) console.log(`packed ${archive}`);
+  try {
+    for (const archive of packStep(root, step, output)) console.log(`packed ${archive}`);
+  } catch (error) {
+    const program = missingProgram(error);
+    if (program === undefined) throw error;
+    leftOut.push(`${step.name} (${program} cannot be started)`);
+  }
   for (const command of step.publish(version)) {
     publications.push(() => run(command, join(root, step.folder)));
   }
 }
-if (values.publish) for (const publish of publications) publish();
+if (leftOut.length > 0) {
+  console.error(`nothing is published; left out: ${leftOut.join(", ")}`);
+  console.error("install these programs, or name the packages to pack: npm run release -- NAME …");
+  process.exitCode = 1;
+} else if (values.publish) for (const publish of publications) publish();
 else console.log(`version ${version}; nothing is published without --publish`);

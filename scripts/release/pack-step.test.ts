@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { packStep } from "./pack-step.ts";
+import { missingProgram, packStep, run } from "./pack-step.ts";
 
 test("a release contains no archive of an earlier one", () => {
   const root = mkdtempSync(join(tmpdir(), "reeve-pack-"));
@@ -20,4 +20,16 @@ test("a release contains no archive of an earlier one", () => {
   expect(readdirSync(output)).toEqual(["client-0.2.0.whl"]);
   // What publishes the client takes all archives of this folder.
   expect(readdirSync(join(root, "sdk/dist"))).toEqual(["client-0.2.0.whl"]);
+});
+
+test("a program that is not installed is named, and other errors are not mistaken for that", () => {
+  const failureOf = (...command: readonly string[]) => {
+    try {
+      return run(command, tmpdir());
+    } catch (error) {
+      return missingProgram(error);
+    }
+  };
+  expect(failureOf("reeve-no-such-program", "pack")).toBe("reeve-no-such-program");
+  expect(failureOf("false")).toBeUndefined();
 });

@@ -21,6 +21,13 @@ export function packStep(
   });
 }
 
+/** Returns the program that could not be started, if that is the error of `run`: it is not installed, or not for this user. */
+export function missingProgram(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error) || !("path" in error)) return undefined;
+  const isMissing = error.code === "ENOENT" || error.code === "EACCES";
+  return isMissing && typeof error.path === "string" ? error.path : undefined;
+}
+
 /** Runs a command, whose output is shown. Throws if it fails. */
 export function run([program = "", ...args]: readonly string[], cwd: string): void {
   execFileSync(program, args, { cwd, stdio: ["ignore", "inherit", "inherit"] });
