@@ -56,7 +56,10 @@ export async function runOfTurn(
 ): Promise<TurnRun> {
   const existing = await existingRun(log, key, turn, signal);
   if (existing !== undefined) return existing;
-  if (openTurn(await readThread(threads, key, signal), turn.runId) === undefined) {
+  const head = await readThread(threads, key, signal);
+  // The turn was queued after this position, so a thread that ends before it is an older state, and says nothing of the turn.
+  if (head.sequence <= (turn.before?.sequence ?? 0)) throw contradicted(key, turn);
+  if (openTurn(head, turn.runId) === undefined) {
     // Since the first read of its log, the run was written and has ended. A deletion ends the turn before it removes the log.
     return (await existingRun(log, key, turn, signal)) ?? { kind: "deleted" };
   }
@@ -64,7 +67,10 @@ export async function runOfTurn(
   return await writeRunOfTurn({ log }, key, { turn, created }, signal);
 }
 
-/** As `runOfTurn`, for a run that is probably missing, and is made from `created`: appends before it reads. */
+/**
+ * As `runOfTurn`, for a run that is probably missing, and is made from `created`: appends before it reads. Throws a Failure of
+ * kind `unavailable` when the log has a run that cannot be read yet: only what was read may decide that the turn lost its run.
+ */
 export async function writeRunOfTurn(
   { log }: Pick<ThreadPorts, "log">,
   key: ThreadKey,
@@ -85,7 +91,15 @@ export async function writeRunOfTurn(
     signal,
   );
   if (outcome.kind === "appended") return await turnRunOf(key, turn, [created], signal);
-  return (await existingRun(log, key, turn, signal)) ?? { kind: "other" };
+  const existing = await existingRun(log, key, turn, signal);
+  if (existing === undefined) throw contradicted(key, turn);
+  return existing;
+}
+
+/** Two answers of the store contradict each other: one of the servers that gave them was cut off from the others. */
+function contradicted({ thread }: ThreadKey, { runId }: OpenTurn): Failure {
+  const message = `the store does not show the run ${runId} of thread ${thread} yet; try again in a few seconds`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }
 
 /** Returns the run with the id of a turn, or undefined if there is none. */
