@@ -1,3 +1,4 @@
+import { Failure } from "@reeve/platform/failure";
 import type { TailReader } from "../log/port.ts";
 import type { Row, Table } from "../table/port.ts";
 import type { DroppedRows } from "./port.ts";
@@ -25,22 +26,41 @@ export async function dropOrphan<Key, Record>(
   return await projection.rows.deleteVersion(row.key, row.revision, signal);
 }
 
-/** Completes the deletion of all rows whose log does not exist. */
+/**
+ * Completes the deletion of all rows whose log does not exist. A row of which the store does not say whether it has a log counts
+ * as failed and stays.
+ */
 export async function dropOrphans<Key, Record>(
   projection: RowsOfLogs<Key, Record>,
   signal: AbortSignal,
 ): Promise<DroppedRows> {
-  const { rows, complete } = projection;
   let dropped = 0;
   let failed = 0;
-  for await (const change of rows.watch("", signal)) {
+  for await (const change of projection.rows.watch("", signal)) {
     if (change.kind === "current") break;
-    if (change.kind !== "written" || !(await isOrphan(projection, change.row, signal))) continue;
-    const { key, revision } = change.row;
-    if (complete !== undefined && !(await complete(change.row, signal))) failed++;
-    else if (await rows.deleteVersion(key, revision, signal)) dropped++;
+    if (change.kind !== "written") continue;
+    const outcome = await completeRow(projection, change.row, signal);
+    if (outcome === "dropped") dropped++;
+    if (outcome === "failed") failed++;
   }
   return { dropped, failed };
+}
+
+async function completeRow<Key, Record>(
+  projection: RowsOfLogs<Key, Record>,
+  row: Row<Record>,
+  signal: AbortSignal,
+): Promise<"kept" | "dropped" | "failed"> {
+  const { rows, complete } = projection;
+  try {
+    if (!(await isOrphan(projection, row, signal))) return "kept";
+    if (complete !== undefined && !(await complete(row, signal))) return "failed";
+    return (await rows.deleteVersion(row.key, row.revision, signal)) ? "dropped" : "kept";
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Failure && error.kind === "unavailable") return "failed";
+    throw error;
+  }
 }
 
 async function isOrphan<Key, Record>(
