@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import type { ObjectStore } from "@nats-io/obj";
+import { Objm } from "@nats-io/obj";
 import { openObjects } from "../src/objects/nats.ts";
-import { openBytes } from "../src/objects/nats-bytes.ts";
+import { NatsBytes, openBytes } from "../src/objects/nats-bytes.ts";
 import type { Objects } from "../src/objects/port.ts";
 import { chunks, maxBytes, textOf } from "./support/artifact-contract.ts";
 import type { NatsUnderTest } from "./nats-under-test.ts";
@@ -61,6 +63,21 @@ test("a clean-up removes the bytes of a dead writer, but no object with a name",
   await objects.cleanUp(0, signal);
   expect(await orphan()).toBeNull();
   expect(await objects.read(name, signal)).toBeDefined();
+});
+
+test("a clean-up removes nothing when the list of names lacks the last ones", async () => {
+  const { signal } = new AbortController();
+  const { connection } = server.nats;
+  const { name } = await objects.write("acme/w", chunks("in use"), signal);
+  const store = await new Objm(jetstream(connection)).open("test");
+  const stale = new Proxy(store, {
+    get: (target, method: keyof ObjectStore) =>
+      method === "list" ? () => Promise.resolve([]) : target[method].bind(target),
+  });
+  const cleanUp = new NatsBytes(connection, "test", stale).cleanUp(0, signal);
+  await expect(cleanUp).rejects.toMatchObject({ kind: "unavailable" });
+  const content = await objects.read(name, signal);
+  expect(content && (await textOf(content))).toBe("in use");
 });
 
 /** The bytes of one chunk of an object. */

@@ -5,6 +5,7 @@ import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { ensureBucket, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { retryRead } from "../table/retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
@@ -166,9 +167,20 @@ export class NatsBytes {
     return readChunks({ connection: this.#connection, bucket: this.#bucket }, info, signal);
   }
 
-  /** Waits until a majority of the servers has agreed on everything before this call. */
-  async settle(): Promise<void> {
-    await settleStream(requestClientOf(this.#connection), `OBJ_${this.#bucket}`);
+  /**
+   * Waits until a majority of the servers has agreed on everything before this call; repeats it while the store is unavailable.
+   * Does nothing if one server has everything.
+   */
+  async settle(signal: AbortSignal): Promise<void> {
+    const settleOnce = async () => {
+      if (!(await this.isReplicated())) return;
+      await settleStream(requestClientOf(this.#connection), `OBJ_${this.#bucket}`);
+    };
+    await retryRead(this.#connection, settleOnce, signal);
+  }
+
+  async isReplicated(): Promise<boolean> {
+    return (await callStore(() => this.#objects.status())).replicas > 1;
   }
 
   /** Removes an object, complete or not, with all messages of its name. */
@@ -181,15 +193,25 @@ export class NatsBytes {
     await removeSubject(this.#connection, stream, this.#subjectOf(name));
   }
 
-  /** Removes bytes without a name that were written more than `olderThanMs` ago. */
+  /**
+   * Removes bytes without a name that were written more than `olderThanMs` ago. Throws a Failure of kind `unavailable`, and removes
+   * nothing, when the names come from a server that lacks some.
+   */
   async cleanUp(olderThanMs: number, signal: AbortSignal): Promise<void> {
     const { streams } = await callStore(() => openJetStreamManager(this.#connection));
     const stream = `OBJ_${this.#bucket}`;
     const all = `$O.${this.#bucket}.C.>`;
+    await this.settle(signal);
     // List the chunks before the names: chunks whose name is written meanwhile are then not taken for orphans.
     const info = await callStore(() => streams.info(stream, { subjects_filter: all }));
     const chunks = Object.keys(info.state.subjects ?? {});
-    const named = new Set((await this.list()).map(({ nuid }) => `$O.${this.#bucket}.C.${nuid}`));
+    const lastBefore = await this.#lastNaming();
+    const listed = await callStore(() => this.#objects.list());
+    const newest = Math.max(0, ...listed.map(({ revision }) => revision));
+    // The last name may have been removed since.
+    if (newest < lastBefore && newest < (await this.#lastNaming())) throw storeUnavailable();
+    const kept = listed.filter(({ deleted }) => !deleted);
+    const named = new Set(kept.map(({ nuid }) => `$O.${this.#bucket}.C.${nuid}`));
     for (const subject of chunks.filter((each) => !named.has(each))) {
       signal.throwIfAborted();
       const last = await callStore(() => streams.getMessage(stream, { last_by_subj: subject }));
@@ -202,6 +224,14 @@ export class NatsBytes {
   async list(): Promise<readonly ObjectInfo[]> {
     const found = await callStore(() => this.#objects.list());
     return found.filter(({ deleted }) => !deleted);
+  }
+
+  /** Returns the revision of the name that was written last, as the leader knows it; 0 if there is none. */
+  async #lastNaming(): Promise<number> {
+    const { streams } = await callStore(() => openJetStreamManager(this.#connection));
+    const query = { last_by_subj: `$O.${this.#bucket}.M.>` };
+    const last = await callStore(() => streams.getMessage(`OBJ_${this.#bucket}`, query));
+    return last?.seq ?? 0;
   }
 
   #subjectOf(name: string): string {

@@ -20,7 +20,7 @@ export async function openObjects(
       const found = await bytes.read(name, signal);
       if (found !== undefined) return found;
       // A leader that was cut off lacks what others stored since. Files that count as lost are lost for good.
-      await bytes.settle();
+      await bytes.settle(signal);
       return await bytes.read(name, signal);
     },
     async remove(name, signal) {
