@@ -5,6 +5,9 @@ import { ReadableStream } from "node:stream/web";
 import { Failure } from "@reeve/platform/failure";
 import { expect, test } from "vitest";
 import { confirmAbsence } from "../src/log/confirm-absence.ts";
+import { ArtifactSchema } from "@reeve/contracts/artifact";
+import { bucketOf } from "@reeve/contracts/channel";
+import { openArtifactStore } from "../src/objects/nats-artifact-store.ts";
 import { openRunLog } from "../src/log/open.ts";
 import { openObjects } from "../src/objects/nats.ts";
 import type { Objects } from "../src/objects/port.ts";
@@ -33,10 +36,17 @@ async function startCluster() {
 
 /** Stores an object as soon as a majority has a leader. Returns its name. */
 async function writtenBy(objects: Objects): Promise<string> {
+  return await untilAvailable(async () => {
+    const content = ReadableStream.from([Buffer.from("files")]);
+    return (await objects.write("acme/ws", content, never)).name;
+  });
+}
+
+/** Performs an operation until the store is available. */
+async function untilAvailable<Result>(operation: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
-      const content = ReadableStream.from([Buffer.from("files")]);
-      return (await objects.write("acme/ws", content, never)).name;
+      return await operation();
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
     }
@@ -94,6 +104,35 @@ test.skipIf(reason !== "")(
     await cluster.whole(stream);
     expect(await cutOff.read(name, never)).toBeDefined();
     expect(await cutOff.read("acme/missing", never)).toBeUndefined();
+  },
+);
+
+// Requirement: DUR-4
+test.skipIf(reason !== "")(
+  `an artifact that was stored is found by a server that was cut off, once it has it${reason}`,
+  async () => {
+    await using bench = await startCluster();
+    const { cluster, routes } = bench;
+    await provisionBuckets(bench.nats, never);
+    const stream = `KV_${bucketOf(ArtifactSchema).name}`;
+    await cluster.whole(stream);
+    const leader = await cluster.leaderOf(stream);
+    const other = cluster.servers.find(({ name }) => name !== leader)?.name ?? "";
+    const options = { maxBytes: 1_000 };
+    const cutOff = await openArtifactStore(await cluster.connect(leader), options);
+    const artifacts = await openArtifactStore(await cluster.connect(other), options);
+    const draft = { name: "a.txt", mediaType: "text/plain", runId: "run_1", idempotencyKey: "a" };
+    const store = () => {
+      const content = ReadableStream.from([Buffer.from("text")]);
+      return artifacts.put("acme", draft, content, never);
+    };
+
+    routes.isolate(leader);
+    const { artifactId } = await untilAvailable(store);
+    const found = untilAvailable(() => cutOff.getStored("acme", artifactId, never));
+    routes.heal(leader);
+    expect(await found).toMatchObject({ artifactId });
+    expect(await cutOff.get("acme", artifactId, never)).toMatchObject({ artifactId });
   },
 );
 

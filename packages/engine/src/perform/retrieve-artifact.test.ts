@@ -93,6 +93,20 @@ describe("a stored result", () => {
   });
 });
 
+// Requirement: DUR-4
+test("a result of the run that a server does not have yet is waited for", async () => {
+  const { artifacts, artifactId, state } = await storeResult();
+  const behind = {
+    get: () => Promise.resolve(undefined),
+    getStored: artifacts.getStored.bind(artifacts),
+    read: artifacts.read.bind(artifacts),
+  };
+  const knowing = { ...state, offloaded: new Set([artifactId]) };
+  const args = { artifact_id: artifactId };
+  const read = await retrieveArtifact(knowing, args, { artifacts: behind }, never);
+  expect(read).toMatchObject({ isError: false });
+});
+
 describe("an artifact of another run", () => {
   test("cannot be read", async () => {
     const { artifacts, artifactId, state } = await storeResult("run_other");

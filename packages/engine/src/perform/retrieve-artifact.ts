@@ -18,7 +18,7 @@ export async function retrieveArtifact(
   const artifactId = typeof args["artifact_id"] === "string" ? args["artifact_id"] : "";
   const tenant = state.head.created?.tenant ?? "";
   const artifact = /^art_[a-z0-9]{16,64}$/.test(artifactId)
-    ? await artifacts.get(tenant, artifactId, signal)
+    ? await find(state, tenant, artifactId, artifacts, signal)
     : undefined;
   if (artifact === undefined || !isOfRun(state, artifact)) {
     const known = [...state.offloaded].join(", ");
@@ -43,10 +43,27 @@ export async function retrieveArtifact(
   return { content: `${text}\n${note}`, isError: false };
 }
 
+/** Returns an artifact. One of which the run knows was stored, so that a server that lacks it is behind. */
+function find(
+  state: RunState,
+  tenant: string,
+  artifactId: string,
+  artifacts: RunPorts["artifacts"],
+  signal: AbortSignal,
+): Promise<Artifact | undefined> {
+  return isKnown(state, artifactId)
+    ? artifacts.getStored(tenant, artifactId, signal)
+    : artifacts.get(tenant, artifactId, signal);
+}
+
+function isKnown({ head: { created }, offloaded }: RunState, artifactId: string): boolean {
+  const isGiven = created?.files.some((file) => file.artifactId === artifactId) === true;
+  return isGiven || offloaded.has(artifactId);
+}
+
 /** Whether the run created the artifact or was given it. A model may not read the tenant's other artifacts. */
-function isOfRun({ head: { runId, created }, offloaded }: RunState, artifact: Artifact): boolean {
-  const given = created?.files.some(({ artifactId }) => artifactId === artifact.artifactId);
-  return artifact.runId === runId || given === true || offloaded.has(artifact.artifactId);
+function isOfRun(state: RunState, artifact: Artifact): boolean {
+  return artifact.runId === state.head.runId || isKnown(state, artifact.artifactId);
 }
 
 async function part(

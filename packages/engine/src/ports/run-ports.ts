@@ -28,7 +28,7 @@ export interface RunPorts {
   /** The operator's policy of now. Undefined: none. */
   policy(): Policy | undefined;
   provider(name: string): ModelProvider | undefined;
-  readonly artifacts: Pick<ArtifactStore, "get" | "read">;
+  readonly artifacts: Pick<ArtifactStore, "get" | "getStored" | "read">;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;
   /** The queue of dispatch messages: to dispatch the next run of a thread, and to see whether a run's owner has its message. */

@@ -28,7 +28,15 @@ export interface ArtifactStore {
     signal: AbortSignal,
   ): Promise<Artifact>;
   get(tenant: string, artifactId: string, signal: AbortSignal): Promise<Artifact | undefined>;
-  /** Yields the bytes in chunks. Throws a Failure of kind `not_found` when the artifact does not exist. */
+  /**
+   * As `get`, for an artifact that was stored: a server that does not have it yet gets time to receive it. Undefined: it was
+   * deleted.
+   */
+  getStored(tenant: string, artifactId: string, signal: AbortSignal): Promise<Artifact | undefined>;
+  /**
+   * Yields the bytes in chunks, of an artifact that was stored, as with `getStored`. Throws a Failure of kind `not_found` when the
+   * artifact does not exist.
+   */
   read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** Deletes an artifact. Returns whether it existed. Repeating it completes a deletion that was interrupted. */
   delete(tenant: string, artifactId: string, signal: AbortSignal): Promise<boolean>;

@@ -55,6 +55,14 @@ export class MemoryArtifactStore implements ArtifactStore {
     return file && clone(ArtifactSchema, file.artifact);
   }
 
+  getStored(
+    tenant: string,
+    artifactId: string,
+    signal: AbortSignal,
+  ): Promise<Artifact | undefined> {
+    return this.get(tenant, artifactId, signal);
+  }
+
   async *read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
     const file = this.#files.get(`${tenant}/${artifactId}`);

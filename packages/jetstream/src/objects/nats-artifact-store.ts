@@ -4,6 +4,7 @@ import type { Artifact } from "@reeve/contracts/artifact";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf, objectStoreOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
+import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure } from "@reeve/platform/failure";
 import {
   artifactIdOf,
@@ -23,6 +24,13 @@ import type { Table } from "../table/port.ts";
 
 /** The object store of the bytes. Their descriptions are in a bucket. */
 export const artifactBytesBucket = objectStoreOf(ArtifactSchema);
+
+/** How long a leader that was cut off may answer without what the others have, and a margin. */
+const maxStaleMs = 15_000;
+const missingBackoff = { firstDelayMs: 100, maxDelayMs: 1_000 };
+
+/** What was stored is not there. */
+class Missing extends Error {}
 
 /** Opens the store of artifacts, and creates it if it is missing. A file has at most `maxBytes`. */
 export async function openArtifactStore(
@@ -73,10 +81,20 @@ class NatsArtifactStore implements ArtifactStore {
     return (await this.#descriptions.get(keyOf(tenant, artifactId), signal))?.record;
   }
 
+  async getStored(
+    tenant: string,
+    artifactId: string,
+    signal: AbortSignal,
+  ): Promise<Artifact | undefined> {
+    if (!isArtifactId(artifactId)) return undefined;
+    return await this.#patiently(() => this.get(tenant, artifactId, signal), signal);
+  }
+
   async *read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    const artifact = await this.get(tenant, artifactId, signal);
+    const artifact = await this.getStored(tenant, artifactId, signal);
     if (artifact === undefined) throw artifactNotFound(artifactId);
-    const chunks = await this.#bytes.read(objectName(tenant, artifactId), signal);
+    const name = objectName(tenant, artifactId);
+    const chunks = await this.#patiently(() => this.#bytes.read(name, signal), signal);
     if (chunks === undefined) {
       const message = `the bytes of artifact ${artifactId} are missing from the store`;
       throw new Failure("internal", ErrorReason.INTERNAL, message);
@@ -96,6 +114,29 @@ class NatsArtifactStore implements ArtifactStore {
   async list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]> {
     const rows = await this.#descriptions.list(tenant, signal);
     return rows.map(({ record }) => record).toSorted(byAge);
+  }
+
+  /**
+   * Reads what was stored, and again while it is missing and several servers keep it, for longer than a leader that was cut off
+   * from the others may answer. Returns undefined when it stays missing.
+   */
+  async #patiently<Found>(
+    read: () => Promise<Found | undefined>,
+    signal: AbortSignal,
+  ): Promise<Found | undefined> {
+    const found = await read();
+    if (found !== undefined || !(await this.#bytes.isReplicated())) return found;
+    const readAgain = async () => {
+      const again = await read();
+      if (again === undefined) throw new Missing();
+      return again;
+    };
+    const isRetryable = (error: unknown) => error instanceof Missing;
+    const options = { backoff: missingBackoff, maxElapsedMs: maxStaleMs, isRetryable };
+    return await retry(readAgain, options, signal).catch((error: unknown) => {
+      if (error instanceof Missing) return undefined;
+      throw error;
+    });
   }
 
   /** Returns the bytes that an earlier attempt with the same key stored before it died without a description. */
