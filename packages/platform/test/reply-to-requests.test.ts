@@ -37,11 +37,10 @@ test("a process that may subscribe only after its start answers without a restar
   await using asking = await connect("asking");
   const warnings: string[] = [];
   const reports = { warn: (_: object, message: string) => void warnings.push(message) };
-  const answer = async () => Buffer.from("yes");
   using _ = replyToRequests(
     answering.connection,
     { subject, log: reports as typeof log, retryMs: 50 },
-    answer,
+    async () => Buffer.from("yes"),
   );
   await expect.poll(() => warnings.length, { timeout: 10_000 }).toBe(1);
   expect(warnings[0]).toContain("may not subscribe");

@@ -131,8 +131,11 @@ class NatsArtifactStore implements ArtifactStore {
       if (again === undefined) throw new Missing();
       return again;
     };
-    const isRetryable = (error: unknown) => error instanceof Missing;
-    const options = { backoff: missingBackoff, maxElapsedMs: maxStaleMs, isRetryable };
+    const options = {
+      backoff: missingBackoff,
+      maxElapsedMs: maxStaleMs,
+      isRetryable: (error: unknown) => error instanceof Missing,
+    };
     return await retry(readAgain, options, signal).catch((error: unknown) => {
       if (error instanceof Missing) return undefined;
       throw error;

@@ -17,21 +17,24 @@ async function threeRows(): Promise<MemoryTable<Projection>> {
   return rows;
 }
 
+/** The rows as a projection of logs, which are missing or cannot be read. */
+function projected(rows: MemoryTable<Projection>, last: (key: string) => Promise<typeof missing>) {
+  return { rows, logs: { last }, logOf: ({ key }: { readonly key: string }) => key };
+}
+
 const keysOf = async (rows: MemoryTable<Projection>) =>
   (await rows.list("", never)).map(({ key }) => key);
 
 test("a row whose log is unknown stays, and does not keep the others from being dropped", async () => {
   const rows = await threeRows();
-  const last = (key: string) =>
-    key === "b" ? Promise.reject(storeUnavailable()) : Promise.resolve(missing);
-  const projection = { rows, logs: { last }, logOf: ({ key }: { readonly key: string }) => key };
+  const projection = projected(rows, (key) =>
+    key === "b" ? Promise.reject(storeUnavailable()) : Promise.resolve(missing),
+  );
   expect(await dropOrphans(projection, never)).toEqual({ dropped: 2, failed: 1 });
   expect(await keysOf(rows)).toEqual(["b"]);
 });
 
 test("an error that is no doubt ends the comparison", async () => {
-  const rows = await threeRows();
-  const last = () => Promise.reject(new Error("a defect"));
-  const projection = { rows, logs: { last }, logOf: ({ key }: { readonly key: string }) => key };
+  const projection = projected(await threeRows(), () => Promise.reject(new Error("a defect")));
   await expect(dropOrphans(projection, never)).rejects.toThrow("a defect");
 });
