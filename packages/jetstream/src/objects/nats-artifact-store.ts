@@ -87,14 +87,14 @@ class NatsArtifactStore implements ArtifactStore {
     signal: AbortSignal,
   ): Promise<Artifact | undefined> {
     if (!isArtifactId(artifactId)) return undefined;
-    return await this.#patiently(() => this.get(tenant, artifactId, signal), signal);
+    return await this.#readStored(() => this.get(tenant, artifactId, signal), signal);
   }
 
   async *read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const artifact = await this.getStored(tenant, artifactId, signal);
     if (artifact === undefined) throw artifactNotFound(artifactId);
     const name = objectName(tenant, artifactId);
-    const chunks = await this.#patiently(() => this.#bytes.read(name, signal), signal);
+    const chunks = await this.#readStored(() => this.#bytes.read(name, signal), signal);
     if (chunks === undefined) {
       const message = `the bytes of artifact ${artifactId} are missing from the store`;
       throw new Failure("internal", ErrorReason.INTERNAL, message);
@@ -120,7 +120,7 @@ class NatsArtifactStore implements ArtifactStore {
    * Reads what was stored, and again while it is missing and several servers keep it, for longer than a leader that was cut off
    * from the others may answer. Returns undefined when it stays missing.
    */
-  async #patiently<Found>(
+  async #readStored<Found>(
     read: () => Promise<Found | undefined>,
     signal: AbortSignal,
   ): Promise<Found | undefined> {
