@@ -7,6 +7,7 @@ const unit = [
   "packages/*/src/**/*.test.ts",
   "services/*/src/**/*.test.ts",
   "cli/src/**/*.test.ts",
+  "console/src/**/*.test.ts",
   "sdk/typescript/src/**/*.test.ts",
   "test/unit/**/*.test.ts",
   "scripts/**/*.test.ts",

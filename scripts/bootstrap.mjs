@@ -25,6 +25,7 @@ const commands = {
   chaos: ["test/chaos/main.ts"],
   cluster: ["test/chaos/main.ts", "--cluster"],
   check: ["scripts/check.ts"],
+  "console:build": ["scripts/build-console.ts"],
   gen: ["scripts/generate.ts"],
   requirements: ["scripts/requirements.ts"],
   "sdk:gen": ["scripts/generate-sdks.ts"],
@@ -33,7 +34,15 @@ const commands = {
   "test:system": ["node_modules/vitest/vitest.mjs", "run", "--project", "!unit"],
 };
 /** Commands that start no servers or sandboxes, and so need nothing but Node and the npm packages. */
-const packagesOnly = new Set(["check", "gen", "release", "requirements", "sdk:gen", "test:unit"]);
+const packagesOnly = new Set([
+  "check",
+  "console:build",
+  "gen",
+  "release",
+  "requirements",
+  "sdk:gen",
+  "test:unit",
+]);
 /** Commands that the user runs in their own folder. */
 const userCommands = new Set(["demo", "start"]);
 const isInteractive = process.stdin.isTTY && process.stdout.isTTY;

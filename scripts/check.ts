@@ -7,7 +7,7 @@ interface Check {
   readonly command: string;
 }
 
-const sources = "packages services cli sdk/typescript/src test bench scripts";
+const sources = "packages services cli console sdk/typescript/src test bench scripts";
 
 /** The explorations of the ownership protocol and of altered logs take half of the unit tests' time. `npm test` runs them. */
 const explorations = ["test/unit/protocol/**", "packages/engine/src/verify/verify-run-log.test.ts"];
@@ -27,7 +27,7 @@ const lanes: readonly (readonly Check[])[] = [
       command: "oxfmt --check . && buf format -d --exit-code --path proto/reeve",
     },
     { name: "lockfile", command: "npm ci --dry-run --ignore-scripts --offline" },
-    { name: "types", command: "tsc --noEmit" },
+    { name: "types", command: "tsc --noEmit && tsc --noEmit --project console" },
     { name: "lint", command: `oxlint --type-aware ${sources}` },
     {
       name: "contracts",

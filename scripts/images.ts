@@ -4,6 +4,7 @@
  * bases and the npm registry. Skips images that are up to date, unless `--force` is given. Writes the bill of materials of
  * their npm packages to `.images/sbom.cdx.json`. REEVE_IMAGE_PREFIX replaces `reeve` in all names.
  */
+import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -62,6 +63,7 @@ function buildFromThisMachine(): void {
 
 function buildFromPublicBases(): void {
   const inputs = fingerprint(root);
+  execFileSync(process.execPath, [join(root, "scripts/build-console.ts")], { stdio: "inherit" });
   buildImage(imageNames.toolhostBase, {
     context: root,
     file: "deploy/images/toolhost-base.Dockerfile",

@@ -29,6 +29,8 @@ const { values: options, positionals: filters } = parseArgs({
 });
 if (options.nightly) process.env["REEVE_SEED"] ??= "random";
 await ensureSandboxImage();
+// Before the suites, of which several start servers at once.
+await run(["scripts/build-console.ts"]);
 const reporter = new TallyReporter();
 let failedSteps = (await run(["scripts/check.ts", "--no-tests"])) ? 0 : 1;
 if (!(await runTests(reporter, filters))) failedSteps++;

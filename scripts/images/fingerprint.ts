@@ -5,6 +5,7 @@ import process from "node:process";
 
 const inputs = [
   "{packages,services,cli,sdk/typescript}/**/*",
+  "console/**/*",
   "examples/**/*",
   "deploy/images/*",
   "package-lock.json",

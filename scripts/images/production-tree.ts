@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, globSync, lstatSync, mkdirSync, readFileSync } from "node:fs";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import process from "node:process";
 import { z } from "zod";
 
 const root = join(import.meta.dirname, "../..");
@@ -43,6 +44,8 @@ export function copyProductionTree(folder: string): void {
         !unneeded.test(file) && !relative(join(root, path), file).startsWith("node_modules"),
     });
   }
+  execFileSync(process.execPath, [join(root, "scripts/build-console.ts")], { stdio: "inherit" });
+  cpSync(join(root, "console/dist"), join(folder, "console/dist"), { recursive: true });
   linkWorkspaces(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify(rootManifest(), undefined, 2));
   writeFileSync(join(folder, "sbom.cdx.json"), billOfMaterials(folder));

@@ -35,6 +35,9 @@ function build(root: string, name: string): string {
   const spec = published.find((each) => each.name === name);
   if (spec === undefined) throw new Error(`${name} is not a package of a release`);
   const folder = join(root, "dist", name.replace("@reeve/", "npm-"));
+  if (spec.files.includes("console/dist")) {
+    execFileSync(process.execPath, [join(root, "scripts/build-console.ts")], { stdio: "inherit" });
+  }
   buildPackage(root, spec, folder);
   return folder;
 }

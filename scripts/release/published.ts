@@ -19,7 +19,7 @@ export const published: readonly PublishedPackage[] = [
     description: "Runs LLM agents that survive crashes, in sandboxes, with human approval.",
     workspace: "cli",
     entries: ["cli/bin/reeve.mjs"],
-    files: ["examples/csv-report", "examples/release-check", "examples/scripts"],
+    files: ["examples/csv-report", "examples/release-check", "examples/scripts", "console/dist"],
     manifest: { bin: { reeve: "./cli/bin/reeve.mjs" }, engines: { node: ">=20" } },
   },
   {

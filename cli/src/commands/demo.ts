@@ -9,9 +9,11 @@ import { openClient } from "../context.ts";
 import type { DecisionMode } from "../decisions/decide.ts";
 import { checkDemoFile, checkReportPath } from "../demo/demo-file.ts";
 import { playDemo } from "../demo/play-demo.ts";
+import { ensureConsole, hasConsole } from "../embedded/ensure-console.ts";
 import { assertSandbox, startOnThisMachine } from "../embedded/start-on-this-machine.ts";
 import { exitCodes, UsageError } from "../exit-code.ts";
 import { reeveCommand } from "../reeve-command.ts";
+import { consoleUrl } from "../render/console-url.ts";
 import { plural } from "../render/numbers.ts";
 
 const example = join(import.meta.dirname, "../../../examples/csv-report");
@@ -49,6 +51,7 @@ export function demoCommand(context: Context): Command {
     const folder = await openDemoDir(options, resources);
     const { environment, signal } = context;
     const log = createLogger("reeve", environment["REEVE_LOG_LEVEL"] || "error");
+    await ensureConsole(environment, (text) => context.terminal.note(text), signal);
     const embedded = resources.use(
       await startOnThisMachine(
         { listen: options.listen, dataDir: folder.path, settings: environment, log },
@@ -59,6 +62,9 @@ export function demoCommand(context: Context): Command {
     const reeve = resources.use(openClient(embedded));
     context.url = embedded.url;
     context.reeve = reeveCommand({ dataDir: folder.path }, environment);
+    if (context.terminal.isInteractive && hasConsole(environment)) {
+      context.terminal.note(`in a browser: ${consoleUrl(embedded.url, embedded.token)}\n`);
+    }
     context.exitCode = await playDemo(context, reeve, {
       agentFile: join(example, "agent.yaml"),
       csvFile: file,

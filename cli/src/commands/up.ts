@@ -4,11 +4,13 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import { untilAborted } from "../abort.ts";
 import type { Context } from "../context.ts";
+import { ensureConsole, hasConsole } from "../embedded/ensure-console.ts";
 import type { Embedded } from "../embedded/start-embedded.ts";
 import { assertSandbox, startOnThisMachine } from "../embedded/start-on-this-machine.ts";
 import { exitCodes } from "../exit-code.ts";
 import { reeveCommand } from "../reeve-command.ts";
 import { defaultDataDir, tokenFile } from "../server-address.ts";
+import { consoleUrl } from "../render/console-url.ts";
 import { plural } from "../render/numbers.ts";
 import { oneLine } from "../render/plain-text.ts";
 import type { Terminal } from "../terminal.ts";
@@ -35,6 +37,7 @@ export function upCommand(context: Context): Command {
     const { environment, signal, terminal } = context;
     const { listen, portNats, withoutSandbox, dataDir } = command.optsWithGlobals<Options>();
     const level = environment["REEVE_LOG_LEVEL"] || "warn";
+    await ensureConsole(environment, (text) => terminal.note(text), signal);
     await using embedded = await startOnThisMachine(
       {
         listen: listen ?? (environment["REEVE_LISTEN"] || defaultListen),
@@ -47,7 +50,7 @@ export function upCommand(context: Context): Command {
     );
     if (withoutSandbox === undefined) assertSandbox(embedded);
     const reeve = reeveCommand({ dataDir: embedded.dataDir }, environment);
-    terminal.out(greeting(embedded, reeve, terminal));
+    terminal.out(greeting(embedded, reeve, { terminal, hasConsole: hasConsole(environment) }));
     for (const source of embedded.sources) void source.then((tried) => report(tried, context));
     await untilAborted(signal);
     terminal.note(farewell(embedded.activeRuns()));
@@ -55,13 +58,20 @@ export function upCommand(context: Context): Command {
   });
 }
 
+interface GreetingContext {
+  readonly terminal: Terminal;
+  readonly hasConsole: boolean;
+}
+
 function greeting(
-  { url, dataDir, capabilities }: Embedded,
+  { url, token, dataDir, capabilities }: Embedded,
   reeve: string,
-  { style }: Terminal,
+  { terminal: { style, isInteractive }, hasConsole }: GreetingContext,
 ): string {
   return [
     `${style("green", "Reeve is up")} at ${style("bold", url)}`,
+    // The output of a service goes to a log, which must not have the token.
+    ...(hasConsole ? [`  console  ${isInteractive ? consoleUrl(url, token) : `${url}/`}`] : []),
     `  token    ${tokenFile(dataDir)}`,
     `  model    ${capabilities.defaultModel ?? "none: set OPENAI_API_KEY or ANTHROPIC_API_KEY"}`,
     `  sandbox  ${capabilities.isolation ?? "none: tools that execute code are off"}`,

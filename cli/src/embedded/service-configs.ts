@@ -8,6 +8,7 @@ import { Failure } from "@reeve/platform/failure";
 import { clientTlsSettings, serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { runtimeConfig } from "@reeve/runtime/config";
 import { auditLimitsConfig, auditLimitsOf } from "../commands/provision-config.ts";
+import { consoleBuild } from "./ensure-console.ts";
 import { toolhostConfig } from "@reeve/toolhost/config";
 
 /** Values of an embedded deployment that are known only when it starts. */
@@ -44,6 +45,7 @@ export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {
     REEVE_INTERNAL_TOKEN: parts.internalToken,
     REEVE_SCRIPTS: settings["REEVE_SCRIPTS"] || exampleScripts,
     REEVE_POOL: "default",
+    REEVE_CONSOLE_DIR: settings["REEVE_CONSOLE_DIR"] || consoleBuild,
     // The person with the token of the data folder operates the deployment.
     REEVE_AUDIT_TENANT: settings["REEVE_AUDIT_TENANT"] || "local",
   };

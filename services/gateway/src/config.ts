@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { isLoopback } from "@reeve/platform/config";
 import {
   commonSettings,
@@ -8,6 +9,9 @@ import { clientTlsSettings, serverTlsSettings } from "@reeve/platform/tls/tls-se
 import { z } from "zod";
 import { tenantName } from "./auth/names.ts";
 import { tokenList } from "./auth/token-list.ts";
+
+/** In a clone and in the images. */
+const builtConsole = join(import.meta.dirname, "../../../console/dist");
 
 /** The settings of a gateway, from environment variables. */
 export const gatewayConfig = z
@@ -20,6 +24,10 @@ export const gatewayConfig = z
     /** Whether requests without a certificate of a client are refused. Probes and metrics need none. */
     REEVE_TLS_CLIENT_REQUIRED: z.stringbool().default(false),
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
+    /** Whether browsers get the console at `/`. */
+    REEVE_CONSOLE: z.stringbool().default(true),
+    /** The folder with the build of the console. Default: the one of this installation. */
+    REEVE_CONSOLE_DIR: z.string().min(1).default(builtConsole),
     /** The bearer tokens with their principals and roles. Default: a generated development token in a file that the log names. */
     REEVE_TOKENS: tokenList.prefault(""),
     /** A file of tokens by digest, which is read again when it changes. Its tokens are valid beside those of REEVE_TOKENS. */

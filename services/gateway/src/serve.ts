@@ -31,6 +31,7 @@ import { openAudit } from "./audit/open-audit.ts";
 import { limitSignIns } from "./auth/limit-sign-ins.ts";
 import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
+import { consoleSite } from "./console/console-site.ts";
 import { openPorts } from "./open-ports.ts";
 import { limitRequests } from "./quotas/limit-requests.ts";
 import { openQuotas } from "./quotas/open-quotas.ts";
@@ -90,6 +91,7 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
+        site: config.REEVE_CONSOLE ? consoleSite(config.REEVE_CONSOLE_DIR, log) : undefined,
         authenticate: audit.audited(
           config.REEVE_SIGN_IN_LIMIT === "on" ? limitSignIns(check, steadyClock) : check,
         ),

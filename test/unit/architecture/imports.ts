@@ -12,10 +12,13 @@ export interface Import {
 
 /** Returns all TypeScript sources of the repository, tests included and generated code excluded. */
 export function sourceFiles(root: string): readonly string[] {
-  return globSync("{services,packages,cli,sdk/typescript,test,bench,scripts}/**/*.ts", {
-    cwd: root,
-    exclude: (name) => ["node_modules", "gen", "dist"].includes(name),
-  });
+  return globSync(
+    "{services,packages,cli,console,sdk/typescript,test,bench,scripts}/**/*.{ts,tsx}",
+    {
+      cwd: root,
+      exclude: (name) => ["node_modules", "gen", "dist"].includes(name),
+    },
+  );
 }
 
 /** Returns the imports of one file, type imports and dynamic imports included. */

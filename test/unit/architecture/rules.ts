@@ -91,6 +91,9 @@ const pureImports = [
 /** What the client may import. It is published, and the packages of this repository are not. */
 const clientImports = ["sdk/typescript/", "#contracts/", "@bufbuild/", "@connectrpc/", "node:"];
 
+/** What the console may import of this repository: it runs in a browser, and uses the public API only. */
+const consoleImports = ["console/", "packages/contracts/"];
+
 /** Returns the rule that an import breaks, or undefined. `file` and `target` are paths relative to the repository. */
 export function problemWith(file: string, target: string): string | undefined {
   if (!file.includes("/src/") || file.endsWith(".test.ts")) return undefined;
@@ -107,6 +110,10 @@ function orderProblem(file: string, target: string): string | undefined {
   }
   if (area === "sdk" && !clientImports.some((prefix) => target.startsWith(prefix))) {
     return "the client depends only on the contracts";
+  }
+  if (area === "console" && !consoleImports.some((prefix) => target.startsWith(prefix))) {
+    const isLibrary = !/^(?:packages|services|cli|sdk|node:)/.test(target);
+    return isLibrary ? undefined : "the console depends only on the contracts and on libraries";
   }
   if (area === "packages") {
     if (otherArea === "services" || otherArea === "cli") return "a package never imports a service";

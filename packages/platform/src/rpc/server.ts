@@ -14,6 +14,7 @@ import { readDeep } from "./body/request-body.ts";
 import { OpenRequests } from "./http/open-requests.ts";
 import type { PlainDocument } from "./http/plain-http.ts";
 import { plainHttp } from "./http/plain-http.ts";
+import type { PlainSite } from "./http/plain-site.ts";
 import type { PlainRoute } from "./plain/plain-route.ts";
 import { serveReflection } from "./reflection.ts";
 import type { Authenticate } from "./principal.ts";
@@ -42,6 +43,8 @@ export interface ServeOptions extends ListenAddress {
   readonly plainRoutes?: readonly PlainRoute[];
   /** Documents by path, which everybody may read. Default: none. */
   readonly documents?: ReadonlyMap<string, PlainDocument>;
+  /** A site for browsers, which everybody may read. Default: none. */
+  readonly site?: PlainSite | undefined;
   /** Default: every caller is accepted, and requests have no principal. */
   readonly authenticate?: Authenticate;
   /**
@@ -119,6 +122,7 @@ export async function serve(
     },
     plainHttp(ready, {
       documents: options.documents ?? new Map(),
+      site: options.site,
       ...(options.starting === true && { phase: "starting" }),
     }),
     log,

@@ -1,5 +1,6 @@
 import { readMetrics } from "../../telemetry/metrics.ts";
 import type { HttpHandler } from "./http-handler.ts";
+import type { PlainSite } from "./plain-site.ts";
 
 /** A document that everybody may read. */
 export interface PlainDocument {
@@ -13,6 +14,8 @@ export interface PlainHttpOptions {
   readonly phase?: "starting" | "ending";
   /** Documents by path. Default: none. */
   readonly documents?: ReadonlyMap<string, PlainDocument>;
+  /** Answers before the documents do. Default: none. */
+  readonly site?: PlainSite | undefined;
 }
 
 /**
@@ -20,7 +23,7 @@ export interface PlainHttpOptions {
  */
 export function plainHttp(
   ready: () => boolean,
-  { phase, documents }: PlainHttpOptions = {},
+  { phase, documents, site }: PlainHttpOptions = {},
 ): HttpHandler {
   return (request, response) => {
     const [path = ""] = (request.url ?? "").split("?", 1);
@@ -30,6 +33,7 @@ export function plainHttp(
       return ready() ? end(response, 200, "ready\n") : end(response, 503, "not ready\n");
     }
     if (isRead && path === "/metrics") return void sendMetrics(response);
+    if (site?.(request, response) === true) return;
     const document = isRead ? documents?.get(path) : undefined;
     if (document !== undefined) return end(response, 200, document.text, document.type);
     if (phase !== undefined) return end(response, 503, `${phase}\n`);

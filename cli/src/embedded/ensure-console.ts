@@ -1,0 +1,92 @@
+import { spawn } from "node:child_process";
+import { existsSync, globSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import type { Environment } from "@reeve/platform/config";
+
+const root = join(import.meta.dirname, "../../..");
+const sources = join(root, "console");
+const vite = join(root, "node_modules/vite/bin/vite.js");
+
+/** The folder with the build of the console. */
+export const consoleBuild: string = join(sources, "dist");
+
+/** What a build depends on, relative to the root. */
+const inputs = [
+  "console/{index.html,package.json,vite.config.ts}",
+  "console/{public,src}/**/*",
+  "packages/contracts/{gen,src}/**/*.ts",
+];
+
+/** Whether browsers get the console from this installation. */
+export function hasConsole(environment: Environment): boolean {
+  const isOff = /^(?:false|0|no|off|n|disabled)$/i.test(environment["REEVE_CONSOLE"] ?? "");
+  return !isOff && existsSync(join(environment["REEVE_CONSOLE_DIR"] || consoleBuild, "index.html"));
+}
+
+/**
+ * Builds the console in a clone if there is no build that is as new as its sources. Needs no network. A console that cannot be
+ * built is reported and does not keep the rest from starting.
+ */
+export async function ensureConsole(
+  environment: Environment,
+  note: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  if (environment["REEVE_CONSOLE_DIR"] || !isClone()) return;
+  const problem = await buildConsole(() => note("building the console …\n"), signal);
+  if (problem !== undefined) note(`the console is not available: ${problem}\n`);
+}
+
+/**
+ * Builds the console of a clone, unless the last build is as new as its sources. `onBuild` is called before it builds. Returns what
+ * went wrong, or undefined.
+ */
+export async function buildConsole(
+  onBuild: () => void,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (isFresh()) return undefined;
+  onBuild();
+  if (!existsSync(vite)) return "vite is not installed; run npm ci";
+  // A server that starts meanwhile reads a complete build, or none.
+  const work = `${consoleBuild}.${process.pid}`;
+  try {
+    const { code, output } = await runVite(work, signal);
+    if (code !== 0) return `its build failed:\n${output}`;
+    rmSync(consoleBuild, { recursive: true, force: true });
+    renameSync(work, consoleBuild);
+    return undefined;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function runVite(
+  folder: string,
+  signal: AbortSignal,
+): Promise<{ readonly code: number; readonly output: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ code: number; output: string }>();
+  const args = [vite, "build", "--outDir", folder, "--emptyOutDir", "--logLevel", "error"];
+  const child = spawn(process.execPath, args, { cwd: sources, signal });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  }
+  child.on("error", (error) => resolve({ code: 1, output: error.message }));
+  child.on("close", (code) => resolve({ code: code ?? 1, output }));
+  return promise;
+}
+
+/** Whether this is a clone: an installed package has only the build. */
+function isClone(): boolean {
+  return existsSync(join(sources, "vite.config.ts"));
+}
+
+function isFresh(): boolean {
+  const built = join(consoleBuild, "index.html");
+  if (!existsSync(built)) return false;
+  const builtAt = statSync(built).mtimeMs;
+  const files = globSync(inputs, { cwd: root });
+  return files.every((file) => statSync(join(root, file)).mtimeMs <= builtAt);
+}

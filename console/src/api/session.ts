@@ -1,0 +1,52 @@
+/** The token of this tab. It is kept for the tab only, and never in a place that outlives it. */
+const key = "reeve.token";
+
+type Listener = () => void;
+const listeners = new Set<Listener>();
+let problem: string | undefined;
+
+/** Who is signed in in this tab. */
+export interface Session {
+  readonly token: string | undefined;
+  /** Why the last token is no longer used. */
+  readonly problem: string | undefined;
+}
+
+let session: Session = read();
+
+export function currentSession(): Session {
+  return session;
+}
+
+export function onSessionChange(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+export function signIn(token: string): void {
+  sessionStorage.setItem(key, token);
+  change(undefined);
+}
+
+export function signOut(reason?: string): void {
+  sessionStorage.removeItem(key);
+  change(reason);
+}
+
+/** Signs in with the token of the address, `#token=…`, and removes it from the address bar and the history at once. */
+export function takeTokenFromAddress(location: Location, history: History): void {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null) return;
+  history.replaceState(history.state, "", location.pathname + location.search);
+  if (token !== "") signIn(token);
+}
+
+function change(reason: string | undefined): void {
+  problem = reason;
+  session = read();
+  for (const listener of listeners) listener();
+}
+
+function read(): Session {
+  return { token: sessionStorage.getItem(key) ?? undefined, problem };
+}

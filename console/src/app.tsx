@@ -1,0 +1,36 @@
+import { TransportProvider } from "@connectrpc/connect-query";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { isTransient } from "./api/problem.ts";
+import { transport } from "./api/transport.ts";
+import { useSession } from "./api/use-session.ts";
+import { router } from "./router.tsx";
+import { SignIn } from "./screens/sign-in.tsx";
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 1_000,
+      retry: (failures, error) => failures < 3 && isTransient(error),
+    },
+    mutations: { retry: false },
+  },
+});
+
+/** The whole console: the sign-in, or the screens for who has signed in. */
+export function App() {
+  const { token } = useSession();
+  useEffect(() => {
+    // What another person has read in this tab must not stay.
+    if (token === undefined) queries.clear();
+  }, [token]);
+  if (token === undefined) return <SignIn />;
+  return (
+    <TransportProvider transport={transport}>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </TransportProvider>
+  );
+}

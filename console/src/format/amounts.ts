@@ -1,0 +1,26 @@
+import type { CostSummary } from "@reeve/contracts/run";
+
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+export function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Formats dollars with two significant digits below a dollar. Undefined: a model without a price was called. */
+export function formatDollars(dollars: number | undefined): string {
+  if (dollars === undefined) return "no price";
+  if (dollars === 0) return "$0";
+  return dollars >= 1 ? `$${dollars.toFixed(2)}` : `$${Number(dollars.toPrecision(2))}`;
+}
+
+/** Formats the calls and tokens of a run as one phrase. */
+export function formatCost(cost: CostSummary): string {
+  return [
+    plural(cost.llmCalls, "model call"),
+    plural(cost.toolCalls, "tool call"),
+    `${formatCount(cost.inputTokens)} tokens in`,
+    `${formatCount(cost.outputTokens)} out`,
+  ].join(" · ");
+}

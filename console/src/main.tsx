@@ -1,0 +1,22 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { takeTokenFromAddress } from "./api/session.ts";
+import { App } from "./app.tsx";
+import { applyTheme } from "./ui/theme.ts";
+import "./styles/base.css";
+import "./styles/controls.css";
+import "./styles/shell.css";
+import "./styles/tables.css";
+
+// Before anything else: the token must not stay in the address bar.
+takeTokenFromAddress(window.location, window.history);
+applyTheme();
+
+const container = document.getElementById("root");
+if (container !== null) {
+  createRoot(container).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,50 @@
+import type { RunEvent } from "@reeve/contracts/run";
+import { Role } from "@reeve/contracts/thread";
+import { msOf } from "../format/time.ts";
+import { add, addNote } from "./frames.ts";
+import type { RunModel } from "./run-model.ts";
+
+/** Folds the facts that most clients do not receive. */
+export function foldRecord(run: RunModel, envelope: RunEvent): void {
+  const { event, sequence } = envelope;
+  switch (event.case) {
+    case "runCreated": {
+      const { agentId, agentRevision, threadId, startedBy, input, messages } = event.value;
+      Object.assign(run, { agentId, agentRevision, threadId, startedBy, input });
+      run.startedAtMs = msOf(envelope.time);
+      run.root.startedAtMs = run.startedAtMs;
+      messages.forEach(({ role, text }, index) => {
+        const key = `given-${index}`;
+        if (role === Role.USER) add(run.root, { kind: "user", key, version: 0, text, by: "" });
+        else add(run.root, { kind: "text", key, version: 0, step: 0, parts: [], text });
+      });
+      add(run.root, { kind: "user", key: "input", version: 0, text: input, by: startedBy });
+      return;
+    }
+    case "runPrepared":
+      run.prepared = event.value;
+      return;
+    case "todosChanged":
+      run.todos = event.value.todos;
+      return;
+    case "cancelRequested": {
+      const { requestedBy, reason } = event.value;
+      const who = requestedBy === "" ? "" : ` by ${requestedBy}`;
+      addNote(run.root, envelope, {
+        tone: "warn",
+        text: `Cancelled${who}${reason === "" ? "" : `: ${reason}`}`,
+      });
+      return;
+    }
+    case "messageSubmitted":
+      // Shown when the run takes it up; until then the composer lists it.
+      run.waiting.set(event.value.messageId, {
+        sequence,
+        text: event.value.message?.text ?? "",
+        by: event.value.submittedBy,
+      });
+      return;
+    default:
+      return;
+  }
+}

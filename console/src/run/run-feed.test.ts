@@ -1,0 +1,81 @@
+import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { RunEventSchema, WatchRunResponse } from "@reeve/contracts/run";
+import { RunStatus, WatchRunResponseSchema } from "@reeve/contracts/run";
+import { expect, test } from "vitest";
+import type { OpenWatch, RunSnapshot } from "./run-feed.ts";
+import { RunFeed } from "./run-feed.ts";
+
+const text = (sequence: number, text: string): MessageInitShape<typeof RunEventSchema> => ({
+  sequence,
+  stepNumber: 1,
+  event: { case: "text", value: { text } },
+});
+
+const message = (init: MessageInitShape<typeof WatchRunResponseSchema>): WatchRunResponse =>
+  create(WatchRunResponseSchema, init);
+
+const lost = () => new ConnectError("the connection is lost", Code.Unavailable);
+
+/** Follows a run whose streams give these messages one after the other, and returns what was asked for, and the end. */
+async function followed(...streams: readonly (readonly (WatchRunResponse | Error)[])[]) {
+  const asked: { readonly after: number; readonly token: string }[] = [];
+  const open: OpenWatch = async function* ({ afterSequence, resumeToken }) {
+    const messages = streams[asked.length] ?? [];
+    asked.push({ after: afterSequence, token: resumeToken });
+    for (const each of messages) {
+      if (each instanceof Error) throw each;
+      yield each;
+    }
+  };
+  const feed = new RunFeed("run_1", {
+    open,
+    schedule: (draw) => draw(),
+    wait: () => Promise.resolve(),
+  });
+  const { promise, resolve } = Promise.withResolvers<RunSnapshot>();
+  feed.subscribe(() => {
+    const snapshot = feed.snapshot();
+    if (snapshot.state === "ended" || snapshot.state === "refused") resolve(snapshot);
+  });
+  feed.follow();
+  return { asked, snapshot: await promise };
+}
+
+test("continues after the last event when the connection is lost, and shows no event twice", async () => {
+  const { asked, snapshot } = await followed(
+    [message({ events: [text(1, "one ")], throughSequence: 1, resumeToken: "a" }), lost()],
+    [
+      message({
+        events: [text(1, "one "), text(2, "two")],
+        throughSequence: 2,
+        resumeToken: "b",
+        endStatus: RunStatus.COMPLETED,
+      }),
+    ],
+  );
+  expect(asked).toEqual([
+    { after: 0, token: "" },
+    { after: 1, token: "a" },
+  ]);
+  expect(snapshot.state).toBe("ended");
+  expect(snapshot.run.root.items).toMatchObject([{ kind: "text", text: "one two" }]);
+});
+
+test("begins again when the store lost events that it has shown", async () => {
+  const { asked, snapshot } = await followed(
+    [
+      message({ events: [text(1, "lost")], throughSequence: 1, resumeToken: "a" }),
+      new ConnectError("history lost", Code.DataLoss),
+    ],
+    [message({ events: [text(1, "kept")], throughSequence: 1, endStatus: RunStatus.COMPLETED })],
+  );
+  expect(asked[1]).toEqual({ after: 0, token: "" });
+  expect(snapshot.run.root.items).toMatchObject([{ text: "kept" }]);
+});
+
+test("stops with the reason when the server refuses", async () => {
+  const { snapshot } = await followed([new ConnectError("no run run_1", Code.NotFound)]);
+  expect(snapshot).toMatchObject({ state: "refused", problem: { message: "no run run_1" } });
+});

@@ -1,0 +1,178 @@
+import type { Approval } from "@reeve/contracts/approval";
+import type { CostSummary, RunEvent, RunError, RunPrepared, Todo } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import type { ToolCall, ToolProgress } from "@reeve/contracts/tool";
+import type { ToolResultEvent } from "@reeve/contracts/run";
+
+/**
+ * What all views of a run show: a fold of its events. The fold changes it in place, because a run may have 100,000 events; every
+ * part that changed has a new `version`, and so have the parts that contain it.
+ */
+export interface RunModel {
+  readonly runId: string;
+  readonly events: RunEvent[];
+  version: number;
+  agentId: string;
+  agentRevision: number;
+  threadId: string;
+  startedBy: string;
+  input: string;
+  startedAtMs: number | undefined;
+  endedAtMs: number | undefined;
+  status: RunStatus;
+  statusMessage: string;
+  error: RunError | undefined;
+  cost: CostSummary | undefined;
+  readonly usage: UsageTotals;
+  prepared: RunPrepared | undefined;
+  plan: readonly string[];
+  todos: readonly Todo[];
+  readonly root: Frame;
+  readonly frames: Map<string, Frame>;
+  readonly calls: Map<string, CallItem>;
+  readonly approvals: Map<string, Approval>;
+  /** Messages that the run has not taken up yet, by id. */
+  readonly waiting: Map<string, WaitingMessage>;
+  readonly spans: Span[];
+  /** The spans that have not ended, by key. */
+  readonly openSpans: Map<string, Span>;
+}
+
+interface WaitingMessage {
+  readonly sequence: number;
+  readonly text: string;
+  readonly by: string;
+}
+
+interface UsageTotals {
+  modelCalls: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number;
+}
+
+/** The root, the planner, or a subtask: a conversation of its own. */
+export interface Frame {
+  readonly id: string;
+  readonly depth: number;
+  readonly kind: "root" | "planner" | "subtask";
+  readonly parent: Frame | undefined;
+  version: number;
+  title: string;
+  readonly items: Item[];
+  startedAtMs: number | undefined;
+  endedAtMs: number | undefined;
+  state: "running" | "done" | "failed";
+  message: string;
+  resultPreview: string;
+  costUsd: number;
+}
+
+export type Item = UserItem | TextItem | CallItem | NoteItem | FrameItem;
+
+interface Versioned {
+  readonly key: string;
+  version: number;
+}
+
+interface UserItem extends Versioned {
+  readonly kind: "user";
+  readonly text: string;
+  readonly by: string;
+}
+
+/** Text or reasoning of one answer of the model. */
+export interface TextItem extends Versioned {
+  readonly kind: "text" | "reasoning";
+  readonly step: number;
+  parts: { readonly sequence: number; readonly text: string }[];
+  text: string;
+}
+
+export interface CallItem extends Versioned {
+  readonly kind: "call";
+  readonly call: ToolCall;
+  readonly frame: Frame;
+  readonly calledAtMs: number | undefined;
+  progress: ToolProgress | undefined;
+  result: ToolResultEvent | undefined;
+  approvalId: string;
+  readonly subtasks: Frame[];
+}
+
+/** Something that happened beside the conversation. */
+export interface NoteItem extends Versioned {
+  readonly kind: "note";
+  readonly tone: "info" | "warn" | "bad";
+  readonly text: string;
+  /** More to read on request. */
+  readonly detail: string;
+}
+
+/** The planner, as part of the root. */
+interface FrameItem extends Versioned {
+  readonly kind: "frame";
+  readonly frame: Frame;
+}
+
+type SpanKind = "model" | "tool" | "approval" | "subtask";
+
+/** Work, or a wait, with a start and an end. */
+export interface Span {
+  readonly key: string;
+  readonly kind: SpanKind | "claim";
+  readonly label: string;
+  readonly depth: number;
+  readonly attempt: number;
+  readonly startMs: number;
+  endMs: number | undefined;
+  failed: boolean;
+  detail: string;
+  costUsd: number;
+}
+
+export function emptyRun(runId: string): RunModel {
+  const root = newFrame({ id: "", depth: 0, kind: "root", parent: undefined });
+  return {
+    runId,
+    events: [],
+    version: 0,
+    agentId: "",
+    agentRevision: 0,
+    threadId: "",
+    startedBy: "",
+    input: "",
+    startedAtMs: undefined,
+    endedAtMs: undefined,
+    status: RunStatus.UNSPECIFIED,
+    statusMessage: "",
+    error: undefined,
+    cost: undefined,
+    usage: { modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 },
+    prepared: undefined,
+    plan: [],
+    todos: [],
+    root,
+    frames: new Map([["", root]]),
+    calls: new Map(),
+    approvals: new Map(),
+    waiting: new Map(),
+    spans: [],
+    openSpans: new Map(),
+  };
+}
+
+export function newFrame(parts: Pick<Frame, "id" | "depth" | "kind" | "parent">): Frame {
+  return {
+    ...parts,
+    version: 0,
+    title: "",
+    items: [],
+    startedAtMs: undefined,
+    endedAtMs: undefined,
+    state: "running",
+    message: "",
+    resultPreview: "",
+    costUsd: 0,
+  };
+}

@@ -1,0 +1,132 @@
+import { useMutation } from "@connectrpc/connect-query";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalService } from "@reeve/contracts/approval";
+import { useState } from "react";
+import { newId } from "../../api/new-id.ts";
+import { problemOf } from "../../api/problem.ts";
+import { msOf } from "../../format/time.ts";
+import { JsonView } from "../../ui/json-view.tsx";
+import { ProblemView } from "../../ui/problem-view.tsx";
+import { Ago } from "../../ui/times.tsx";
+import { ArgumentsEditor } from "./arguments-editor.tsx";
+import "../../styles/approval.css";
+
+interface ApprovalPanelProps {
+  readonly approval: Approval;
+  /** JSON Schema of the arguments. Undefined: unknown, so that edited arguments are checked by the server only. */
+  readonly schema: JsonObject | undefined;
+  readonly onDecided?: (() => void) | undefined;
+}
+
+/** A call, or a question of a tool, that waits for a person: everything that the person decides on, and the decision. */
+export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProps) {
+  const { call, question, requestedBy, agentId } = approval;
+  const [reason, setReason] = useState("");
+  const [edited, setEdited] = useState<JsonObject | undefined>();
+  const [isEditing, setEditing] = useState(question !== undefined);
+  const [isValid, setValid] = useState(question === undefined);
+  const decide = useMutation(ApprovalService.method.decideApproval);
+  const submit = (approved: boolean) => {
+    const { approvalId, callDigest } = approval;
+    const content = question === undefined ? { editedArguments: edited } : { answer: edited };
+    decide.mutate(
+      {
+        approvalId,
+        approved,
+        reason,
+        callDigest,
+        decisionId: newId(),
+        ...(approved && edited !== undefined && content),
+      },
+      { onSuccess: () => onDecided?.() },
+    );
+  };
+  return (
+    <section className="approval" aria-label={`Decision about ${call?.name ?? "a call"}`}>
+      <header>
+        <h2>
+          {question === undefined ? (
+            <>
+              <span className="mono">{call?.name}</span> waits for your decision
+            </>
+          ) : (
+            <>
+              <span className="mono">{call?.name}</span> asks a question
+            </>
+          )}
+        </h2>
+        <p className="muted">
+          {agentId}, started by {requestedBy || "unknown"}, asks since{" "}
+          <Ago ms={msOf(approval.requestedAt)} />
+          {approval.expiresAt !== undefined && (
+            <>
+              ; expires <Ago ms={msOf(approval.expiresAt)} />
+            </>
+          )}
+        </p>
+      </header>
+      {question !== undefined && <p className="question">{question.message}</p>}
+      {isEditing ? (
+        <ArgumentsEditor
+          value={question === undefined ? (edited ?? call?.arguments ?? {}) : {}}
+          schema={question === undefined ? schema : question.schema}
+          label={question === undefined ? "Arguments as JSON" : "Answer as JSON"}
+          onChange={(value) => {
+            setValid(value !== undefined);
+            setEdited(value);
+          }}
+        />
+      ) : (
+        <JsonView value={call?.arguments ?? call?.rawArguments ?? {}} label="Arguments" />
+      )}
+      {call?.injectedArgs !== undefined && (
+        <JsonView value={call.injectedArgs} label="What the model said about the call" />
+      )}
+      <label className="field">
+        <span>Reason (the model reads it if you reject)</span>
+        <input
+          className="input"
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </label>
+      {decide.error !== null && <ProblemView problem={problemOf(decide.error)} />}
+      <div className="row">
+        <button
+          type="button"
+          className="button primary"
+          disabled={decide.isPending || (isEditing && !isValid)}
+          onClick={() => submit(true)}
+        >
+          {question === undefined
+            ? isEditing
+              ? "Approve with these arguments"
+              : "Approve"
+            : "Answer"}
+        </button>
+        <button
+          type="button"
+          className="button danger"
+          disabled={decide.isPending}
+          onClick={() => submit(false)}
+        >
+          {question === undefined ? "Reject" : "Decline"}
+        </button>
+        {question === undefined && approval.allowEditedArguments && (
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => {
+              setEditing(!isEditing);
+              setEdited(undefined);
+              setValid(true);
+            }}
+          >
+            {isEditing ? "Keep the arguments of the model" : "Edit arguments"}
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,89 @@
+import { memo } from "react";
+import { nameOfApproval } from "../../../format/names.ts";
+import { formatDuration } from "../../../format/time.ts";
+import { argsLine, resultLine, stateOfCall } from "../../../run/call-state.ts";
+import type { CallItem, RunModel } from "../../../run/run-model.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Disclosure } from "../../../ui/disclosure.tsx";
+import { JsonView } from "../../../ui/json-view.tsx";
+import { FrameCard } from "./frame-card.tsx";
+import type { FrameView } from "./frame-view.ts";
+
+interface CallCardProps {
+  readonly call: CallItem;
+  readonly run: RunModel;
+  readonly version: number;
+  readonly view: FrameView;
+}
+
+/** A call of a tool, with the subtasks that it started. Closed, it shows one line of its arguments and of its result. */
+export const CallCard = memo(function CallCard({ call, run, version, view }: CallCardProps) {
+  const { result, progress, subtasks } = call;
+  const line = result === undefined ? (progress?.message ?? "") : resultLine(call);
+  return (
+    <div className="card call" data-node={call.call.callId}>
+      <Disclosure
+        summary={
+          <span className="card-head">
+            <span className="card-name mono">{call.call.name}</span>
+            <span className="card-args mono">{argsLine(call)}</span>
+            {result !== undefined && (
+              <span className="muted tabular">{formatDuration(result.durationMs)}</span>
+            )}
+            <Badge {...stateOfCall(call, run)} />
+          </span>
+        }
+      >
+        <CallDetails call={call} run={run} />
+      </Disclosure>
+      {line !== "" && <p className="card-line mono">{line}</p>}
+      {subtasks.map((frame) => (
+        <FrameCard key={frame.id} frame={frame} run={run} version={version} view={view} />
+      ))}
+    </div>
+  );
+});
+
+function CallDetails({
+  call: { call, result, approvalId },
+  run,
+}: Pick<CallCardProps, "call" | "run">) {
+  const approval = run.approvals.get(approvalId);
+  const edited = approval?.decision?.editedArguments;
+  const metadata = result?.result?.metadata;
+  return (
+    <div className="details">
+      <h3>{edited === undefined ? "Arguments" : "Arguments of the model"}</h3>
+      <JsonView value={call.arguments ?? call.rawArguments} label="Arguments" />
+      {edited !== undefined && (
+        <>
+          <h3>Arguments with which it ran</h3>
+          <JsonView value={edited} label="Edited arguments" />
+        </>
+      )}
+      {call.injectedArgs !== undefined && (
+        <>
+          <h3>What the model said about the call</h3>
+          <JsonView value={call.injectedArgs} label="Injected arguments" />
+        </>
+      )}
+      {approval?.decision !== undefined && (
+        <p className="muted">
+          {nameOfApproval(approval.state).name} by {approval.decision.decidedBy}
+          {approval.decision.reason !== "" && <>: {approval.decision.reason}</>}
+        </p>
+      )}
+      {result !== undefined && (
+        <>
+          <h3>{result.success ? "Result" : "Failure"}</h3>
+          <JsonView value={result.error || (result.result?.content ?? "")} label="Result" />
+        </>
+      )}
+      <p className="muted">
+        <span className="mono">{call.callId}</span>
+        {metadata?.isolation ? ` · isolation: ${metadata.isolation}` : ""}
+        {metadata?.endReason ? ` · process ended: ${metadata.endReason}` : ""}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { RunService } from "@reeve/contracts/run";
+import { useState } from "react";
+import { problemOf } from "../../../api/problem.ts";
+import { newId } from "../../../api/new-id.ts";
+import type { RunModel } from "../../../run/run-model.ts";
+import { Icon } from "../../../ui/icons.tsx";
+import { ProblemView } from "../../../ui/problem-view.tsx";
+import { MessageBox } from "../../../ui/message-box.tsx";
+
+/** Sends a message to a run in progress, which it takes up at its next step. */
+export function Composer({ run }: { readonly run: RunModel }) {
+  const [text, setText] = useState("");
+  const send = useMutation(RunService.method.sendMessage);
+  const onSend = () =>
+    send.mutate({ runId: run.runId, text, messageId: newId() }, { onSuccess: () => setText("") });
+  return (
+    <div className="composer">
+      {[...run.waiting].map(([id, message]) => (
+        <p key={id} className="waiting-message">
+          <Icon name="send" />
+          <span>{message.text}</span>
+          <span className="muted">waits for the next step</span>
+        </p>
+      ))}
+      {send.error !== null && <ProblemView problem={problemOf(send.error)} />}
+      <MessageBox
+        label="Message to the run"
+        placeholder="Tell the run something …"
+        text={text}
+        isBusy={send.isPending}
+        onChange={setText}
+        onSend={onSend}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import { ApprovalState } from "@reeve/contracts/approval";
+import { isTerminal } from "../../../format/names.ts";
+import { Empty } from "../../../ui/empty.tsx";
+import { ApprovalPanel } from "../../approval/approval-panel.tsx";
+import { Composer } from "./composer.tsx";
+import { FrameItems } from "./frame-items.tsx";
+import type { RunViewProps } from "../view-props.ts";
+import { useStickToEnd } from "./use-stick-to-end.ts";
+
+/** The run as a conversation: text, calls, and what subtasks did, in the order in which it happened. */
+export function Conversation({ snapshot }: RunViewProps) {
+  const { run, state } = snapshot;
+  const end = useStickToEnd(run.version, !isTerminal(run.status));
+  const pending = [...run.approvals.values()].filter(
+    (approval) => approval.state === ApprovalState.PENDING,
+  );
+  if (run.events.length === 0) {
+    return state === "ended" ? (
+      <Empty title="This run has no events">Its log is empty.</Empty>
+    ) : (
+      <p className="loading" role="status">
+        Loading the run …
+      </p>
+    );
+  }
+  return (
+    <div className="conversation">
+      {run.plan.length > 0 && (
+        <section className="plan" aria-label="Plan">
+          <h2>Plan</h2>
+          <ol>
+            {run.plan.map((step, index) => (
+              // A plan may have the same step twice, and never changes.
+              <li key={index}>{step}</li>
+            ))}
+          </ol>
+        </section>
+      )}
+      <FrameItems frame={run.root} run={run} version={run.root.version} />
+      {pending.map((approval) => (
+        <ApprovalPanel
+          key={approval.approvalId}
+          approval={approval}
+          schema={run.prepared?.tools.find(({ name }) => name === approval.call?.name)?.inputSchema}
+        />
+      ))}
+      <Working run={run} isWaiting={pending.length > 0} />
+      <div ref={end} />
+      {!isTerminal(run.status) && <Composer run={run} />}
+    </div>
+  );
+}
+
+function Working({
+  run,
+  isWaiting,
+}: {
+  readonly run: RunViewProps["snapshot"]["run"];
+  readonly isWaiting: boolean;
+}) {
+  if (isTerminal(run.status) || isWaiting) return null;
+  const open = [...run.openSpans.values()];
+  const tools = open.filter(({ kind }) => kind === "tool").map(({ label }) => label);
+  const text =
+    tools.length > 0
+      ? `Running ${[...new Set(tools)].join(", ")}`
+      : open.some(({ kind }) => kind === "model")
+        ? "The model answers"
+        : "Waiting for a worker";
+  return (
+    <p className="working" role="status">
+      <span className="pulse" aria-hidden="true" />
+      {text} …
+    </p>
+  );
+}

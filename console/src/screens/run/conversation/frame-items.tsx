@@ -1,0 +1,86 @@
+import { memo } from "react";
+import type { Frame, Item, RunModel } from "../../../run/run-model.ts";
+import { Markdown } from "../../../ui/markdown.tsx";
+import { CallCard } from "./call-card.tsx";
+import { FrameCard } from "./frame-card.tsx";
+import { Disclosure } from "../../../ui/disclosure.tsx";
+
+interface FrameItemsProps {
+  readonly frame: Frame;
+  readonly run: RunModel;
+  /** Changes when something in the frame has changed. */
+  readonly version: number;
+}
+
+/** What happened in the root or in a subtask, oldest first. */
+export const FrameItems = memo(function FrameItems({ frame, run }: FrameItemsProps) {
+  return (
+    <ol className="items">
+      {frame.items.map((item) => (
+        <li key={item.key}>
+          <ItemView item={item} run={run} version={versionOf(item)} />
+        </li>
+      ))}
+    </ol>
+  );
+});
+
+function versionOf(item: Item): number {
+  switch (item.kind) {
+    case "call":
+      return item.subtasks.reduce((sum, { version }) => sum + version, item.version);
+    case "frame":
+      return item.frame.version;
+    default:
+      return item.version;
+  }
+}
+
+interface ItemViewProps {
+  readonly item: Item;
+  readonly run: RunModel;
+  readonly version: number;
+}
+
+const ItemView = memo(function ItemView({ item, run, version }: ItemViewProps) {
+  switch (item.kind) {
+    case "user":
+      return (
+        <div className="message user">
+          <span className="who">{item.by || "user"}</span>
+          <Markdown text={item.text} />
+        </div>
+      );
+    case "text":
+      return (
+        <div className="message agent">
+          <Markdown text={item.text} />
+        </div>
+      );
+    case "reasoning":
+      return (
+        <Disclosure className="reasoning" summary="Reasoning">
+          <Markdown text={item.text} />
+        </Disclosure>
+      );
+    case "call":
+      return <CallCard call={item} run={run} version={version} view={viewFrame} />;
+    case "frame":
+      return <FrameCard frame={item.frame} run={run} version={version} view={viewFrame} />;
+    case "note":
+      return (
+        <div className={`note ${item.tone}`}>
+          {item.text}
+          {item.detail !== "" && (
+            <Disclosure className="detail" summary="Details">
+              <pre className="code">{item.detail}</pre>
+            </Disclosure>
+          )}
+        </div>
+      );
+  }
+});
+
+function viewFrame(frame: Frame, run: RunModel) {
+  return <FrameItems frame={frame} run={run} version={frame.version} />;
+}

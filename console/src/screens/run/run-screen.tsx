@@ -1,0 +1,61 @@
+import { Link, getRouteApi } from "@tanstack/react-router";
+import { useRunFeed } from "../../run/use-run-feed.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { ProblemView } from "../../ui/problem-view.tsx";
+import { Conversation } from "./conversation/conversation.tsx";
+import { EventList } from "./events/event-list.tsx";
+import { RunHead } from "./run-head.tsx";
+import { Timeline } from "./timeline/timeline.tsx";
+import { TreeView } from "./tree-view.tsx";
+import "../../styles/run.css";
+import "../../styles/conversation.css";
+
+const route = getRouteApi("/runs/$runId/{-$view}");
+
+const views = {
+  conversation: { name: "Conversation", View: Conversation },
+  timeline: { name: "Timeline", View: Timeline },
+  tree: { name: "Tree", View: TreeView },
+  events: { name: "Events", View: EventList },
+} as const;
+
+function isView(name: string | undefined): name is keyof typeof views {
+  return name !== undefined && Object.hasOwn(views, name);
+}
+
+/** One run: what it does now, and everything that it did. All views show the same events. */
+export function RunScreen() {
+  const { runId, view } = route.useParams();
+  const snapshot = useRunFeed(runId);
+  const shown = isView(view) ? view : "conversation";
+  const { View } = views[shown];
+  if (snapshot.state === "refused" && snapshot.run.events.length === 0 && snapshot.problem) {
+    return (
+      <Empty title="This run cannot be shown">
+        <ProblemView problem={snapshot.problem} />
+        <Link to="/runs">Show all runs</Link>
+      </Empty>
+    );
+  }
+  return (
+    <div className="run-page">
+      <RunHead snapshot={snapshot} />
+      <nav className="tabs" aria-label="Views of the run">
+        {Object.entries(views).map(([key, { name }]) => (
+          <Link
+            key={key}
+            to="/runs/$runId/{-$view}"
+            params={key === "conversation" ? { runId } : { runId, view: key }}
+            className="tab"
+            activeOptions={{ exact: true }}
+            replace
+          >
+            {name}
+            {key === "events" && <span className="count">{snapshot.run.events.length}</span>}
+          </Link>
+        ))}
+      </nav>
+      <View snapshot={snapshot} />
+    </div>
+  );
+}

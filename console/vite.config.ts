@@ -1,0 +1,17 @@
+import { defineConfig } from "vite";
+
+/** A static build without inline scripts or styles, so that a strict Content-Security-Policy holds. */
+export default defineConfig({
+  build: {
+    target: "es2022",
+    // The gateway compresses what it serves; its test checks the size.
+    reportCompressedSize: false,
+    // Inlined assets would be data: addresses, which the policy does not permit for scripts and fonts.
+    assetsInlineLimit: 0,
+    cssTarget: ["chrome123", "firefox121", "safari17.5"],
+    // The notices of the libraries in the build. The gateway does not serve the file.
+    license: { fileName: "licenses.md" },
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { "^/reeve\\.": "http://127.0.0.1:4680" } },
+});

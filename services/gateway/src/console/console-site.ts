@@ -1,0 +1,96 @@
+import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
+import type { PlainSite } from "@reeve/platform/rpc/http/plain-site";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { ConsoleFile } from "./console-files.ts";
+import { readConsoleFiles } from "./console-files.ts";
+import { asksForPage, isScreen } from "./console-paths.ts";
+
+const missing = `The console is not built on this gateway.
+
+In a clone of Reeve, \`npm start\` builds it, and so does \`npm run console:build\`. Then start the gateway again.
+REEVE_CONSOLE_DIR names another folder with a build, and REEVE_CONSOLE=false switches the console off.
+`;
+
+/**
+ * The page may load scripts and styles from the gateway alone, and send requests to it alone; nobody may frame it. Text of models
+ * and tools that a browser would execute is therefore inert, even if the page failed to sanitize it.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const securityHeaders: Readonly<Record<string, string>> = {
+  "content-security-policy": policy,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+/**
+ * Serves the console to browsers: its files, and its page for the address of every screen. Programs that read `/` get what a
+ * gateway without a console answers. Without a build, browsers read how to build it.
+ */
+export function consoleSite(folder: string, log: Logger): PlainSite {
+  const files = readConsoleFiles(folder);
+  if (files === undefined) log.warn({ folder }, "the console is not built");
+  return (request, response) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return false;
+    const [path = ""] = (request.url ?? "").split("?", 1);
+    const isPage = isScreen(path) && asksForPage(request.headers.accept);
+    if (files === undefined) {
+      if (!isPage) return false;
+      answer(response, path === "/" ? 200 : 404, missing);
+      return true;
+    }
+    const file = isPage ? files.get("/index.html") : files.get(path);
+    if (file === undefined) return false;
+    void send(request, response, file).catch((error: unknown) => {
+      log.debug({ err: error, path }, "client disconnected");
+      response.destroy();
+    });
+    return true;
+  };
+}
+
+function answer(response: HttpResponse, status: number, text: string): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "text/plain; charset=utf-8");
+  response.setHeader("cache-control", "no-store");
+  response.end(text);
+}
+
+async function send(
+  request: HttpRequest,
+  response: HttpResponse,
+  { type, bytes, etag, isImmutable, compressed }: ConsoleFile,
+): Promise<void> {
+  for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
+  response.setHeader("content-type", type);
+  response.setHeader("etag", etag);
+  response.setHeader("vary", "accept, accept-encoding");
+  response.setHeader(
+    "cache-control",
+    isImmutable ? "public, max-age=31536000, immutable" : "no-cache",
+  );
+  if (request.headers["if-none-match"] === etag) {
+    response.statusCode = 304;
+    return void response.end();
+  }
+  const acceptsGzip = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
+  const packed = acceptsGzip ? await compressed?.() : undefined;
+  if (packed !== undefined) response.setHeader("content-encoding", "gzip");
+  const body = packed ?? bytes;
+  response.setHeader("content-length", body.byteLength);
+  if (request.method === "HEAD") return void response.end();
+  response.end(body);
+}
