@@ -33,7 +33,39 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("./screens/run/run-screen.tsx"), "RunScreen"),
 });
 
-const routeTree = root.addChildren([home, runs, run]);
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: "/inbox/{-$approvalId}",
+  component: lazyRouteComponent(() => import("./screens/inbox/inbox-screen.tsx"), "InboxScreen"),
+});
+
+const chat = createRoute({
+  getParentRoute: () => root,
+  path: "/chat/{-$threadId}",
+  validateSearch: (search: Record<string, unknown>): { readonly agent?: string } =>
+    typeof search["agent"] === "string" ? { agent: search["agent"] } : {},
+  component: lazyRouteComponent(() => import("./screens/chat/chat-screen.tsx"), "ChatScreen"),
+});
+
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/{-$agentId}",
+  component: lazyRouteComponent(() => import("./screens/agents/agents-screen.tsx"), "AgentsScreen"),
+});
+
+const models = createRoute({
+  getParentRoute: () => root,
+  path: "/models",
+  component: lazyRouteComponent(() => import("./screens/models/models-screen.tsx"), "ModelsScreen"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: "/audit",
+  component: lazyRouteComponent(() => import("./screens/audit/audit-screen.tsx"), "AuditScreen"),
+});
+
+const routeTree = root.addChildren([home, runs, run, inbox, chat, agents, models, audit]);
 
 export const router = createRouter({
   routeTree,

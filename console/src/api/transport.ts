@@ -2,6 +2,8 @@ import type { Interceptor, Transport } from "@connectrpc/connect";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { RunService } from "@reeve/contracts/run";
+import { WorkspaceService } from "@reeve/contracts/tool";
+import { ArtifactService } from "@reeve/contracts/artifact";
 import { currentSession, signOut } from "./session.ts";
 
 /** Adds the token of the session. A token that the server does not know, or knows no more, ends the session. */
@@ -28,3 +30,5 @@ export const transport: Transport = createConnectTransport({
 
 /** The clients of methods that stream, for which there are no hooks. */
 export const runs = createClient(RunService, transport);
+export const files = createClient(WorkspaceService, transport);
+export const artifacts = createClient(ArtifactService, transport);

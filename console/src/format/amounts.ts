@@ -8,6 +8,12 @@ export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  if (bytes < 1_048_576) return `${(bytes / 1_024).toFixed(1)} KiB`;
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`;
+}
+
 /** Formats dollars with two significant digits below a dollar. Undefined: a model without a price was called. */
 export function formatDollars(dollars: number | undefined): string {
   if (dollars === undefined) return "no price";

@@ -37,7 +37,7 @@ export function foldRecord(run: RunModel, envelope: RunEvent): void {
       return;
     }
     case "messageSubmitted":
-      // Shown when the run takes it up; until then the composer lists it.
+      // The composer lists it until the run takes it up.
       run.waiting.set(event.value.messageId, {
         sequence,
         text: event.value.message?.text ?? "",

@@ -1,12 +1,27 @@
 import { Link, Outlet } from "@tanstack/react-router";
-import { useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { signOut } from "../api/session.ts";
 import type { IconName } from "./icons.tsx";
 import { Icon } from "./icons.tsx";
+import { KeysHelp } from "./keys-help.tsx";
+import { PendingCount } from "./pending-count.tsx";
 import { applyTheme, currentTheme, nextTheme } from "./theme.ts";
+import { useKeys } from "./use-keys.ts";
 
-/** The frame of every screen: navigation, theme, and sign-out. */
+const screens = [
+  { to: "/runs", icon: "runs", name: "Runs" },
+  { to: "/inbox/{-$approvalId}", icon: "inbox", name: "Inbox" },
+  { to: "/chat/{-$threadId}", icon: "chat", name: "Chat" },
+  { to: "/agents/{-$agentId}", icon: "agents", name: "Agents" },
+  { to: "/models", icon: "models", name: "Models" },
+  { to: "/audit", icon: "audit", name: "Audit" },
+] as const satisfies readonly { to: string; icon: IconName; name: string }[];
+
+/** The frame of every screen: navigation, keys, theme, and sign-out. */
 export function Shell() {
+  const help = useRef<HTMLDialogElement>(null);
+  const showHelp = useCallback(() => help.current?.showModal(), []);
+  useKeys(showHelp);
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -17,8 +32,20 @@ export function Shell() {
           <img src="/favicon.svg" alt="" width="24" height="24" />
           Reeve
         </Link>
-        <NavLink to="/runs" icon="runs" name="Runs" />
+        {screens.map(({ to, icon, name }, index) => (
+          <Link key={to} to={to} className="nav-item" aria-keyshortcuts={String(index + 1)}>
+            <Icon name={icon} />
+            {name}
+            {name === "Inbox" && <PendingCount />}
+          </Link>
+        ))}
         <div className="side-end">
+          <button type="button" className="nav-item" onClick={showHelp}>
+            <span className="key-mark" aria-hidden="true">
+              ?
+            </span>
+            Keys
+          </button>
           <ThemeButton />
           <button type="button" className="nav-item" onClick={() => signOut()}>
             <Icon name="out" />
@@ -29,22 +56,8 @@ export function Shell() {
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
       </main>
+      <KeysHelp dialog={help} />
     </div>
-  );
-}
-
-interface NavLinkProps {
-  readonly to: "/runs";
-  readonly icon: IconName;
-  readonly name: string;
-}
-
-function NavLink({ to, icon, name }: NavLinkProps) {
-  return (
-    <Link to={to} className="nav-item" activeProps={{ "aria-current": "page" }}>
-      <Icon name={icon} />
-      {name}
-    </Link>
   );
 }
 

@@ -96,6 +96,7 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
         <button
           type="button"
           className="button primary"
+          aria-keyshortcuts="a"
           disabled={decide.isPending || (isEditing && !isValid)}
           onClick={() => submit(true)}
         >
@@ -108,6 +109,7 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
         <button
           type="button"
           className="button danger"
+          aria-keyshortcuts="r"
           disabled={decide.isPending}
           onClick={() => submit(false)}
         >
@@ -117,6 +119,7 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
           <button
             type="button"
             className="button quiet"
+            aria-keyshortcuts="e"
             onClick={() => {
               setEditing(!isEditing);
               setEdited(undefined);

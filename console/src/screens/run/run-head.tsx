@@ -37,9 +37,13 @@ export function RunHead({ snapshot }: RunViewProps) {
         <div>
           <dt>Agent</dt>
           <dd>
-            <Link to="/runs" search={{ agent: run.agentId }}>
-              {run.agentId || "…"}
-            </Link>
+            {run.agentId === "" ? (
+              "…"
+            ) : (
+              <Link to="/agents/{-$agentId}" params={{ agentId: run.agentId }}>
+                {run.agentId}
+              </Link>
+            )}
             {run.agentRevision > 0 && <span className="muted"> revision {run.agentRevision}</span>}
           </dd>
         </div>
@@ -47,7 +51,7 @@ export function RunHead({ snapshot }: RunViewProps) {
           <div>
             <dt>Thread</dt>
             <dd>
-              <Link to="/runs" search={{ thread: run.threadId }}>
+              <Link to="/chat/{-$threadId}" params={{ threadId: run.threadId }}>
                 {run.threadId}
               </Link>
             </dd>

@@ -4,6 +4,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Conversation } from "./conversation/conversation.tsx";
 import { EventList } from "./events/event-list.tsx";
+import { FilesView } from "./files/files-view.tsx";
 import { RunHead } from "./run-head.tsx";
 import { Timeline } from "./timeline/timeline.tsx";
 import { TreeView } from "./tree-view.tsx";
@@ -17,6 +18,7 @@ const views = {
   timeline: { name: "Timeline", View: Timeline },
   tree: { name: "Tree", View: TreeView },
   events: { name: "Events", View: EventList },
+  files: { name: "Files", View: FilesView },
 } as const;
 
 function isView(name: string | undefined): name is keyof typeof views {

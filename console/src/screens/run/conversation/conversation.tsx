@@ -5,6 +5,7 @@ import { ApprovalPanel } from "../../approval/approval-panel.tsx";
 import { Composer } from "./composer.tsx";
 import { FrameItems } from "./frame-items.tsx";
 import type { RunViewProps } from "../view-props.ts";
+import { Working } from "./working.tsx";
 import { useStickToEnd } from "./use-stick-to-end.ts";
 
 /** The run as a conversation: text, calls, and what subtasks did, in the order in which it happened. */
@@ -48,29 +49,5 @@ export function Conversation({ snapshot }: RunViewProps) {
       <div ref={end} />
       {!isTerminal(run.status) && <Composer run={run} />}
     </div>
-  );
-}
-
-function Working({
-  run,
-  isWaiting,
-}: {
-  readonly run: RunViewProps["snapshot"]["run"];
-  readonly isWaiting: boolean;
-}) {
-  if (isTerminal(run.status) || isWaiting) return null;
-  const open = [...run.openSpans.values()];
-  const tools = open.filter(({ kind }) => kind === "tool").map(({ label }) => label);
-  const text =
-    tools.length > 0
-      ? `Running ${[...new Set(tools)].join(", ")}`
-      : open.some(({ kind }) => kind === "model")
-        ? "The model answers"
-        : "Waiting for a worker";
-  return (
-    <p className="working" role="status">
-      <span className="pulse" aria-hidden="true" />
-      {text} …
-    </p>
   );
 }

@@ -1,0 +1,132 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import type { Agent } from "@reeve/contracts/agent";
+import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
+import { create } from "@bufbuild/protobuf";
+import { useDeferredValue, useMemo, useState } from "react";
+import { problemOf } from "../../api/problem.ts";
+import { ProblemView } from "../../ui/problem-view.tsx";
+import type { SpecProblem } from "./spec-text.ts";
+import { readSpec, specAsJson, specAsYaml } from "./spec-text.ts";
+
+interface AgentEditorProps {
+  readonly agent: Agent;
+  readonly onSaved: () => void;
+}
+
+/** The spec as text. The server checks each change; only a valid spec can be saved. */
+export function AgentEditor({ agent, onSaved }: AgentEditorProps) {
+  const stored = agent.spec ?? create(AgentSpecSchema);
+  const [format, setFormat] = useState<"YAML" | "JSON">("YAML");
+  const [text, setText] = useState(() => specAsYaml(stored));
+  const checked = useDeferredValue(text);
+  const read = useMemo(() => readSpec(checked), [checked]);
+  const validation = useQuery(
+    AgentService.method.validateAgent,
+    { spec: read.spec ?? stored },
+    { enabled: read.spec !== undefined, placeholderData: (previous) => previous },
+  );
+  const save = useMutation(AgentService.method.updateAgent);
+  const violations: readonly SpecProblem[] =
+    read.spec === undefined
+      ? read.problems
+      : (validation.data?.violations ?? []).map(({ field, description }) => ({
+          line: read.lineOf(field),
+          field,
+          message: description,
+        }));
+  const isChanged = text !== (format === "YAML" ? specAsYaml(stored) : specAsJson(stored));
+  const isValid = violations.length === 0 && validation.isSuccess && !validation.isFetching;
+  const show = (next: "YAML" | "JSON") => {
+    const { spec } = readSpec(text);
+    if (spec === undefined) return;
+    setFormat(next);
+    setText(next === "YAML" ? specAsYaml(spec) : specAsJson(spec));
+  };
+  return (
+    <div className="agent-editor">
+      <div className="row">
+        <div className="chips" role="group" aria-label="Format">
+          {(["YAML", "JSON"] as const).map((each) => (
+            <button
+              key={each}
+              type="button"
+              className="chip small"
+              aria-pressed={format === each}
+              onClick={() => show(each)}
+            >
+              {each}
+            </button>
+          ))}
+        </div>
+        <span className="muted" role="status">
+          {violations.length > 0
+            ? "Not valid"
+            : validation.isFetching
+              ? "Checking …"
+              : isValid
+                ? "Valid"
+                : ""}
+        </span>
+        <button
+          type="button"
+          className="button primary push"
+          disabled={!isChanged || !isValid || save.isPending || text !== checked}
+          onClick={() =>
+            save.mutate({ spec: read.spec, revision: agent.revision }, { onSuccess: onSaved })
+          }
+        >
+          Save as revision {agent.revision + 1}
+        </button>
+      </div>
+      <SpecText text={text} violations={violations} onChange={setText} />
+      <ul className="violations" aria-label="Violations" aria-live="polite">
+        {violations.map(({ line, field, message }) => (
+          <li key={`${field} ${message}`}>
+            {line !== undefined && <span className="muted">line {line}: </span>}
+            {field !== "" && <code>{field}</code>} {message}
+          </li>
+        ))}
+      </ul>
+      {(validation.data?.warnings ?? []).map((warning) => (
+        <p key={warning} className="note warn">
+          {warning}
+        </p>
+      ))}
+      {save.error !== null && <ProblemView problem={problemOf(save.error)} />}
+    </div>
+  );
+}
+
+interface SpecTextProps {
+  readonly text: string;
+  readonly violations: readonly SpecProblem[];
+  readonly onChange: (text: string) => void;
+}
+
+/** The text with line numbers; the lines with violations are marked. */
+function SpecText({ text, violations, onChange }: SpecTextProps) {
+  const lines = text.split("\n");
+  const wrong = new Set(violations.map(({ line }) => line));
+  return (
+    <div className="spec-text">
+      <div className="gutter mono" aria-hidden="true">
+        {lines.map((_, index) => (
+          // Line numbers are their own identity.
+          <span key={index} className={wrong.has(index + 1) ? "wrong" : undefined}>
+            {index + 1}
+          </span>
+        ))}
+      </div>
+      <textarea
+        className="code-input"
+        aria-label="Spec"
+        aria-invalid={violations.length > 0}
+        spellCheck={false}
+        wrap="off"
+        rows={lines.length}
+        value={text}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </div>
+  );
+}

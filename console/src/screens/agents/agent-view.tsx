@@ -1,0 +1,68 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
+import { AgentService } from "@reeve/contracts/agent";
+import { useState } from "react";
+import { problemOf } from "../../api/problem.ts";
+import { msOf } from "../../format/time.ts";
+import { PageHead } from "../../ui/page-head.tsx";
+import { ProblemView } from "../../ui/problem-view.tsx";
+import { Ago } from "../../ui/times.tsx";
+import { AgentAccess } from "./agent-access.tsx";
+import { AgentEditor } from "./agent-editor.tsx";
+
+const parts = { spec: "Spec", access: "What it may use" } as const;
+type Part = keyof typeof parts;
+
+/** One agent: its spec, which can be changed, and what it may use. */
+export function AgentView({ agentId }: { readonly agentId: string }) {
+  const [part, setPart] = useState<Part>("spec");
+  const { data, error, refetch } = useQuery(AgentService.method.getAgent, { agentId });
+  const agent = data?.agent;
+  return (
+    <>
+      <div className="crumbs">
+        <Link to="/agents/{-$agentId}" params={{}}>
+          Agents
+        </Link>
+        <span aria-hidden="true">/</span>
+        <span className="mono">{agentId}</span>
+      </div>
+      <PageHead title={agent?.spec?.name ?? agentId}>
+        <Link to="/runs" search={{ agent: agentId }}>
+          Runs
+        </Link>
+        <Link to="/chat/{-$threadId}" params={{}} search={{ agent: agentId }}>
+          Chat
+        </Link>
+      </PageHead>
+      {error !== null && <ProblemView problem={problemOf(error)} />}
+      {agent !== undefined && (
+        <>
+          <p className="muted">
+            Revision {agent.revision}, changed <Ago ms={msOf(agent.updatedAt)} />
+            {agent.createdBy !== "" && ` by ${agent.createdBy}`}. Runs keep the revision with which
+            they were started.
+          </p>
+          <div className="tabs plain" role="group" aria-label="Parts of the agent">
+            {Object.entries(parts).map(([key, name]) => (
+              <button
+                key={key}
+                type="button"
+                className="tab"
+                aria-pressed={key === part}
+                onClick={() => setPart(key === "access" ? "access" : "spec")}
+              >
+                {name}
+              </button>
+            ))}
+          </div>
+          {part === "spec" ? (
+            <AgentEditor key={agent.revision} agent={agent} onSaved={() => void refetch()} />
+          ) : (
+            <AgentAccess agentId={agentId} />
+          )}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { Link, getRouteApi } from "@tanstack/react-router";
+import type { Agent } from "@reeve/contracts/agent";
+import { AgentService } from "@reeve/contracts/agent";
+import { problemOf } from "../../api/problem.ts";
+import { msOf } from "../../format/time.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { PageHead } from "../../ui/page-head.tsx";
+import { ProblemView } from "../../ui/problem-view.tsx";
+import { Ago } from "../../ui/times.tsx";
+import { AgentView } from "./agent-view.tsx";
+import "../../styles/agents.css";
+
+const route = getRouteApi("/agents/{-$agentId}");
+
+/** The agents of the tenant, or one of them. */
+export function AgentsScreen() {
+  const { agentId } = route.useParams();
+  return agentId === undefined ? <AgentList /> : <AgentView key={agentId} agentId={agentId} />;
+}
+
+function AgentList() {
+  const { data, error, refetch, isPending } = useQuery(AgentService.method.listAgents, {
+    pageSize: 1_000,
+  });
+  return (
+    <>
+      <PageHead title="Agents" />
+      {error !== null && <ProblemView problem={problemOf(error)} onRetry={() => void refetch()} />}
+      {isPending && (
+        <p className="loading" role="status">
+          Loading agents …
+        </p>
+      )}
+      {data?.agents.length === 0 && (
+        <Empty title="No agent yet">
+          <p>Write one as YAML, and store it:</p>
+          <pre className="code">reeve agents apply -f examples/csv-report/agent.yaml</pre>
+        </Empty>
+      )}
+      {data !== undefined && data.agents.length > 0 && <Table agents={data.agents} />}
+    </>
+  );
+}
+
+function Table({ agents }: { readonly agents: readonly Agent[] }) {
+  return (
+    <div className="table-box">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Agent</th>
+            <th scope="col">Model</th>
+            <th scope="col">Calls that need a decision</th>
+            <th scope="col" className="number">
+              Revision
+            </th>
+            <th scope="col">Changed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {agents.map(({ spec, revision, updatedAt, createdBy }) => (
+            <tr key={spec?.id}>
+              <td>
+                <Link
+                  to="/agents/{-$agentId}"
+                  params={{ agentId: spec?.id ?? "" }}
+                  className="row-link"
+                >
+                  {spec?.name}
+                </Link>
+                <span className="sub mono">{spec?.id}</span>
+              </td>
+              <td>{spec?.model}</td>
+              <td className="wrap mono">{spec?.hitlTools.join(", ") || "–"}</td>
+              <td className="number">{revision}</td>
+              <td>
+                <Ago ms={msOf(updatedAt)} />
+                {createdBy !== "" && <span className="muted"> by {createdBy}</span>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { ThreadService } from "@reeve/contracts/thread";
+import { RunService } from "@reeve/contracts/run";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { problemOf } from "../../api/problem.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { ProblemView } from "../../ui/problem-view.tsx";
+import { ChatComposer } from "./chat-composer.tsx";
+import { LiveTurn } from "./live-turn.tsx";
+import { PastTurns } from "./past-turns.tsx";
+
+interface ChatProps {
+  /** Undefined: a new thread. */
+  readonly threadId: string | undefined;
+  readonly agentId: string | undefined;
+}
+
+/** The turns of a thread: those that ended as they are stored, and the active one live. */
+export function Chat({ threadId = "", agentId }: ChatProps) {
+  const isNew = threadId === "";
+  const thread = useQuery(
+    ThreadService.method.getThread,
+    { threadId },
+    { enabled: !isNew, refetchInterval: 1_500 },
+  );
+  const last = useQuery(RunService.method.listRuns, { threadId, pageSize: 1 }, { enabled: !isNew })
+    .data?.runs[0];
+  const active = thread.data?.thread?.activeRunId ?? "";
+  const turns = thread.data?.thread?.endedTurns ?? 0;
+  const isMissing = thread.error !== null && ConnectError.from(thread.error).code === Code.NotFound;
+  return (
+    <div className="conversation chat">
+      {isNew && (
+        <Empty title="Start a conversation">
+          Choose an agent and write a message. Each message is a run, and each run is a turn of the
+          thread.
+        </Empty>
+      )}
+      {thread.error !== null && !isMissing && <ProblemView problem={problemOf(thread.error)} />}
+      {isMissing && <Empty title="There is no such thread">It may have been deleted.</Empty>}
+      {!isNew && !isMissing && <PastTurns threadId={threadId} turns={turns} />}
+      {active !== "" && <LiveTurn key={active} runId={active} />}
+      <ChatComposer
+        threadId={threadId}
+        agentId={agentId ?? last?.agentId}
+        activeRunId={active}
+        onStarted={() => void thread.refetch()}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
+import type { ThreadMessage } from "@reeve/contracts/thread";
+import { Role, ThreadService } from "@reeve/contracts/thread";
+import { useEffect } from "react";
+import { problemOf } from "../../api/problem.ts";
+import { plural } from "../../format/amounts.ts";
+import { Markdown } from "../../ui/markdown.tsx";
+import { ProblemView } from "../../ui/problem-view.tsx";
+import { StoredTree } from "./stored-tree.tsx";
+
+interface PastTurnsProps {
+  readonly threadId: string;
+  /** The number of turns that have ended: the messages are read again when it changes. */
+  readonly turns: number;
+}
+
+/** The messages of the turns that have ended, with what their runs did. */
+export function PastTurns({ threadId, turns }: PastTurnsProps) {
+  const { data, error, refetch } = useQuery(ThreadService.method.listThreadMessages, {
+    threadId,
+    pageSize: 1_000,
+  });
+  useEffect(() => {
+    if (turns > 0) void refetch();
+  }, [turns, refetch]);
+  if (error !== null) return <ProblemView problem={problemOf(error)} />;
+  return (
+    <ol className="items">
+      {(data?.messages ?? []).map((message, index) => (
+        // Messages are only added at the end.
+        <li key={index}>
+          {message.role === Role.USER ? (
+            <div className="message user">
+              <Markdown text={message.text} />
+            </div>
+          ) : (
+            <Answer message={message} />
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Answer({ message }: { readonly message: ThreadMessage }) {
+  const nodes = message.executionTree?.nodes ?? [];
+  return (
+    <div className="message agent">
+      {nodes.length > 0 && <StoredTree nodes={nodes} />}
+      <Markdown text={message.text} />
+      {message.error !== "" && <p className="note bad">{message.error}</p>}
+      <p className="sub">
+        <Link to="/runs/$runId/{-$view}" params={{ runId: message.runId }}>
+          Show the run
+        </Link>
+        {nodes.length > 0 && <span>{plural(nodes.length, "call")}</span>}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import type { RefObject } from "react";
+
+const keys = [
+  ["1 … 6", "open a screen"],
+  ["j, k", "next and previous decision in the inbox"],
+  ["a", "move to Approve; Enter confirms"],
+  ["r", "move to Reject; Enter confirms"],
+  ["e", "move to Edit arguments"],
+  ["Escape", "close a dialog"],
+  ["?", "show this list"],
+] as const;
+
+export function KeysHelp({ dialog }: { readonly dialog: RefObject<HTMLDialogElement | null> }) {
+  return (
+    <dialog ref={dialog} className="dialog" aria-label="Keys">
+      <h2>Keys</h2>
+      <dl className="keys">
+        {keys.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="row end">
+        <button type="button" className="button" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+    </dialog>
+  );
+}

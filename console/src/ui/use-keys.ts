@@ -1,0 +1,27 @@
+import { useEffect } from "react";
+
+/**
+ * Makes `aria-keyshortcuts` work: a key alone moves the focus to the control that names it, so that a second key, Enter, confirms.
+ * Links are followed at once. Ignored while a person writes.
+ */
+export function useKeys(onHelp: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+      if (event.key === "?") return onHelp();
+      const target = document.querySelector<HTMLElement>(
+        `[aria-keyshortcuts="${CSS.escape(event.key)}"]:not(:disabled)`,
+      );
+      if (target === null || document.querySelector("dialog[open]") !== null) return;
+      event.preventDefault();
+      target.focus();
+      if (target instanceof HTMLAnchorElement) target.click();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [onHelp]);
+}
+
+function isWriting(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("input, textarea, select");
+}
