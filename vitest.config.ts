@@ -24,7 +24,7 @@ const component = [
 /** These start whole deployments or sandboxes, and find what they started by names of their own. Three run at once. */
 const deployments = [
   "test/system/!(protocol|standstill).test.ts",
-  "test/{clients,k8s,adversarial,integration}/**/*.test.ts",
+  "test/{clients,console,k8s,adversarial,integration}/**/*.test.ts",
   "packages/sandbox/test/**/*.test.ts",
   "services/toolhost/test/**/*.test.ts",
 ];

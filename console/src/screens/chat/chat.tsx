@@ -44,7 +44,9 @@ export function Chat({ threadId = "", agentId }: ChatProps) {
         threadId={threadId}
         agentId={agentId ?? last?.agentId}
         activeRunId={active}
-        onStarted={() => void thread.refetch()}
+        onStarted={() => {
+          if (!isNew) void thread.refetch();
+        }}
       />
     </div>
   );

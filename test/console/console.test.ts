@@ -1,0 +1,279 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { gzipSync } from "node:zlib";
+import { buildConsole } from "@reeve/cli/embedded/ensure-console";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { RunStatus } from "@reeve/contracts/run";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Deployment } from "../system/support/deployment.ts";
+import { watchToEnd } from "../system/support/watching.ts";
+import { startPlayingServer } from "../support/playing-server.ts";
+import { expectAccessible } from "./support/expect-accessible.ts";
+import type { WatchedPage } from "./support/open-browser.ts";
+import { missingBrowser, openBrowser, openPage } from "./support/open-browser.ts";
+import { play } from "./support/play.ts";
+
+const dist = join(import.meta.dirname, "../../console/dist");
+const pictures = process.env["REEVE_WRITE_PICTURES"] === "1";
+const isSkipped = missingBrowser !== undefined && process.env["CI"] === undefined;
+const viewer = "viewer-token-0123456789";
+
+const resources = new AsyncDisposableStack();
+let deployment: Deployment;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (isSkipped) return;
+  if (missingBrowser !== undefined) throw new Error(missingBrowser);
+  const problem = await buildConsole(() => undefined, new AbortController().signal);
+  if (problem !== undefined) throw new Error(problem);
+  browser = await openBrowser();
+  resources.defer(() => browser.close());
+  const models = resources.use(await startPlayingServer(play));
+  deployment = resources.use(
+    await Deployment.start({
+      OPENAI_API_KEY: "sk-test",
+      OPENAI_BASE_URL: models.url,
+      REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer`,
+    }),
+  );
+  const model = "openai:played";
+  await deployment.agent("helper", { model });
+  await deployment.agent("payer", {
+    model,
+    hitlTools: ["add_todo"],
+    approvalPolicy: { allowEditedArguments: true },
+  });
+});
+
+afterAll(async () => {
+  await resources.disposeAsync();
+});
+
+async function started(input: string, agentId = "helper"): Promise<string> {
+  const { run } = await deployment.reeve.runs.startRun({ agentId, input });
+  return run?.runId ?? "";
+}
+
+async function finished(input: string, agentId = "helper"): Promise<string> {
+  const runId = await started(input, agentId);
+  await watchToEnd(deployment, runId);
+  return runId;
+}
+
+/** Opens a screen as somebody who has signed in. */
+function open(path: string, theme?: "light" | "dark", token = deployment.token) {
+  return openPage(browser, `${deployment.url}${path}#token=${token}`, theme);
+}
+
+/** Writes the picture of a screen for the documentation, if that was asked for. */
+async function picture({ page }: WatchedPage, name: string): Promise<void> {
+  if (!pictures) return;
+  await page.setViewportSize({ width: 1120, height: 700 });
+  const path = join(import.meta.dirname, `../../docs/pictures/${name}.png`);
+  await page.screenshot({ path });
+}
+
+test("the first load is at most 300 KiB", { skip: isSkipped }, () => {
+  const page = readFileSync(join(dist, "index.html"), "utf8");
+  const entry = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, path]) => path);
+  const runs = globSync("assets/{runs-screen,page-head,empty}-*.{js,css}", { cwd: dist });
+  const files = new Set([...entry.flatMap((path) => path ?? []), ...runs]);
+  const bytes = [...files].map((path) => gzipSync(readFileSync(join(dist, path))).byteLength);
+  expect(files.size).toBeGreaterThan(2);
+  expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(300 * 1024);
+});
+
+describe.skipIf(isSkipped)("the console", () => {
+  test("signs in with the token of the address, which it removes at once", async () => {
+    await using shown = await open("/");
+    const { page } = shown;
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+    expect(page.url()).toBe(`${deployment.url}/runs`);
+    expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(1);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token").fill("wrong-token");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("does not accept this token").waitFor();
+    await expectAccessible(page);
+  });
+
+  // Requirement: CHAT-6
+  test("shows nested cards, closed below the root, in the same order live and after a reload", async () => {
+    const runId = await started("Nest the work.");
+    await using shown = await open(`/runs/${runId}/tree`);
+    const { page } = shown;
+    const nodes = page.locator("[data-node]");
+    await page.locator('[data-connection="ended"]').waitFor();
+    await page.getByRole("button", { name: /Outer subtask/ }).waitFor();
+    const tree = () =>
+      nodes.evaluateAll((all) => all.map((node) => node.getAttribute("data-node")));
+    expect(
+      await page.getByRole("button", { name: /Inner subtask/ }).getAttribute("aria-expanded"),
+    ).toBe("false");
+    const live = await tree();
+    await picture(shown, "tree");
+    await page.reload();
+    await page.getByRole("button", { name: /Inner subtask/ }).waitFor();
+    expect(await tree()).toEqual(live);
+    await page.getByRole("button", { name: /Inner subtask/ }).click();
+    await page.getByRole("button", { name: /add_todo/ }).waitFor();
+    const stored = await deployment.reeve.runs.getExecutionTree({ runId });
+    expect(await tree()).toEqual(stored.tree?.nodes.map(({ id }) => id));
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("continues in the same tab after the runtime was killed", async () => {
+    const runId = await started("Slow, please.");
+    await using shown = await open(`/runs/${runId}`);
+    const { page } = shown;
+    await page.getByText("word3").waitFor();
+    await deployment.kill("runtime");
+    await deployment.start("runtime");
+    await page.getByText("word60").waitFor();
+    await page.locator('[data-connection="ended"]').waitFor();
+    expect(await page.getByText(/word60/).count()).toBe(1);
+    const { run } = await deployment.reeve.runs.getRun({ runId });
+    expect(run?.status).toBe(RunStatus.COMPLETED);
+    const messages = await page.locator(".message.agent").allTextContents();
+    expect(messages.join("").trim()).toBe(run?.output);
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("approves with edited arguments, which are checked while they are written", async () => {
+    const runId = await started("Pay ann.", "payer");
+    await using shown = await open("/inbox");
+    const { page } = shown;
+    await page.getByText("pay 100 to ann").waitFor();
+    await expectAccessible(page);
+    await picture(shown, "inbox");
+    await page.keyboard.press("e");
+    await page.keyboard.press("Enter");
+    const editor = page.getByLabel("Arguments as JSON");
+    const approve = page.getByRole("button", { name: "Approve with these arguments" });
+    await editor.fill('{"txt": 1}');
+    await page.locator(".violations li").first().waitFor();
+    expect(await approve.isDisabled()).toBe(true);
+    await editor.fill('{"text": "pay 1 to ann"}');
+    await approve.click();
+    await page.getByText("Nothing waits for you").waitFor();
+    await watchToEnd(deployment, runId);
+    const { approvals } = await deployment.reeve.approvals.listApprovals({
+      runId,
+      includeClosed: true,
+    });
+    expect(approvals).toMatchObject([
+      {
+        state: ApprovalState.APPROVED,
+        decision: { editedArguments: { text: "pay 1 to ann" }, decidedBy: "tester" },
+      },
+    ]);
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("shows hostile content as text", async () => {
+    const runId = await finished("Hostile, please.");
+    await using shown = await open(`/runs/${runId}`);
+    const { page } = shown;
+    await page.getByText("The end of the hostile text.").first().waitFor();
+    await page.locator('[data-connection="ended"]').waitFor();
+    for (const view of ["tree", "timeline", "events"]) {
+      await page.goto(`${deployment.url}/runs/${runId}/${view}`);
+      await page.locator('[data-connection="ended"]').waitFor();
+    }
+    await page.goto(`${deployment.url}/runs/${runId}`);
+    await page.getByText("The end of the hostile text.").first().waitFor();
+    expect(await page.evaluate("window.pwned")).toBeUndefined();
+    const content = page.locator(".conversation");
+    expect(await content.locator("script, img, iframe, style, form").count()).toBe(0);
+    const links = await content
+      .locator("a")
+      .evaluateAll((all) =>
+        all.map((link) => [link.getAttribute("href"), link.getAttribute("rel")]),
+      );
+    expect(links.length).toBeGreaterThan(0);
+    for (const [href, rel] of links.filter(([href]) => href !== null)) {
+      expect(href).toMatch(/^https:/);
+      expect(rel).toContain("noopener");
+    }
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("holds a conversation on a thread", async () => {
+    await using shown = await open("/chat");
+    const { page } = shown;
+    await page.getByLabel("Agent").selectOption("helper");
+    await page.getByLabel("Message").fill("Hello there");
+    await page.keyboard.press("Enter");
+    await page.getByText("You said: Hello there").waitFor();
+    await page.getByRole("link", { name: "Show the run" }).waitFor();
+    await expectAccessible(page);
+    await picture(shown, "chat");
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("marks every violation of a spec, and saves only a valid one", async () => {
+    await using shown = await open("/agents/helper");
+    const { page } = shown;
+    const spec = page.getByLabel("Spec");
+    await spec.waitFor();
+    const text = await spec.inputValue();
+    await spec.fill(`${text}hitl_tools:\n  - none_such\n  - ""\n`);
+    await page.getByText("Not valid").waitFor();
+    const save = page.getByRole("button", { name: /^Save as revision/ });
+    expect(await save.isDisabled()).toBe(true);
+    await picture(shown, "agent");
+    await spec.fill(`${text}instructions: Be brief.\n`);
+    await page.getByText("Valid", { exact: true }).waitFor();
+    await save.click();
+    await page.getByText("Revision 2").waitFor();
+    await page.getByRole("button", { name: "What it may use" }).click();
+    await page.getByText("add_todo").first().waitFor();
+    await expectAccessible(page);
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("a viewer reads why the roles do not permit something", async () => {
+    const runId = await started("Pay bob.", "payer");
+    await using shown = await open(`/runs/${runId}`, "light", viewer);
+    const { page } = shown;
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    await page.getByText("Your roles do not permit this").waitFor();
+    await page.goto(`${deployment.url}/audit`);
+    await page.getByText("Your roles do not permit this").waitFor();
+    const { run } = await deployment.reeve.runs.getRun({ runId });
+    expect(run?.pendingApprovals).toHaveLength(1);
+    await deployment.reeve.runs.cancelRun({ runId });
+  });
+
+  describe.each(["light", "dark"] as const)("in the %s theme", (theme) => {
+    test("has no accessibility violation on any screen", async () => {
+      const runId = await finished("Nest the work.");
+      await using shown = await open("/runs", theme);
+      const { page } = shown;
+      await page.getByRole("link", { name: "Nest the work." }).first().waitFor();
+      await expectAccessible(page);
+      if (theme === "light") await picture(shown, "runs");
+      const views = [
+        [`/runs/${runId}`, ".message.agent", "conversation"],
+        [`/runs/${runId}/timeline`, ".timeline-row", "timeline"],
+        [`/runs/${runId}/tree`, "[data-node]", undefined],
+        [`/runs/${runId}/events`, ".event", "events"],
+        [`/runs/${runId}/files`, ".empty, .problem, .files", undefined],
+        ["/agents", "table", undefined],
+        ["/models", "table", undefined],
+        ["/audit", "table", undefined],
+        ["/inbox", ".empty", undefined],
+      ] as const;
+      for (const [path, selector, name] of views) {
+        await page.goto(`${deployment.url}${path}`);
+        await page.locator(selector).first().waitFor();
+        await expectAccessible(page);
+        if (name !== undefined && theme === "dark") await picture(shown, name);
+      }
+      expect(shown.problems).toEqual([]);
+    });
+  });
+});
