@@ -149,6 +149,9 @@ describe.skipIf(isSkipped)("the console", () => {
     await page.getByText("pay 100 to ann").waitFor();
     await expectAccessible(page);
     await picture(shown, "inbox");
+    // The run names the schemas of all its tools; the deployment lists only those of toolhosts.
+    await page.getByRole("link", { name: "Show the run" }).click();
+    await page.getByRole("button", { name: "Edit arguments" }).waitFor();
     await page.keyboard.press("e");
     await page.keyboard.press("Enter");
     const editor = page.getByLabel("Arguments as JSON");
@@ -158,7 +161,7 @@ describe.skipIf(isSkipped)("the console", () => {
     expect(await approve.isDisabled()).toBe(true);
     await editor.fill('{"text": "pay 1 to ann"}');
     await approve.click();
-    await page.getByText("Nothing waits for you").waitFor();
+    await page.locator('[data-connection="ended"]').waitFor();
     await watchToEnd(deployment, runId);
     const { approvals } = await deployment.reeve.approvals.listApprovals({
       runId,
@@ -198,7 +201,9 @@ describe.skipIf(isSkipped)("the console", () => {
       expect(href).toMatch(/^https:/);
       expect(rel).toContain("noopener");
     }
-    expect(shown.problems).toEqual([]);
+    // The browser reports each attempt that the policy stopped, and nothing else.
+    const others = shown.problems.filter((each) => !each.includes("Content Security Policy"));
+    expect(others).toEqual([]);
   });
 
   test("holds a conversation on a thread", async () => {

@@ -30,6 +30,12 @@ export function ArgumentsEditor({ value, schema, label, onChange }: ArgumentsEdi
           onChange(checkArguments(event.target.value, schema).value);
         }}
       />
+      {schema === undefined && (
+        <p className="muted">
+          The schema of this tool is not known here. The server checks the arguments when you
+          approve.
+        </p>
+      )}
       <ul id={id} className="violations" aria-live="polite">
         {problems.map((problem) => (
           <li key={problem}>{problem}</li>
