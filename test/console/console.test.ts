@@ -266,7 +266,7 @@ describe.skipIf(isSkipped)("the console", () => {
         [`/runs/${runId}/timeline`, ".timeline-row", "timeline"],
         [`/runs/${runId}/tree`, "[data-node]", undefined],
         [`/runs/${runId}/events`, ".event", "events"],
-        [`/runs/${runId}/files`, ".empty, .problem, .files", undefined],
+        [`/runs/${runId}/files`, ".empty", undefined],
         ["/agents", "table", undefined],
         ["/models", "table", undefined],
         ["/audit", "table", undefined],
@@ -278,7 +278,8 @@ describe.skipIf(isSkipped)("the console", () => {
         await expectAccessible(page);
         if (name !== undefined && theme === "dark") await picture(shown, name);
       }
-      expect(shown.problems).toEqual([]);
+      // With 404 the API says that a run has no workspace.
+      expect(shown.problems.filter((each) => !each.includes("404"))).toEqual([]);
     });
   });
 });

@@ -1,4 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import type { FileEntry } from "@reeve/contracts/tool";
 import { FileKind, WorkspaceService } from "@reeve/contracts/tool";
@@ -28,15 +29,17 @@ export function FilesView({ snapshot: { run } }: RunViewProps) {
     { runId, pageSize: 1_000 },
     { refetchInterval },
   );
+  const hasNoWorkspace =
+    files.error !== null && ConnectError.from(files.error).code === Code.NotFound;
   const [path, setPath] = useState<string | undefined>();
   const entries = (files.data?.entries ?? []).filter(({ kind }) => kind === FileKind.FILE);
   const chosen = entries.find((entry) => entry.path === path) ?? entries[0];
   return (
     <>
-      {files.error !== null && (
+      {files.error !== null && !hasNoWorkspace && (
         <ProblemView problem={problemOf(files.error)} onRetry={() => void files.refetch()} />
       )}
-      {files.isSuccess && entries.length === 0 && (
+      {(files.isSuccess || hasNoWorkspace) && entries.length === 0 && (
         <Empty title="No files">
           This run has no workspace yet, or its workspace is empty. Files that a tool writes appear
           here.
