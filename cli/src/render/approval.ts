@@ -1,6 +1,7 @@
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
+import { renderBoundContent } from "./bound-content.ts";
 import { renderPermission } from "./permission.ts";
 import { oneLine } from "./plain-text.ts";
 import { shortArguments } from "./tool.ts";
@@ -30,6 +31,7 @@ export function renderApproval(
       return [
         `    ${style("yellow", `▲ ${tool} is waiting for approval`)} ${style("dim", args)}`,
         ...(rule === "" ? [] : [`      ${style("dim", rule)}`]),
+        ...renderBoundContent(approval.content, style, width),
         `      ${style("bold", `${reeve} approve ${id}`)}${edit}`,
         `      ${style("bold", `${reeve} reject ${id}`)}`,
       ];
@@ -40,6 +42,10 @@ export function renderApproval(
       return [`    ${style("red", "▲")} ${tool} ${question ? "declined" : "rejected"}${by}`];
     case ApprovalState.TIMED_OUT:
       return [`    ${style("red", "▲")} ${tool}: timed out without a decision`];
+    case ApprovalState.SUPERSEDED:
+      return [
+        `    ${style("yellow", "▲")} ${tool}: not executed, its files have changed since the approval`,
+      ];
     case ApprovalState.WITHDRAWN:
       return [
         `    ${style("yellow", "▲")} ${tool}: ${question ? "question" : "approval"} withdrawn`,

@@ -27,6 +27,7 @@ import type { Pool } from "./pool/join-pool.ts";
 import { joinPool } from "./pool/join-pool.ts";
 import { exposePoolMetrics } from "./pool/pool-metrics.ts";
 import { sweepCatalogs } from "./pool/sweep-catalogs.ts";
+import { inspectFiles } from "./tools/builtin/inspect-files.ts";
 import { builtinTools } from "./tools/builtin.ts";
 import type { TriedSource } from "./tools/external-tools.ts";
 import { ExternalTools, readExternalSources } from "./tools/external-tools.ts";
@@ -94,7 +95,9 @@ export async function startToolhost(
         codeRefusal: sandboxes.codeRefusal,
       })
     : [];
-  const toolbox = new HostToolbox(builtin, [() => external.tools], () => external.isTried);
+  const toolbox = new HostToolbox(builtin, [() => external.tools], () => external.isTried, [
+    inspectFiles,
+  ]);
   const { isolation, features } = sandboxes;
   const announced = { pool: name, host, isolation, ...(features && { sandbox: features }) };
   const catalog = () =>

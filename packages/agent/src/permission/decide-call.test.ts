@@ -92,6 +92,20 @@ describe("the rules of one level", () => {
     expect(decide(levelOf("allow", "deny many(x)"), many, { a: "y" })).toBe("deny many(x)");
   });
 
+  test("another spelling of a path avoids no rule", () => {
+    const read = create(ToolDescriptorSchema, {
+      ...toolNamed("read", "path"),
+      pathArguments: ["path"],
+    });
+    const denies = levelOf("allow", "deny read(secrets/*)");
+    const allows = levelOf("ask", "allow read(out/*)");
+    for (const path of ["secrets/a", "./secrets/a", "x/../secrets/a", "/workspace/secrets/a"]) {
+      expect(decide(denies, read, { path })).toBe("deny read(secrets/*)");
+    }
+    expect(decide(allows, read, { path: "out/../secrets/a" })).toBe("ask default_behavior");
+    expect(decide(allows, read, { path: "out/a" })).toBe("allow read(out/*)");
+  });
+
   test("arguments that are too large to be checked are denied, soon", () => {
     const rules = Array.from(
       { length: 200 },

@@ -6,7 +6,7 @@ import type { ArgumentCondition, CallPattern, PathStep, TextMatcher } from "./pe
 
 /** A call as rules see it: a tool, and the arguments that it would be executed with. */
 export interface CheckedCall {
-  readonly tool: Pick<ToolDescriptor, "name" | "source" | "inputSchema">;
+  readonly tool: Pick<ToolDescriptor, "name" | "source" | "inputSchema" | "pathArguments">;
   readonly args: JsonObject;
 }
 
@@ -37,7 +37,15 @@ function holds(
   // Nobody can say what the rule means for such a tool: it denies and asks, and does not allow.
   if (path === undefined && primary === undefined) return quantifier === "some";
   const values = valuesAt(args, path ?? [{ kind: "member", name: primary ?? "" }], work);
-  const fits = (value: JsonValue) => test(matcher, textOf(value), work) !== isNegated;
+  const step = path === undefined ? undefined : path[0];
+  const name = step?.kind === "member" ? step.name : primary;
+  const isPath = name !== undefined && tool.pathArguments.includes(name);
+  const isFitting = (text: string) => test(matcher, text, work) !== isNegated;
+  const fits = (value: JsonValue) => {
+    // Another way to write the same path avoids no rule: the path must fit as it is and in its shortest form to be allowed.
+    const texts = isPath && typeof value === "string" ? spellings(value) : [textOf(value)];
+    return quantifier === "every" ? texts.every(isFitting) : texts.some(isFitting);
+  };
   if (values.length === 0) return quantifier === "some" && isNegated;
   return quantifier === "every" ? values.every(fits) : values.some(fits);
 }
@@ -78,6 +86,16 @@ function within(value: JsonValue, step: PathStep): readonly JsonValue[] {
         ? [value[step.name] ?? null]
         : [];
   }
+}
+
+/** Returns a path as it is, and in its shortest form below the workspace. */
+function spellings(path: string): readonly string[] {
+  const parts: string[] = [];
+  for (const part of path.replace(/^\/workspace(?=\/|$)/, "").split("/")) {
+    if (part === ".." && parts.length > 0 && parts.at(-1) !== "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return [path, parts.length === 0 ? "." : parts.join("/")];
 }
 
 /** Returns what patterns are matched against: a text as it is, a list of texts as a command line, and other values as JSON. */

@@ -20,6 +20,7 @@ async function usageWith(losses: Losses) {
     revision: 0,
     losses,
     markLossesReported: () => undefined,
+    holdAlone: () => Promise.resolve(),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   await using workspace = new CallWorkspace(request(), () => undefined, {

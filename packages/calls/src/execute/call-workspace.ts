@@ -34,6 +34,13 @@ export class CallWorkspace implements AsyncDisposable {
     return (await this.#opening).sandbox;
   }
 
+  /** Returns the sandbox of the workspace, when nothing but this call writes to it until the call has ended. */
+  async sandboxAlone(signal: AbortSignal): Promise<Sandbox> {
+    const sandbox = await this.sandbox(signal);
+    await this.#open?.holdAlone(signal);
+    return sandbox;
+  }
+
   /** What the result of the call has to say about its workspace. `note` is for the model to read before the content. */
   get usage() {
     const lostChanges = this.#lostChanges;

@@ -5,6 +5,7 @@ import { endsCall } from "@reeve/jetstream/log/call-journal";
 import type { Tail } from "@reeve/jetstream/log/port";
 import { ErrorReason } from "@reeve/contracts/error";
 import { outlastOutage } from "@reeve/platform/async/retry/outlast-outage";
+import type { Sandbox } from "@reeve/sandbox/port";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
@@ -15,6 +16,7 @@ import type { CallPorts } from "../ports/call-ports.ts";
 import type { CallContext, CallResult, Progress } from "../ports/tool.ts";
 import { offloadResult } from "../results/offload-result.ts";
 import { callSettings } from "../settings/tool-settings.ts";
+import { changedContent } from "./changed-content.ts";
 import { CallQuestions } from "./call-questions.ts";
 import { CallWorkspace } from "./call-workspace.ts";
 import { argumentCheck } from "./check-arguments.ts";
@@ -36,7 +38,10 @@ export interface ClaimedCall {
 const maxOpenFailures = 6;
 
 /** What a tool may do while its call runs. */
-type CallActions = Pick<CallContext, "sandbox" | "report" | "ask">;
+interface CallActions extends Pick<CallContext, "sandbox" | "report" | "ask"> {
+  /** Opens the sandbox, and keeps everything else from writing to the workspace until the call has ended. */
+  sandboxAlone(): Promise<Sandbox>;
+}
 
 /**
  * Executes a claimed call and records its result. Returns whether the call has ended, by its result or a cancellation; false
@@ -68,10 +73,13 @@ export async function executeCall(
   const read = () => ports.journal.read(key, tail, running);
   const outage = { answers: read, clock: ports.clock };
   const open = () => workspace.sandbox(running);
+  const openAlone = () => workspace.sandboxAlone(running);
   try {
     const actions: CallActions = {
       // Nothing has happened yet: the call waits for the store.
       sandbox: () => outlastOutage(open, { ...outage, maxFailures: maxOpenFailures }, running),
+      sandboxAlone: () =>
+        outlastOutage(openAlone, { ...outage, maxFailures: maxOpenFailures }, running),
       report,
       ask: (question) => questions.ask(question, running),
     };
@@ -102,9 +110,9 @@ export async function executeCall(
  * Throws only when `signal` aborts.
  */
 async function runTool(
-  { tenant, runId, startedBy, traceparent, call, settings }: ToolCallRequest,
+  { tenant, runId, startedBy, traceparent, call, settings, content }: ToolCallRequest,
   { toolbox, log }: Pick<CallPorts, "toolbox" | "log">,
-  actions: CallActions,
+  { sandboxAlone, ...actions }: CallActions,
   signal: AbortSignal,
 ): Promise<CallResult> {
   const tool = toolbox.find(call?.name ?? "");
@@ -115,7 +123,7 @@ async function runTool(
   const problem = argumentCheck(tool.descriptor.inputSchema)(call.arguments);
   if (problem !== undefined) return refused(`the arguments are not valid: ${problem}`);
   const startedMs = performance.now();
-  const context = {
+  const context: CallContext = {
     tenant,
     runId,
     startedBy,
@@ -123,12 +131,19 @@ async function runTool(
     callId: call.callId,
     args: call.arguments,
     settings: callSettings(settings),
+    ...(content && { boundContent: content }),
     ...actions,
   };
   try {
+    const changed = content && (await changedContent(await sandboxAlone(), content, signal));
+    if (changed !== undefined) return changed;
     const result = await tool.call(context, signal);
     signal.throwIfAborted();
-    return { ...result, executionTimeMs: result.executionTimeMs ?? performance.now() - startedMs };
+    return {
+      ...result,
+      executionTimeMs: result.executionTimeMs ?? performance.now() - startedMs,
+      ...(content && { boundContent: content }),
+    };
   } catch (error) {
     signal.throwIfAborted();
     const executionTimeMs = performance.now() - startedMs;

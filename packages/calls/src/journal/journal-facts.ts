@@ -62,6 +62,8 @@ export function resultFact(
     offloadedArtifactId: result.artifactId ?? "",
     lostChanges: [...lostChanges],
     workspaceRevision,
+    ...(result.boundContent && { content: result.boundContent }),
+    contentChanged: result.contentChanged ?? false,
   });
   const value = create(ToolResultSchema, {
     callId,

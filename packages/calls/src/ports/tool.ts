@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { ToolDescriptor } from "@reeve/contracts/tool";
+import type { BoundContent, ToolDescriptor } from "@reeve/contracts/tool";
 import type { EndReason, Sandbox } from "@reeve/sandbox/port";
 import type { CallSettings } from "../settings/tool-settings.ts";
 
@@ -23,6 +23,8 @@ export interface CallContext {
   /** Arguments that are valid against the tool's schema. */
   readonly args: JsonObject;
   readonly settings: CallSettings;
+  /** The content of files to which the approval of the call is bound, and which they have now. Undefined: it is bound to none. */
+  readonly boundContent?: BoundContent;
   /** Opens the sandbox of the run's workspace, in which the run's input files are staged. */
   sandbox(): Promise<Sandbox>;
   report(progress: Progress): void;
@@ -66,6 +68,10 @@ export interface CallResult {
   readonly executionTimeMs?: number;
   /** The artifact that holds what `content` does not show. Absent: `content` shows everything. */
   readonly artifactId?: string;
+  /** The content of the files that the call names, before it. Absent: it was not inspected. */
+  readonly boundContent?: BoundContent;
+  /** Whether the call was not executed, because its approval is bound to another content. */
+  readonly contentChanged?: boolean;
 }
 
 /** An image, a sound, or another file that a tool returns. */

@@ -40,6 +40,8 @@ export interface OpenWorkspace extends AsyncDisposable {
   readonly revision: number;
   /** Losses that the result of this call must report. Undefined: there are none, or a concurrent call reports them. */
   readonly losses: Losses | undefined;
+  /** Resolves when nothing else writes to the workspace, and keeps it so until this use of the workspace ends. */
+  holdAlone(signal: AbortSignal): Promise<void>;
   /** Confirms that the result with these losses is recorded. Without it, the next call reports them. */
   markLossesReported(): void;
 }

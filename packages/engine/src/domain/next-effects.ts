@@ -5,6 +5,8 @@ import type { Scope } from "./state/fact.ts";
 import { rootScope } from "./state/fact.ts";
 import type { Call, Frame, ModelCall } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
+import { awaitsContent } from "./calls/call-content.ts";
+import { executionId } from "./calls/execution-id.ts";
 import { awaitsApproval } from "./calls/gate-call.ts";
 import { needsCount } from "./model/needs-count.ts";
 import { retryDelayMs } from "./model/retry-delay.ts";
@@ -28,6 +30,8 @@ export type Effect = {
   | { readonly kind: "call_tool"; readonly call: Call; readonly tool: ToolDescriptor }
   /** A tool call that the runtime executes itself, and that needs more than the run's state. */
   | { readonly kind: "call_runtime_tool"; readonly call: Call }
+  /** An inspection of the files that a call names, before its approval is requested. */
+  | { readonly kind: "inspect_call"; readonly call: Call; readonly tool: ToolDescriptor }
   /** The answer to a question of a tool call in progress. */
   | { readonly kind: "answer_question"; readonly call: Call; readonly approval: Approval }
 );
@@ -36,8 +40,9 @@ export type Effect = {
 export function nextEffects(state: RunState): readonly Effect[] {
   if (hasEnded(state) || state.head.prepared === undefined) return [];
   const models = liveFrames(state).flatMap((frame) => modelEffects(state, frame));
+  const inspections = liveFrames(state).flatMap((frame) => inspectionEffects(state, frame));
   const tools = callsInProgress(state).map(({ frame, call, tool }): Effect => {
-    const place = { id: `tool:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
+    const place = { id: `tool:${executionId(call)}`, frame: frame.id, scope: scopeOf(frame) };
     return tool.source === runtimeSource
       ? { ...place, kind: "call_runtime_tool", call }
       : { ...place, kind: "call_tool", call, tool };
@@ -50,7 +55,17 @@ export function nextEffects(state: RunState): readonly Effect[] {
     call,
     approval,
   }));
-  return [...models, ...tools, ...answers];
+  return [...models, ...inspections, ...tools, ...answers];
+}
+
+function inspectionEffects(state: RunState, frame: Frame): readonly Effect[] {
+  if (!frame.stepOpen || !frame.hasTurn) return [];
+  return frame.calls.flatMap((call): readonly Effect[] => {
+    const tool = frame.tools.get(call.call.name);
+    if (tool === undefined || !awaitsContent(state, frame, call)) return [];
+    const place = { id: `inspect:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
+    return [{ ...place, kind: "inspect_call", call, tool }];
+  });
 }
 
 function modelEffects(state: RunState, frame: Frame): readonly Effect[] {
@@ -101,7 +116,7 @@ export function openWaits(state: RunState): readonly string[] {
   return liveFrames(state)
     .flatMap(({ calls }) => calls)
     .filter(awaitsApproval)
-    .map(({ call }) => call.callId);
+    .map(executionId);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { cancelCall } from "@reeve/run/commands/cancel-call";
 import { endTurn } from "@reeve/run/thread/end-turn";
+import { executionId } from "../domain/calls/execution-id.ts";
 import { callsToRelease } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
@@ -29,8 +30,8 @@ async function cancelOpenCalls(
   const reason = `the run ended: ${statusName(state.head.status)}`;
   const cancellation = { reason, time: timestampFromMs(clock.now()) };
   await Promise.all(
-    callsToRelease(state).map(({ call }) =>
-      cancelCall(journal, callKey(state, call.callId), cancellation, signal),
+    callsToRelease(state).map((call) =>
+      cancelCall(journal, callKey(state, executionId(call)), cancellation, signal),
     ),
   );
 }

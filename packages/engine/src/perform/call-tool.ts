@@ -13,6 +13,8 @@ import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact } from "../domain/state/fact.ts";
 import { approvedCall } from "../domain/calls/approved-call.ts";
+import { executionId } from "../domain/calls/execution-id.ts";
+import { supersede } from "../domain/calls/call-content.ts";
 import { limitsOf } from "../domain/budget/limits.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import { requestAnswer } from "../domain/calls/questions.ts";
@@ -36,7 +38,7 @@ export async function* callTool(
   ports: RunPorts,
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
-  const key = callKey(state, effect.call.call.callId);
+  const key = callKey(state, executionId(effect.call));
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
   const isCallNew = await isNew(state, key, ports, signal);
@@ -102,7 +104,8 @@ function requestFor(
     tenant: created?.tenant ?? "",
     runId,
     startedBy: created?.startedBy ?? "",
-    call: approvedCall(call),
+    call: { ...approvedCall(call), callId: executionId(call) },
+    ...(call.approval?.content && { content: call.approval.content }),
     workspace: workspaceOf(runId, created),
     settings: {
       readOnly: toolkit?.readOnly ?? false,
@@ -137,7 +140,12 @@ function factsOf(
     }
     case "progress":
       return showsProgress(state, tool)
-        ? [fact(scope, { case: "mcpProgress", value: entry.fact.value })]
+        ? [
+            fact(scope, {
+              case: "mcpProgress",
+              value: { ...entry.fact.value, callId: call.call.callId },
+            }),
+          ]
         : [];
     case "question":
       return requestAnswer(state, call, entry.fact.value, scope, nowMs);
@@ -145,6 +153,8 @@ function factsOf(
       return [];
     case "result": {
       const { value } = entry.fact;
+      const { contentChanged = false, content: now } = value.metadata ?? {};
+      if (contentChanged && now !== undefined) return supersede(state, scope, call, now, nowMs);
       const content = truncateToBytes(value.content, limitsOf(state).resultBytes);
       return [toolResultFact(call, scope, { ...value, content }, nowMs)];
     }

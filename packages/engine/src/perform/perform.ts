@@ -8,6 +8,7 @@ import { answerQuestion } from "./answer-question.ts";
 import { callModel } from "./call-model.ts";
 import { callRuntimeTool } from "./call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
+import { inspectCall } from "./inspect-call.ts";
 import { countTokens } from "./count-tokens.ts";
 
 /** Performs an effect, and yields its facts: the only part of a run that is not a pure function. */
@@ -24,6 +25,8 @@ export function perform(
       return countTokens(state, effect, ports, signal);
     case "call_tool":
       return callTool(state, effect, ports, signal);
+    case "inspect_call":
+      return inspectCall(state, effect, ports, signal);
     case "call_runtime_tool":
       return callRuntimeTool(state, effect, ports, signal);
     case "answer_question":

@@ -166,6 +166,7 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
       return [() => run.retries(id)];
     case "count_tokens":
       return [() => run.counts(characters, id), () => run.counts(0, id)];
+    case "inspect_call":
     case "answer_question":
       return [];
     case "call_tool":

@@ -23,6 +23,7 @@ import type { ModelToolCall, ModelUsage, PromptMessage } from "../../src/domain/
 import { afterFailure } from "../../src/domain/model/after-failure.ts";
 import { modelOf } from "../../src/domain/model/model-of.ts";
 import { modelTurnFacts, summaryFacts } from "../../src/domain/model/model-turn-facts.ts";
+import { executionId } from "../../src/domain/calls/execution-id.ts";
 import { openWaits } from "../../src/domain/next-effects.ts";
 import { promptFor } from "../../src/domain/model/prompt-for.ts";
 import type { RunState } from "../../src/domain/state/run-state.ts";
@@ -235,7 +236,7 @@ export class PlayedRun {
     }: { callId?: string | undefined; reason?: string; edited?: JsonObject } = {},
   ): this {
     const calls = [...this.state.frames.values()].flatMap((frame) => frame.calls);
-    const approval = calls.find(({ call }) => call.callId === callId)?.approval;
+    const approval = calls.find((call) => executionId(call) === callId)?.approval;
     if (approval === undefined) throw new Error("no approval is open");
     const decision = create(DecisionSchema, {
       approved: state === ApprovalState.APPROVED,

@@ -3,7 +3,7 @@ import { Failure } from "@reeve/platform/failure";
 
 /** Returns the run id that an approval id begins with. Throws a Failure of kind `not_found` for any other text. */
 export function runOfApproval(approvalId: string): string {
-  const [, run] = /^(run_[a-z0-9]{8,64})-\d+-\d+(?:-q\d+-\d+)?$/.exec(approvalId) ?? [];
+  const [, run] = /^(run_[a-z0-9]{8,64})-\d+-\d+(?:-r\d+)?(?:-q\d+-\d+)?$/.exec(approvalId) ?? [];
   if (run === undefined) throw approvalNotFound(approvalId);
   return run;
 }

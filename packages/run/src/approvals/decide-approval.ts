@@ -160,6 +160,8 @@ function closedBecause(state: ApprovalState, { decision, expiresAt }: Approval):
       const at = expiresAt && ` at ${new Date(timestampMs(expiresAt)).toISOString()}`;
       return `it expired${at ?? ""}`;
     }
+    case ApprovalState.SUPERSEDED:
+      return "the files of its call have changed, and another approval was requested";
     case ApprovalState.WITHDRAWN:
       return "its call has ended";
     default:

@@ -118,7 +118,14 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
       const { approval } = event.value;
       return approval === undefined
         ? head
-        : { ...head, approvals: linked(head.approvals, approval) };
+        : {
+            ...head,
+            approvals: linked(head.approvals, approval),
+            // Its call was handed out, but not made.
+            ...(approval.state === ApprovalState.SUPERSEDED && {
+              outstandingCalls: withoutCall(head, approval.call?.callId),
+            }),
+          };
     }
     case "messageSubmitted":
       return withMessage(head, event.value, sequence);

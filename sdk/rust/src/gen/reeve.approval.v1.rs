@@ -51,13 +51,22 @@ pub struct Approval {
     pub source: i32,
     /// SHA-256, in lower-case hexadecimal, over the id of the agent, its revision in decimal, the name
     /// of the tool, and the arguments of the model as canonical JSON (RFC 8785), separated by zero
-    /// bytes. The call is executed only if it has this digest. Empty for a question, and in approvals
+    /// bytes; then, if `content` is set, another zero byte and its digest. The call is executed only if it has this digest. Empty for a question, and in approvals
     /// of versions that did not record it.
     #[prost(string, tag = "16")]
     pub call_digest: ::prost::alloc::string::String,
     /// The permission rule that asks for the decision. Unset if none does.
     #[prost(message, optional, tag = "17")]
     pub permission: ::core::option::Option<super::super::tool::v1::PermissionDecision>,
+    /// Content of the files that the call names. If it changes before the call is executed, the call is
+    /// not made, the state becomes APPROVAL_STATE_SUPERSEDED, and another approval is requested. Unset if
+    /// the call names no files.
+    #[prost(message, optional, tag = "18")]
+    pub content: ::core::option::Option<super::super::tool::v1::BoundContent>,
+    /// Id of the approval that this one supersedes, because the files of the call have changed. Empty if
+    /// there is none.
+    #[prost(string, tag = "19")]
+    pub supersedes: ::prost::alloc::string::String,
 }
 /// A decision about an approval.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -265,6 +274,8 @@ pub enum ApprovalState {
     TimedOut = 4,
     /// The run ended before the approval was decided. This is a terminal state.
     Withdrawn = 5,
+    /// The files of the call changed before it was executed. This is a terminal state.
+    Superseded = 6,
 }
 impl ApprovalState {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -279,6 +290,7 @@ impl ApprovalState {
             Self::Rejected => "APPROVAL_STATE_REJECTED",
             Self::TimedOut => "APPROVAL_STATE_TIMED_OUT",
             Self::Withdrawn => "APPROVAL_STATE_WITHDRAWN",
+            Self::Superseded => "APPROVAL_STATE_SUPERSEDED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -290,6 +302,7 @@ impl ApprovalState {
             "APPROVAL_STATE_REJECTED" => Some(Self::Rejected),
             "APPROVAL_STATE_TIMED_OUT" => Some(Self::TimedOut),
             "APPROVAL_STATE_WITHDRAWN" => Some(Self::Withdrawn),
+            "APPROVAL_STATE_SUPERSEDED" => Some(Self::Superseded),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ import { outlastOutage } from "@reeve/platform/async/retry/outlast-outage";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import type { WorkspacePorts } from "./workspace-ports.ts";
+import { WorkspaceLock } from "./workspace-lock.ts";
 import { isUnsaved, withChanges } from "./workspace-record.ts";
 
 /** How long a change of a record is tried while the store answers but does not accept it. */
@@ -34,6 +35,8 @@ export class HeldWorkspace {
   #row: Row<WorkspaceRecord>;
   #isWriting = false;
   #freshUntilMs: number;
+  /** Orders the commands that write to its files. */
+  readonly lock = new WorkspaceLock();
   /** How many calls use it. */
   users = 0;
   /** The calls among them, without clients. */

@@ -17,6 +17,7 @@ export class UsedWorkspace implements OpenWorkspace {
   readonly #onEnd: () => void;
   #recording: Promise<number> | undefined;
   #areLossesReported = false;
+  #leaveAlone: (() => void) | undefined;
   revision = 0;
 
   /** `sandbox` is that of the storage; `onEnd` is called when the call no longer uses the workspace. */
@@ -36,10 +37,16 @@ export class UsedWorkspace implements OpenWorkspace {
         record: (signal) => this.#record(signal),
         onRecorded: (revision) => (this.revision = revision),
       },
+      enter: async (signal) =>
+        this.#leaveAlone === undefined ? await held.lock.write(signal) : () => undefined,
       ...(onProgress && { onProgress }),
     });
     this.losses = callId === "" || held.isReportingLosses ? undefined : lossesOf(held.record);
     held.isReportingLosses ||= this.losses !== undefined;
+  }
+
+  async holdAlone(signal: AbortSignal): Promise<void> {
+    this.#leaveAlone ??= await this.#held.lock.takeAlone(signal);
   }
 
   markLossesReported(): void {
@@ -51,6 +58,7 @@ export class UsedWorkspace implements OpenWorkspace {
     if (this.losses !== undefined) void this.#clearLosses(this.losses);
     // Before that, the keeper would not know that there is something to save.
     await this.#recording?.catch(() => undefined);
+    this.#leaveAlone?.();
     this.#onEnd();
   }
 

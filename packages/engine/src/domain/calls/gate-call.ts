@@ -3,11 +3,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import { callDigest } from "@reeve/contracts/digest/call-digest";
-import type { PermissionDecision } from "@reeve/contracts/tool";
+import type { BoundContent, PermissionDecision } from "@reeve/contracts/tool";
 import { PermissionBehavior, ToolStatus } from "@reeve/contracts/tool";
 import { describeDecision } from "@reeve/agent/permission/decide-call";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { approvedCall } from "./approved-call.ts";
+import { boundPaths } from "./bound-paths.ts";
 import { permissionOf } from "./call-permission.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact, Scope } from "../state/fact.ts";
@@ -30,31 +31,19 @@ export function gateCall(
   const refused = (content: string, status: ToolStatus = ToolStatus.ERROR): readonly Fact[] => [
     refuse(pending, scope, truncateToBytes(content, limitsOf(state).resultBytes), status, nowMs),
   ];
-  const problem = problemOf(frame, pending);
-  if (problem !== undefined) return refused(problem);
+  const gate = gateOf(state, frame, pending);
+  if (gate?.kind === "refused") {
+    const content = truncateToBytes(gate.problem, limitsOf(state).resultBytes);
+    const { permission } = gate;
+    return [refuse({ ...pending, permission }, scope, content, ToolStatus.ERROR, nowMs)];
+  }
+  if (gate?.kind === "ask") {
+    // The effect that inspects the files of the call requests the approval.
+    if (isBoundToFiles(frame, pending)) return [];
+    return [requestApproval(state, pending, { ...gate, scope }, nowMs)];
+  }
   const { approval } = pending;
-  // The arguments of an approved call may be other ones than when it was requested.
-  const isDecided = approval === undefined || approval.state === ApprovalState.APPROVED;
-  const tool = frame.tools.get(pending.call.name);
-  const permission = isDecided && tool ? permissionOf(state, tool, pending) : undefined;
-  if (permission?.behavior === PermissionBehavior.DENY) {
-    const content = `${describeDecision(permission)} denies this call`;
-    return [
-      refuse(
-        { ...pending, permission },
-        scope,
-        truncateToBytes(content, limitsOf(state).resultBytes),
-        ToolStatus.ERROR,
-        nowMs,
-      ),
-    ];
-  }
-  if (approval === undefined) {
-    const gates = gatesOf(state, pending, permission);
-    return gates.length > 0
-      ? [requestApproval(state, pending, { scope, gates, permission }, nowMs)]
-      : [];
-  }
+  if (approval === undefined) return [];
   const reason = approval.decision?.reason ?? "";
   switch (approval.state) {
     case ApprovalState.REJECTED:
@@ -66,14 +55,70 @@ export function gateCall(
     case ApprovalState.TIMED_OUT:
       return refused("nobody approved this call in time", ToolStatus.TIMED_OUT);
     case ApprovalState.APPROVED:
-      return isForCall(state, pending)
+      if (!isForCall(state, pending)) {
+        return refused("the approval was given for another call", ToolStatus.REJECTED);
+      }
+      return namesBoundFiles(frame, pending)
         ? []
-        : refused("the approval was given for another call", ToolStatus.REJECTED);
+        : refused(
+            "the arguments with which this call was approved name other files than those that the approval showed; call again with these arguments",
+            ToolStatus.REJECTED,
+          );
+    case ApprovalState.SUPERSEDED:
     case ApprovalState.PENDING:
     case ApprovalState.UNSPECIFIED:
       return [];
   }
   return [];
+}
+
+/** What stands before a call that has no approval, or an approved one: a refusal, or reasons why it needs an approval. */
+type Gate =
+  | {
+      readonly kind: "refused";
+      readonly problem: string;
+      readonly permission: PermissionDecision | undefined;
+    }
+  | {
+      readonly kind: "ask";
+      readonly gates: readonly GateKind[];
+      readonly permission: PermissionDecision | undefined;
+    };
+
+/** Returns what stands before a call that has not started. Undefined: nothing, or its approval decides. */
+export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | undefined {
+  const { approval, result, startedAtMs } = pending;
+  if (result !== undefined || startedAtMs !== undefined) return undefined;
+  const problem = problemOf(frame, pending);
+  if (problem !== undefined) return { kind: "refused", problem, permission: undefined };
+  // The arguments of an approved call may be other ones than when it was requested.
+  const isDecided = approval === undefined || approval.state === ApprovalState.APPROVED;
+  const tool = frame.tools.get(pending.call.name);
+  const permission = isDecided && tool ? permissionOf(state, tool, pending) : undefined;
+  if (permission?.behavior === PermissionBehavior.DENY) {
+    const denial = `${describeDecision(permission)} denies this call`;
+    return { kind: "refused", problem: denial, permission };
+  }
+  if (approval !== undefined) return undefined;
+  const gates = gatesOf(state, pending, permission);
+  return gates.length > 0 ? { kind: "ask", gates, permission } : undefined;
+}
+
+/** Whether an approval of the call is bound to files, which must be inspected before it is requested. */
+export function isBoundToFiles({ tools }: Frame, pending: Call): boolean {
+  const tool = tools.get(pending.call.name);
+  return tool !== undefined && boundPaths(tool, pending).length > 0;
+}
+
+/** Whether an approved call names exactly the files that its approval is bound to: edited arguments may name others. */
+function namesBoundFiles({ tools }: Frame, pending: Call): boolean {
+  const tool = tools.get(pending.call.name);
+  const { approval } = pending;
+  // Without edited arguments they are the same, and an older version bound no files.
+  if (tool === undefined || approval?.decision?.editedArguments === undefined) return true;
+  const bound = approval.content?.files.map(({ path }) => path) ?? [];
+  const named = boundPaths(tool, pending);
+  return named.length === bound.length && named.every((path, index) => path === bound[index]);
 }
 
 /** Whether the call waits for an approval. */
@@ -105,7 +150,7 @@ function gatesOf(
 /** Whether the approval of a call was given for this call. An approval of an older version does not say. */
 function isForCall({ head: { created } }: RunState, { call, approval }: Call): boolean {
   const digest = approval?.callDigest ?? "";
-  return digest === "" || digest === callDigest(call, created);
+  return digest === "" || digest === callDigest(call, created, approval?.content);
 }
 
 function problemOf({ tools }: Frame, pending: Call): string | undefined {
@@ -125,21 +170,28 @@ function problemOf({ tools }: Frame, pending: Call): string | undefined {
 
 /** Where and why a call needs an approval. */
 interface ApprovalReason {
+  /** The files to which it is bound. Absent: the call names none. */
+  readonly content?: BoundContent;
+  /** Default: the id of the call. */
+  readonly approvalId?: string;
+  /** The approval that it supersedes. Absent: there is none. */
+  readonly supersedes?: string;
   readonly scope: Scope;
   readonly gates: readonly GateKind[];
   readonly permission: PermissionDecision | undefined;
 }
 
-function requestApproval(
+/** Returns the fact that requests the approval of a call. */
+export function requestApproval(
   { head: { runId, created } }: RunState,
   { call }: Call,
-  { scope, gates, permission }: ApprovalReason,
+  { scope, gates, permission, content, approvalId, supersedes = "" }: ApprovalReason,
   nowMs: number,
 ): Fact {
   const policy = created?.spec?.approvalPolicy;
   const timeout = policy?.timeout;
   const approval: MessageInitShape<typeof ApprovalSchema> = {
-    approvalId: call.callId,
+    approvalId: approvalId ?? call.callId,
     runId,
     call,
     state: ApprovalState.PENDING,
@@ -151,7 +203,9 @@ function requestApproval(
     parentId: scope.parentId,
     gates: [...gates],
     source: ApprovalSource.RUN,
-    callDigest: callDigest(call, created),
+    callDigest: callDigest(call, created, content),
+    supersedes,
+    ...(content && { content }),
     ...(gates.includes(GateKind.PERMISSION) && permission && { permission }),
     ...(timeout && { expiresAt: timestampFromMs(nowMs + durationMs(timeout)) }),
   };

@@ -1,5 +1,6 @@
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
+import { withHeldCalls } from "./call-content.ts";
 import { capabilitiesOf } from "../model/model-of.ts";
 import { isPure } from "../runtime-tools/run-runtime-tool.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -31,9 +32,10 @@ export function startableCalls(state: RunState): readonly OutgoingCall[] {
   const waiting = liveFrames(state)
     .filter(({ hasTurn, stepOpen }) => hasTurn && stepOpen)
     .flatMap((frame) =>
-      outgoing(frame, scheduleCalls(frame, parallelCallLimit(state, frame))).filter(
-        ({ call }) => call.startedAtMs === undefined,
-      ),
+      outgoing(
+        frame,
+        scheduleCalls(withHeldCalls(state, frame), parallelCallLimit(state, frame)),
+      ).filter(({ call }) => call.startedAtMs === undefined),
     );
   return admitCalls(callsInProgress(state), waiting, limitsOf(state).parallelCalls);
 }

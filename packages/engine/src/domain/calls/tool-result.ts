@@ -79,7 +79,7 @@ export function toolResultFact(
   return fact(scope, {
     case: "toolResult",
     value: {
-      result: create(ToolResultSchema, { ...result, metadata }),
+      result: create(ToolResultSchema, { ...result, callId: call.callId, metadata }),
       success,
       error: success ? "" : result.content,
       durationMs: Math.max(0, nowMs - (startedAtMs ?? requestedAtMs)),
@@ -99,6 +99,7 @@ function approvalStatus(state: ApprovalState | undefined): ApprovalStatus {
     case ApprovalState.TIMED_OUT:
       return ApprovalStatus.TIMED_OUT;
     case ApprovalState.PENDING:
+    case ApprovalState.SUPERSEDED:
     case ApprovalState.UNSPECIFIED:
       return ApprovalStatus.UNSPECIFIED;
   }

@@ -6,6 +6,7 @@ import { plannerId } from "../state/frame.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
 import { parallelCallLimit } from "./outgoing-calls.ts";
+import { withHeldCalls } from "./call-content.ts";
 import { permissionOf } from "./call-permission.ts";
 import { isPure, runRuntimeTool } from "../runtime-tools/run-runtime-tool.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -46,7 +47,7 @@ function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): rea
     const missing = startRemaining(state, frame, call);
     return missing.length > 0 ? missing : aggregateResults(state, frame, call, nowMs);
   }
-  return scheduleCalls(frame, parallelCallLimit(state, frame)).includes(call)
+  return scheduleCalls(withHeldCalls(state, frame), parallelCallLimit(state, frame)).includes(call)
     ? spawnSubtasks(state, frame, call, nowMs)
     : [];
 }

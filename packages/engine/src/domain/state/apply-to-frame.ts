@@ -1,4 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
 import type {
   ContextChanged,
   ModelCallFailed,
@@ -102,7 +104,9 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "approval": {
       const { approval } = event.value;
       return amendCall(frame, approval?.call?.callId, (call) =>
-        approval?.question === undefined ? { ...call, approval } : recordQuestion(call, approval),
+        approval?.question === undefined
+          ? { ...call, ...withApproval(approval) }
+          : recordQuestion(call, approval),
       );
     }
     case "toolResult": {
@@ -125,6 +129,13 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case undefined:
       return frame;
   }
+}
+
+/** A call whose approval was superseded was not made: it starts again when the new one is given. */
+function withApproval(approval: Approval | undefined): Partial<Call> {
+  return approval?.supersedes && approval.state === ApprovalState.PENDING
+    ? { approval, startedAtMs: undefined, permission: undefined }
+    : { approval };
 }
 
 function openStep(frame: Frame, step: number): Frame {

@@ -14,6 +14,8 @@ export interface BuiltinOptions {
   readonly required: string[];
   readonly idempotent?: boolean;
   readonly exclusiveLock?: string;
+  /** Arguments that are paths of files of the workspace: an approval is bound to their content. */
+  readonly pathArguments?: string[];
 }
 
 /** Returns the descriptor of a built-in tool. The host that announces the tool adds its pool. */

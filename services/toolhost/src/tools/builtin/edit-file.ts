@@ -25,6 +25,7 @@ export const editFile: Tool = {
     },
     required: ["path", "old_text", "new_text"],
     exclusiveLock: "workspace",
+    pathArguments: ["path"],
   }),
   async call({ args, settings, sandbox }, signal) {
     if (settings.readOnly) return readOnlyRefusal;

@@ -19,6 +19,7 @@ export function readFile(maxBytes: number): Tool {
       },
       required: ["path"],
       idempotent: true,
+      pathArguments: ["path"],
     }),
     async call({ args, sandbox }, signal) {
       const { offset, limit } = args;

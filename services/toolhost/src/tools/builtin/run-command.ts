@@ -27,6 +27,7 @@ export const runCommand: Tool = {
       timeout: { type: "number", exclusiveMinimum: 0, description: "Time limit in seconds." },
     },
     required: ["command"],
+    pathArguments: ["command"],
   }),
   async call({ args, settings, sandbox, ...ids }, signal) {
     const command = Array.isArray(args["command"]) ? args["command"] : [];

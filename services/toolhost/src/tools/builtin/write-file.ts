@@ -16,6 +16,7 @@ export const writeFile: Tool = {
     required: ["path", "content"],
     idempotent: true,
     exclusiveLock: "workspace",
+    pathArguments: ["path"],
   }),
   async call({ args, settings, sandbox }, signal) {
     if (settings.readOnly) return readOnlyRefusal;

@@ -10,6 +10,8 @@ export interface CommandPolicy {
   readonly quota: Pick<WorkspaceLimits, "bytes" | "files">;
   /** Records changes of the workspace. Absent: the caller records them. */
   readonly changes?: ChangeRecorder;
+  /** Resolves when a command may write, with a function to call when it has ended. Absent: it always may. */
+  readonly enter?: (signal: AbortSignal) => Promise<() => void>;
   /** Receives what code and commands print while they run. Absent: nobody reads it. */
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -40,9 +42,11 @@ export function workspaceSandbox(
 async function* execute(
   sandbox: Sandbox,
   command: SandboxCommand,
-  { quota, changes, onProgress, pause }: CommandPolicy & { readonly pause: Pause },
+  { quota, changes, enter, onProgress, pause }: CommandPolicy & { readonly pause: Pause },
   signal: AbortSignal,
 ): AsyncIterable<ExecEvent> {
+  const leave = command.readOnly === true ? undefined : await enter?.(signal);
+  using _ = { [Symbol.dispose]: () => leave?.() };
   // Written while the command runs, which takes longer, and before anyone learns that it ended.
   const recording = command.readOnly === true ? undefined : changes?.record(signal);
   recording?.catch(() => undefined);

@@ -18,7 +18,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/tool/v1/tool.proto.
  */
 export const file_reeve_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3Ii4gIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJEi0KCGNhdGVnb3J5GAogASgOMhsucmVldmUudG9vbC52MS5Ub29sQ2F0ZWdvcnlCEAoOX3BhcmFsbGVsX3NhZmUinAEKCFRvb2xDYWxsEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhUKDXJhd19hcmd1bWVudHMYBCABKAkSLgoNaW5qZWN0ZWRfYXJncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QisAEKClRvb2xSZXN1bHQSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoIbWV0YWRhdGEYBSABKAsyIS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRNZXRhZGF0YRIrCgpzdHJ1Y3R1cmVkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKdBAoSVG9vbFJlc3VsdE1ldGFkYXRhEikKBnN0YXR1cxgBIAEoDjIZLnJlZXZlLnRvb2wudjEuVG9vbFN0YXR1cxIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWV4ZWN1dGlvbl90aW1lX21zGAQgASgBEjYKD2FwcHJvdmFsX3N0YXR1cxgFIAEoDjIdLnJlZXZlLnRvb2wudjEuQXBwcm92YWxTdGF0dXMSEwoLYXBwcm92YWxfaWQYBiABKAkSLgoNaW5qZWN0ZWRfYXJncxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoVb2ZmbG9hZGVkX2FydGlmYWN0X2lkGAggASgJEhIKCmVuZF9yZWFzb24YCSABKAkSEQoJaXNvbGF0aW9uGAogASgJEi8KDGxvc3RfY2hhbmdlcxgLIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIaChJ3b3Jrc3BhY2VfcmV2aXNpb24YDCABKA0SGAoQZWRpdGVkX2FyZ3VtZW50cxgNIAEoCRI1CgpwZXJtaXNzaW9uGA4gASgLMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uRGVjaXNpb24ifAoSUGVybWlzc2lvbkRlY2lzaW9uEjMKCGJlaGF2aW9yGAEgASgOMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uQmVoYXZpb3ISDAoEcnVsZRgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEwoLcG9saWN5X3J1bGUYBCABKAkiUwoOUGVybWlzc2lvblJ1bGUSDAoEdG9vbBgBIAEoCRIzCghiZWhhdmlvchgCIAEoDjIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkJlaGF2aW9yIksKCkZpbGVDaGFuZ2USDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEgwKBGhvc3QYAyABKAkSEAoIcmV2aXNpb24YBCABKA0ibgoMVG9vbFByb2dyZXNzEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghwcm9ncmVzcxgDIAEoARISCgV0b3RhbBgEIAEoAUgAiAEBEg8KB21lc3NhZ2UYBSABKAlCCAoGX3RvdGFsIvMBCgtUb29sQ2F0YWxvZxIMCgRwb29sGAEgASgJEiwKBXRvb2xzGAIgAygLMh0ucmVldmUudG9vbC52MS5Ub29sRGVzY3JpcHRvchIRCglpc29sYXRpb24YAyABKAkSDAoEaG9zdBgEIAEoCRIwCgxhbm5vdW5jZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KB3NhbmRib3gYBiABKAsyHi5yZWV2ZS50b29sLnYxLlNhbmRib3hGZWF0dXJlczokyt8YIAoFdG9vbHMSDXtwb29sfS57aG9zdH0qCAoBAxIDAQIDIm0KD1NhbmRib3hGZWF0dXJlcxIVCg1uZXR3b3JrX2FsbG93GAEgAygJEhsKE3JlYWRfb25seV93b3Jrc3BhY2UYAiABKAgSFwoPd29ya3NwYWNlX2J5dGVzGAMgASgEEg0KBWltYWdlGAQgASgJItMCCg9Ub29sQ2FsbFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIlCgRjYWxsGAMgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbBIrCgl3b3Jrc3BhY2UYBCABKAsyGC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZRItCghzZXR0aW5ncxgFIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFNldHRpbmdzEhIKCmlkZW1wb3RlbnQYBiABKAgSEwoLdHJhY2VwYXJlbnQYByABKAkSMAoMcmVxdWVzdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpzdGFydGVkX2J5GAkgASgJOi7C3xgqChB0b29sLmNhbGwue3Bvb2x9Gg4KClRPT0xfQ0FMTFMQAiIGCgECGgEDIlgKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIrCgVmaWxlcxgCIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZRISCgpzdGFnZWRfZm9yGAMgASgJIlwKDVdvcmtzcGFjZUZpbGUSMQoLYXJ0aWZhY3RfaWQYASABKAlCHLpIGXIXMhVeYXJ0X1thLXowLTldezE2LDY0fSQSGAoEcGF0aBgCIAEoCUIKukgHcgUQASiACCK4AgoMVG9vbFNldHRpbmdzEjMKD2FsbG93ZWRfaW1wb3J0cxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSNQoRY29tbWFuZF9ibGFja2xpc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEi8KDGNvZGVfdGltZW91dBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIyCg9jb21tYW5kX3RpbWVvdXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEQoJcmVhZF9vbmx5GAUgASgIEhQKDHJlc3VsdF9ieXRlcxgGIAEoDRIVCg1uZXR3b3JrX2FsbG93GAcgAygJEhcKD2Nhbm5vdF9yZXRyaWV2ZRgIIAEoCCLoAQoPVG9vbENhbGxKb3VybmFsEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgNEioKBWZhY3RzGAIgAygLMhsucmVldmUudG9vbC52MS5Ub29sQ2FsbEZhY3QSFwoPcHJldmlvdXNfZGlnZXN0GAMgASgMOnjC3xh0CiJ0b29sLmpvdXJuYWwue3RlbmFudH0ue3J1bn0ue2NhbGx9EidsaXZlLnRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0aFgoMVE9PTF9KT1VSTkFMEAEaBAiA9SQiDQoDAQIDEgMBAgMiAQEi1gIKDFRvb2xDYWxsRmFjdBIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdGFydGVkGAIgASgLMhoucmVldmUudG9vbC52MS5DYWxsU3RhcnRlZEgAEi8KCHByb2dyZXNzGAMgASgLMhsucmVldmUudG9vbC52MS5Ub29sUHJvZ3Jlc3NIABIrCgZyZXN1bHQYBCABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRIABIxCgljYW5jZWxsZWQYBSABKAsyHC5yZWV2ZS50b29sLnYxLkNhbGxDYW5jZWxsZWRIABIrCghxdWVzdGlvbhgGIAEoCzIXLnJlZXZlLnRvb2wudjEuUXVlc3Rpb25IABInCgZhbnN3ZXIYByABKAsyFS5yZWV2ZS50b29sLnYxLkFuc3dlckgAQgYKBGZhY3QiawoIUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRInCgZzY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCGFza2VkX2J5GAQgASgJInQKBkFuc3dlchITCgtxdWVzdGlvbl9pZBgBIAEoCRIrCgZhY3Rpb24YAiABKA4yGy5yZWV2ZS50b29sLnYxLkFuc3dlckFjdGlvbhIoCgdjb250ZW50GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCI1CgtDYWxsU3RhcnRlZBIMCgRob3N0GAEgASgJEhgKEHJlcXVlc3Rfc2VxdWVuY2UYAiABKAQiHwoNQ2FsbENhbmNlbGxlZBIOCgZyZWFzb24YASABKAkqtgEKDFRvb2xDYXRlZ29yeRIdChlUT09MX0NBVEVHT1JZX1VOU1BFQ0lGSUVEEAASGQoVVE9PTF9DQVRFR09SWV9HRU5FUkFMEAESHAoYVE9PTF9DQVRFR09SWV9GSUxFU1lTVEVNEAISGgoWVE9PTF9DQVRFR09SWV9URVJNSU5BTBADEhYKElRPT0xfQ0FURUdPUllfQ09ERRAEEhoKFlRPT0xfQ0FURUdPUllfUExBTk5JTkcQBSqxAgoPUGVybWlzc2lvbkNsYXNzEiAKHFBFUk1JU1NJT05fQ0xBU1NfVU5TUEVDSUZJRUQQABIZChVQRVJNSVNTSU9OX0NMQVNTX1NBRkUQARIeChpQRVJNSVNTSU9OX0NMQVNTX0tOT1dMRURHRRACEhwKGFBFUk1JU1NJT05fQ0xBU1NfTkVUV09SSxADEiQKIFBFUk1JU1NJT05fQ0xBU1NfV09SS1NQQUNFX1dSSVRFEAQSIgoeUEVSTUlTU0lPTl9DTEFTU19FRElUT1JfTVVUQVRFEAUSHQoZUEVSTUlTU0lPTl9DTEFTU19TVUJBR0VOVBAGEhwKGFBFUk1JU1NJT05fQ0xBU1NfU0VDUkVUUxAHEhwKGFBFUk1JU1NJT05fQ0xBU1NfRVhFQ1VURRAIKpMBChJQZXJtaXNzaW9uQmVoYXZpb3ISIwofUEVSTUlTU0lPTl9CRUhBVklPUl9VTlNQRUNJRklFRBAAEhsKF1BFUk1JU1NJT05fQkVIQVZJT1JfQVNLEAESHQoZUEVSTUlTU0lPTl9CRUhBVklPUl9BTExPVxACEhwKGFBFUk1JU1NJT05fQkVIQVZJT1JfREVOWRADKqoBCgpUb29sU3RhdHVzEhsKF1RPT0xfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTVE9PTF9TVEFUVVNfU1VDQ0VTUxABEhUKEVRPT0xfU1RBVFVTX0VSUk9SEAISGAoUVE9PTF9TVEFUVVNfUkVKRUNURUQQAxIZChVUT09MX1NUQVRVU19USU1FRF9PVVQQBBIaChZUT09MX1NUQVRVU19JTkNPTVBMRVRFEAUqrgEKDkFwcHJvdmFsU3RhdHVzEh8KG0FQUFJPVkFMX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHEFQUFJPVkFMX1NUQVRVU19OT1RfUkVRVUlSRUQQARIcChhBUFBST1ZBTF9TVEFUVVNfQVBQUk9WRUQQAhIcChhBUFBST1ZBTF9TVEFUVVNfUkVKRUNURUQQAxIdChlBUFBST1ZBTF9TVEFUVVNfVElNRURfT1VUEAQqfAoMQW5zd2VyQWN0aW9uEh0KGUFOU1dFUl9BQ1RJT05fVU5TUEVDSUZJRUQQABIYChRBTlNXRVJfQUNUSU9OX0FDQ0VQVBABEhkKFUFOU1dFUl9BQ1RJT05fREVDTElORRACEhgKFEFOU1dFUl9BQ1RJT05fQ0FOQ0VMEAMybAoLVG9vbFNlcnZpY2USXQoJTGlzdFRvb2xzEh8ucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXF1ZXN0GiAucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXNwb25zZSINkAIB4OAYAergGAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
+  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3Ii+gIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJEi0KCGNhdGVnb3J5GAogASgOMhsucmVldmUudG9vbC52MS5Ub29sQ2F0ZWdvcnkSFgoOcGF0aF9hcmd1bWVudHMYCyADKAlCEAoOX3BhcmFsbGVsX3NhZmUinAEKCFRvb2xDYWxsEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhUKDXJhd19hcmd1bWVudHMYBCABKAkSLgoNaW5qZWN0ZWRfYXJncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QisAEKClRvb2xSZXN1bHQSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoIbWV0YWRhdGEYBSABKAsyIS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRNZXRhZGF0YRIrCgpzdHJ1Y3R1cmVkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLkBAoSVG9vbFJlc3VsdE1ldGFkYXRhEikKBnN0YXR1cxgBIAEoDjIZLnJlZXZlLnRvb2wudjEuVG9vbFN0YXR1cxIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWV4ZWN1dGlvbl90aW1lX21zGAQgASgBEjYKD2FwcHJvdmFsX3N0YXR1cxgFIAEoDjIdLnJlZXZlLnRvb2wudjEuQXBwcm92YWxTdGF0dXMSEwoLYXBwcm92YWxfaWQYBiABKAkSLgoNaW5qZWN0ZWRfYXJncxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoVb2ZmbG9hZGVkX2FydGlmYWN0X2lkGAggASgJEhIKCmVuZF9yZWFzb24YCSABKAkSEQoJaXNvbGF0aW9uGAogASgJEi8KDGxvc3RfY2hhbmdlcxgLIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIaChJ3b3Jrc3BhY2VfcmV2aXNpb24YDCABKA0SGAoQZWRpdGVkX2FyZ3VtZW50cxgNIAEoCRI1CgpwZXJtaXNzaW9uGA4gASgLMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uRGVjaXNpb24SLAoHY29udGVudBgPIAEoCzIbLnJlZXZlLnRvb2wudjEuQm91bmRDb250ZW50EhcKD2NvbnRlbnRfY2hhbmdlZBgQIAEoCCJHCgxCb3VuZENvbnRlbnQSDgoGZGlnZXN0GAEgASgJEicKBWZpbGVzGAIgAygLMhgucmVldmUudG9vbC52MS5Cb3VuZEZpbGUiiQEKCUJvdW5kRmlsZRIMCgRwYXRoGAEgASgJEg0KBXN0YXRlGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAQSDgoGc2hhMjU2GAQgASgJEg8KB3ByZXZpZXcYBSABKAkSKgoIcHJldmlvdXMYBiABKAsyGC5yZWV2ZS50b29sLnYxLkJvdW5kRmlsZSJ8ChJQZXJtaXNzaW9uRGVjaXNpb24SMwoIYmVoYXZpb3IYASABKA4yIS5yZWV2ZS50b29sLnYxLlBlcm1pc3Npb25CZWhhdmlvchIMCgRydWxlGAIgASgJEg4KBnNvdXJjZRgDIAEoCRITCgtwb2xpY3lfcnVsZRgEIAEoCSJTCg5QZXJtaXNzaW9uUnVsZRIMCgR0b29sGAEgASgJEjMKCGJlaGF2aW9yGAIgASgOMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uQmVoYXZpb3IiSwoKRmlsZUNoYW5nZRIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSDAoEaG9zdBgDIAEoCRIQCghyZXZpc2lvbhgEIAEoDSJuCgxUb29sUHJvZ3Jlc3MSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHByb2dyZXNzGAMgASgBEhIKBXRvdGFsGAQgASgBSACIAQESDwoHbWVzc2FnZRgFIAEoCUIICgZfdG90YWwi8wEKC1Rvb2xDYXRhbG9nEgwKBHBvb2wYASABKAkSLAoFdG9vbHMYAiADKAsyHS5yZWV2ZS50b29sLnYxLlRvb2xEZXNjcmlwdG9yEhEKCWlzb2xhdGlvbhgDIAEoCRIMCgRob3N0GAQgASgJEjAKDGFubm91bmNlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoHc2FuZGJveBgGIAEoCzIeLnJlZXZlLnRvb2wudjEuU2FuZGJveEZlYXR1cmVzOiTK3xggCgV0b29scxINe3Bvb2x9Lntob3N0fSoICgEDEgMBAgMibQoPU2FuZGJveEZlYXR1cmVzEhUKDW5ldHdvcmtfYWxsb3cYASADKAkSGwoTcmVhZF9vbmx5X3dvcmtzcGFjZRgCIAEoCBIXCg93b3Jrc3BhY2VfYnl0ZXMYAyABKAQSDQoFaW1hZ2UYBCABKAkigQMKD1Rvb2xDYWxsUmVxdWVzdBIOCgZ0ZW5hbnQYASABKAkSDgoGcnVuX2lkGAIgASgJEiUKBGNhbGwYAyABKAsyFy5yZWV2ZS50b29sLnYxLlRvb2xDYWxsEisKCXdvcmtzcGFjZRgEIAEoCzIYLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlEi0KCHNldHRpbmdzGAUgASgLMhsucmVldmUudG9vbC52MS5Ub29sU2V0dGluZ3MSEgoKaWRlbXBvdGVudBgGIAEoCBITCgt0cmFjZXBhcmVudBgHIAEoCRIwCgxyZXF1ZXN0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnN0YXJ0ZWRfYnkYCSABKAkSLAoHY29udGVudBgKIAEoCzIbLnJlZXZlLnRvb2wudjEuQm91bmRDb250ZW50Oi7C3xgqChB0b29sLmNhbGwue3Bvb2x9Gg4KClRPT0xfQ0FMTFMQAiIGCgECGgEDIlgKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIrCgVmaWxlcxgCIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZRISCgpzdGFnZWRfZm9yGAMgASgJIlwKDVdvcmtzcGFjZUZpbGUSMQoLYXJ0aWZhY3RfaWQYASABKAlCHLpIGXIXMhVeYXJ0X1thLXowLTldezE2LDY0fSQSGAoEcGF0aBgCIAEoCUIKukgHcgUQASiACCK4AgoMVG9vbFNldHRpbmdzEjMKD2FsbG93ZWRfaW1wb3J0cxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSNQoRY29tbWFuZF9ibGFja2xpc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEi8KDGNvZGVfdGltZW91dBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIyCg9jb21tYW5kX3RpbWVvdXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEQoJcmVhZF9vbmx5GAUgASgIEhQKDHJlc3VsdF9ieXRlcxgGIAEoDRIVCg1uZXR3b3JrX2FsbG93GAcgAygJEhcKD2Nhbm5vdF9yZXRyaWV2ZRgIIAEoCCLoAQoPVG9vbENhbGxKb3VybmFsEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgNEioKBWZhY3RzGAIgAygLMhsucmVldmUudG9vbC52MS5Ub29sQ2FsbEZhY3QSFwoPcHJldmlvdXNfZGlnZXN0GAMgASgMOnjC3xh0CiJ0b29sLmpvdXJuYWwue3RlbmFudH0ue3J1bn0ue2NhbGx9EidsaXZlLnRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0aFgoMVE9PTF9KT1VSTkFMEAEaBAiA9SQiDQoDAQIDEgMBAgMiAQEi1gIKDFRvb2xDYWxsRmFjdBIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdGFydGVkGAIgASgLMhoucmVldmUudG9vbC52MS5DYWxsU3RhcnRlZEgAEi8KCHByb2dyZXNzGAMgASgLMhsucmVldmUudG9vbC52MS5Ub29sUHJvZ3Jlc3NIABIrCgZyZXN1bHQYBCABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRIABIxCgljYW5jZWxsZWQYBSABKAsyHC5yZWV2ZS50b29sLnYxLkNhbGxDYW5jZWxsZWRIABIrCghxdWVzdGlvbhgGIAEoCzIXLnJlZXZlLnRvb2wudjEuUXVlc3Rpb25IABInCgZhbnN3ZXIYByABKAsyFS5yZWV2ZS50b29sLnYxLkFuc3dlckgAQgYKBGZhY3QiawoIUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRInCgZzY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCGFza2VkX2J5GAQgASgJInQKBkFuc3dlchITCgtxdWVzdGlvbl9pZBgBIAEoCRIrCgZhY3Rpb24YAiABKA4yGy5yZWV2ZS50b29sLnYxLkFuc3dlckFjdGlvbhIoCgdjb250ZW50GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCI1CgtDYWxsU3RhcnRlZBIMCgRob3N0GAEgASgJEhgKEHJlcXVlc3Rfc2VxdWVuY2UYAiABKAQiHwoNQ2FsbENhbmNlbGxlZBIOCgZyZWFzb24YASABKAkqtgEKDFRvb2xDYXRlZ29yeRIdChlUT09MX0NBVEVHT1JZX1VOU1BFQ0lGSUVEEAASGQoVVE9PTF9DQVRFR09SWV9HRU5FUkFMEAESHAoYVE9PTF9DQVRFR09SWV9GSUxFU1lTVEVNEAISGgoWVE9PTF9DQVRFR09SWV9URVJNSU5BTBADEhYKElRPT0xfQ0FURUdPUllfQ09ERRAEEhoKFlRPT0xfQ0FURUdPUllfUExBTk5JTkcQBSqxAgoPUGVybWlzc2lvbkNsYXNzEiAKHFBFUk1JU1NJT05fQ0xBU1NfVU5TUEVDSUZJRUQQABIZChVQRVJNSVNTSU9OX0NMQVNTX1NBRkUQARIeChpQRVJNSVNTSU9OX0NMQVNTX0tOT1dMRURHRRACEhwKGFBFUk1JU1NJT05fQ0xBU1NfTkVUV09SSxADEiQKIFBFUk1JU1NJT05fQ0xBU1NfV09SS1NQQUNFX1dSSVRFEAQSIgoeUEVSTUlTU0lPTl9DTEFTU19FRElUT1JfTVVUQVRFEAUSHQoZUEVSTUlTU0lPTl9DTEFTU19TVUJBR0VOVBAGEhwKGFBFUk1JU1NJT05fQ0xBU1NfU0VDUkVUUxAHEhwKGFBFUk1JU1NJT05fQ0xBU1NfRVhFQ1VURRAIKpMBChJQZXJtaXNzaW9uQmVoYXZpb3ISIwofUEVSTUlTU0lPTl9CRUhBVklPUl9VTlNQRUNJRklFRBAAEhsKF1BFUk1JU1NJT05fQkVIQVZJT1JfQVNLEAESHQoZUEVSTUlTU0lPTl9CRUhBVklPUl9BTExPVxACEhwKGFBFUk1JU1NJT05fQkVIQVZJT1JfREVOWRADKqoBCgpUb29sU3RhdHVzEhsKF1RPT0xfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTVE9PTF9TVEFUVVNfU1VDQ0VTUxABEhUKEVRPT0xfU1RBVFVTX0VSUk9SEAISGAoUVE9PTF9TVEFUVVNfUkVKRUNURUQQAxIZChVUT09MX1NUQVRVU19USU1FRF9PVVQQBBIaChZUT09MX1NUQVRVU19JTkNPTVBMRVRFEAUqrgEKDkFwcHJvdmFsU3RhdHVzEh8KG0FQUFJPVkFMX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHEFQUFJPVkFMX1NUQVRVU19OT1RfUkVRVUlSRUQQARIcChhBUFBST1ZBTF9TVEFUVVNfQVBQUk9WRUQQAhIcChhBUFBST1ZBTF9TVEFUVVNfUkVKRUNURUQQAxIdChlBUFBST1ZBTF9TVEFUVVNfVElNRURfT1VUEAQqfAoMQW5zd2VyQWN0aW9uEh0KGUFOU1dFUl9BQ1RJT05fVU5TUEVDSUZJRUQQABIYChRBTlNXRVJfQUNUSU9OX0FDQ0VQVBABEhkKFUFOU1dFUl9BQ1RJT05fREVDTElORRACEhgKFEFOU1dFUl9BQ1RJT05fQ0FOQ0VMEAMybAoLVG9vbFNlcnZpY2USXQoJTGlzdFRvb2xzEh8ucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXF1ZXN0GiAucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXNwb25zZSINkAIB4OAYAergGAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
 
 /**
  * Request of `ListTools`. Empty.
@@ -134,6 +134,15 @@ export type ToolDescriptor = Message<"reeve.tool.v1.ToolDescriptor"> & {
    * @generated from field: reeve.tool.v1.ToolCategory category = 10;
    */
   category: ToolCategory;
+
+  /**
+   * Names of arguments that are paths of files of the workspace, each a text or a list of texts; a
+   * text in a list may also be something else. An approval of a call is bound to the content of
+   * these files.
+   *
+   * @generated from field: repeated string path_arguments = 11;
+   */
+  pathArguments: string[];
 };
 
 /**
@@ -363,6 +372,22 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
    * @generated from field: reeve.tool.v1.PermissionDecision permission = 14;
    */
   permission?: PermissionDecision | undefined;
+
+  /**
+   * Content of the files that the call names, directly before it was executed. Set if an approval was
+   * bound to it, and by the inspection of the files.
+   *
+   * @generated from field: reeve.tool.v1.BoundContent content = 15;
+   */
+  content?: BoundContent | undefined;
+
+  /**
+   * Whether the call was not executed because `content` is not what its approval was bound to. Such a
+   * result is in the journal of the call only: the run requests another approval.
+   *
+   * @generated from field: bool content_changed = 16;
+   */
+  contentChanged: boolean;
 };
 
 /**
@@ -371,6 +396,93 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
  */
 export const ToolResultMetadataSchema: GenMessage<ToolResultMetadata> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 5);
+
+/**
+ * Content of files of a workspace to which an approval is bound.
+ *
+ * @generated from message reeve.tool.v1.BoundContent
+ */
+export type BoundContent = Message<"reeve.tool.v1.BoundContent"> & {
+  /**
+   * SHA-256, in lower-case hexadecimal, over the canonical JSON (RFC 8785) of a list with the path,
+   * the state, and the digest of each file, in the order of `files`.
+   *
+   * @generated from field: string digest = 1;
+   */
+  digest: string;
+
+  /**
+   * The paths that the call names, in the order of the arguments, without repetitions.
+   *
+   * @generated from field: repeated reeve.tool.v1.BoundFile files = 2;
+   */
+  files: BoundFile[];
+};
+
+/**
+ * Describes the message reeve.tool.v1.BoundContent.
+ * Use `create(BoundContentSchema)` to create a new message.
+ */
+export const BoundContentSchema: GenMessage<BoundContent> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_tool, 6);
+
+/**
+ * A path that a call names, and the content of the file there.
+ *
+ * @generated from message reeve.tool.v1.BoundFile
+ */
+export type BoundFile = Message<"reeve.tool.v1.BoundFile"> & {
+  /**
+   * The path, as the arguments have it.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * State: `file`, `absent` if there is nothing at the path, `folder`, or `unreadable` if the path leads
+   * out of the workspace or to something that is not a regular file.
+   *
+   * @generated from field: string state = 2;
+   */
+  state: string;
+
+  /**
+   * Size of the file in bytes.
+   *
+   * @generated from field: uint64 size_bytes = 3;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * SHA-256 of the file, in lower-case hexadecimal. Empty if there is no file.
+   *
+   * @generated from field: string sha256 = 4;
+   */
+  sha256: string;
+
+  /**
+   * Start of the file, at most 2,000 bytes. Empty if it is not text.
+   *
+   * @generated from field: string preview = 5;
+   */
+  preview: string;
+
+  /**
+   * The file as the approval before this one was bound to it. Unset if there was none, or if the file
+   * has not changed since. Has no `previous` itself.
+   *
+   * @generated from field: reeve.tool.v1.BoundFile previous = 6;
+   */
+  previous?: BoundFile | undefined;
+};
+
+/**
+ * Describes the message reeve.tool.v1.BoundFile.
+ * Use `create(BoundFileSchema)` to create a new message.
+ */
+export const BoundFileSchema: GenMessage<BoundFile> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_tool, 7);
 
 /**
  * What permission rules decided about a call, and the rule that decided. Rules have levels: those of
@@ -415,7 +527,7 @@ export type PermissionDecision = Message<"reeve.tool.v1.PermissionDecision"> & {
  * Use `create(PermissionDecisionSchema)` to create a new message.
  */
 export const PermissionDecisionSchema: GenMessage<PermissionDecision> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 6);
+  messageDesc(file_reeve_tool_v1_tool, 8);
 
 /**
  * A permission rule.
@@ -443,7 +555,7 @@ export type PermissionRule = Message<"reeve.tool.v1.PermissionRule"> & {
  * Use `create(PermissionRuleSchema)` to create a new message.
  */
 export const PermissionRuleSchema: GenMessage<PermissionRule> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 7);
+  messageDesc(file_reeve_tool_v1_tool, 9);
 
 /**
  * A call that may have changed files of a workspace.
@@ -485,7 +597,7 @@ export type FileChange = Message<"reeve.tool.v1.FileChange"> & {
  * Use `create(FileChangeSchema)` to create a new message.
  */
 export const FileChangeSchema: GenMessage<FileChange> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 8);
+  messageDesc(file_reeve_tool_v1_tool, 10);
 
 /**
  * Progress that a tool reports while it runs. For a command, the progress is the number of bytes
@@ -535,7 +647,7 @@ export type ToolProgress = Message<"reeve.tool.v1.ToolProgress"> & {
  * Use `create(ToolProgressSchema)` to create a new message.
  */
 export const ToolProgressSchema: GenMessage<ToolProgress> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 9);
+  messageDesc(file_reeve_tool_v1_tool, 11);
 
 /**
  * Tools that a toolhost of a pool provides. The catalog is kept after the host has stopped, until
@@ -596,7 +708,7 @@ export type ToolCatalog = Message<"reeve.tool.v1.ToolCatalog"> & {
  * Use `create(ToolCatalogSchema)` to create a new message.
  */
 export const ToolCatalogSchema: GenMessage<ToolCatalog> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 10);
+  messageDesc(file_reeve_tool_v1_tool, 12);
 
 /**
  * What the sandboxes of a toolhost offer to code and commands. An agent that requests what no
@@ -641,7 +753,7 @@ export type SandboxFeatures = Message<"reeve.tool.v1.SandboxFeatures"> & {
  * Use `create(SandboxFeaturesSchema)` to create a new message.
  */
 export const SandboxFeaturesSchema: GenMessage<SandboxFeatures> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 11);
+  messageDesc(file_reeve_tool_v1_tool, 13);
 
 /**
  * Requests a toolhost to execute a call.
@@ -713,6 +825,14 @@ export type ToolCallRequest = Message<"reeve.tool.v1.ToolCallRequest"> & {
    * @generated from field: string started_by = 9;
    */
   startedBy: string;
+
+  /**
+   * Content that the approval of the call is bound to. The call is executed only if the files have
+   * this content, and nothing else may write to the workspace meanwhile. Unset if there is none.
+   *
+   * @generated from field: reeve.tool.v1.BoundContent content = 10;
+   */
+  content?: BoundContent | undefined;
 };
 
 /**
@@ -720,7 +840,7 @@ export type ToolCallRequest = Message<"reeve.tool.v1.ToolCallRequest"> & {
  * Use `create(ToolCallRequestSchema)` to create a new message.
  */
 export const ToolCallRequestSchema: GenMessage<ToolCallRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 12);
+  messageDesc(file_reeve_tool_v1_tool, 14);
 
 /**
  * Files that the tools of a run, or of all runs of a thread, share.
@@ -757,7 +877,7 @@ export type Workspace = Message<"reeve.tool.v1.Workspace"> & {
  * Use `create(WorkspaceSchema)` to create a new message.
  */
 export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 13);
+  messageDesc(file_reeve_tool_v1_tool, 15);
 
 /**
  * A file that is staged in a workspace.
@@ -785,7 +905,7 @@ export type WorkspaceFile = Message<"reeve.tool.v1.WorkspaceFile"> & {
  * Use `create(WorkspaceFileSchema)` to create a new message.
  */
 export const WorkspaceFileSchema: GenMessage<WorkspaceFile> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 14);
+  messageDesc(file_reeve_tool_v1_tool, 16);
 
 /**
  * Settings of the built-in tools from the agent spec.
@@ -858,7 +978,7 @@ export type ToolSettings = Message<"reeve.tool.v1.ToolSettings"> & {
  * Use `create(ToolSettingsSchema)` to create a new message.
  */
 export const ToolSettingsSchema: GenMessage<ToolSettings> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 15);
+  messageDesc(file_reeve_tool_v1_tool, 17);
 
 /**
  * Journal of a call. The process that appends the first fact owns the call: the toolhost that
@@ -894,7 +1014,7 @@ export type ToolCallJournal = Message<"reeve.tool.v1.ToolCallJournal"> & {
  * Use `create(ToolCallJournalSchema)` to create a new message.
  */
 export const ToolCallJournalSchema: GenMessage<ToolCallJournal> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 16);
+  messageDesc(file_reeve_tool_v1_tool, 18);
 
 /**
  * A fact about a call.
@@ -971,7 +1091,7 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
  * Use `create(ToolCallFactSchema)` to create a new message.
  */
 export const ToolCallFactSchema: GenMessage<ToolCallFact> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 17);
+  messageDesc(file_reeve_tool_v1_tool, 19);
 
 /**
  * A question that a tool asks a person while it runs.
@@ -1013,7 +1133,7 @@ export type Question = Message<"reeve.tool.v1.Question"> & {
  * Use `create(QuestionSchema)` to create a new message.
  */
 export const QuestionSchema: GenMessage<Question> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 18);
+  messageDesc(file_reeve_tool_v1_tool, 20);
 
 /**
  * The answer to a question.
@@ -1048,7 +1168,7 @@ export type Answer = Message<"reeve.tool.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 19);
+  messageDesc(file_reeve_tool_v1_tool, 21);
 
 /**
  * A toolhost started to execute a call.
@@ -1078,7 +1198,7 @@ export type CallStarted = Message<"reeve.tool.v1.CallStarted"> & {
  * Use `create(CallStartedSchema)` to create a new message.
  */
 export const CallStartedSchema: GenMessage<CallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 20);
+  messageDesc(file_reeve_tool_v1_tool, 22);
 
 /**
  * A call is no longer wanted.
@@ -1099,7 +1219,7 @@ export type CallCancelled = Message<"reeve.tool.v1.CallCancelled"> & {
  * Use `create(CallCancelledSchema)` to create a new message.
  */
 export const CallCancelledSchema: GenMessage<CallCancelled> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 21);
+  messageDesc(file_reeve_tool_v1_tool, 23);
 
 /**
  * Category of a built-in tool. The field of `deep_agent` with the same name disables its tools.

@@ -157,6 +157,8 @@ const (
 	ApprovalState_APPROVAL_STATE_TIMED_OUT ApprovalState = 4
 	// The run ended before the approval was decided. This is a terminal state.
 	ApprovalState_APPROVAL_STATE_WITHDRAWN ApprovalState = 5
+	// The files of the call changed before it was executed. This is a terminal state.
+	ApprovalState_APPROVAL_STATE_SUPERSEDED ApprovalState = 6
 )
 
 // Enum value maps for ApprovalState.
@@ -168,6 +170,7 @@ var (
 		3: "APPROVAL_STATE_REJECTED",
 		4: "APPROVAL_STATE_TIMED_OUT",
 		5: "APPROVAL_STATE_WITHDRAWN",
+		6: "APPROVAL_STATE_SUPERSEDED",
 	}
 	ApprovalState_value = map[string]int32{
 		"APPROVAL_STATE_UNSPECIFIED": 0,
@@ -176,6 +179,7 @@ var (
 		"APPROVAL_STATE_REJECTED":    3,
 		"APPROVAL_STATE_TIMED_OUT":   4,
 		"APPROVAL_STATE_WITHDRAWN":   5,
+		"APPROVAL_STATE_SUPERSEDED":  6,
 	}
 )
 
@@ -243,11 +247,18 @@ type Approval struct {
 	Source ApprovalSource `protobuf:"varint,15,opt,name=source,proto3,enum=reeve.approval.v1.ApprovalSource" json:"source,omitempty"`
 	// SHA-256, in lower-case hexadecimal, over the id of the agent, its revision in decimal, the name
 	// of the tool, and the arguments of the model as canonical JSON (RFC 8785), separated by zero
-	// bytes. The call is executed only if it has this digest. Empty for a question, and in approvals
+	// bytes; then, if `content` is set, another zero byte and its digest. The call is executed only if it has this digest. Empty for a question, and in approvals
 	// of versions that did not record it.
 	CallDigest string `protobuf:"bytes,16,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
 	// The permission rule that asks for the decision. Unset if none does.
-	Permission    *v1.PermissionDecision `protobuf:"bytes,17,opt,name=permission,proto3" json:"permission,omitempty"`
+	Permission *v1.PermissionDecision `protobuf:"bytes,17,opt,name=permission,proto3" json:"permission,omitempty"`
+	// Content of the files that the call names. If it changes before the call is executed, the call is
+	// not made, the state becomes APPROVAL_STATE_SUPERSEDED, and another approval is requested. Unset if
+	// the call names no files.
+	Content *v1.BoundContent `protobuf:"bytes,18,opt,name=content,proto3" json:"content,omitempty"`
+	// Id of the approval that this one supersedes, because the files of the call have changed. Empty if
+	// there is none.
+	Supersedes    string `protobuf:"bytes,19,opt,name=supersedes,proto3" json:"supersedes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -399,6 +410,20 @@ func (x *Approval) GetPermission() *v1.PermissionDecision {
 		return x.Permission
 	}
 	return nil
+}
+
+func (x *Approval) GetContent() *v1.BoundContent {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *Approval) GetSupersedes() string {
+	if x != nil {
+		return x.Supersedes
+	}
+	return ""
 }
 
 // A decision about an approval.
@@ -967,7 +992,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\x91\x06\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xe8\x06\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -991,7 +1016,11 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"callDigest\x12A\n" +
 	"\n" +
 	"permission\x18\x11 \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
-	"permission:\x00\"\xae\x02\n" +
+	"permission\x125\n" +
+	"\acontent\x18\x12 \x01(\v2\x1b.reeve.tool.v1.BoundContentR\acontent\x12\x1e\n" +
+	"\n" +
+	"supersedes\x18\x13 \x01(\tR\n" +
+	"supersedes:\x00\"\xae\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12\x1a\n" +
@@ -1043,14 +1072,15 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x0eApprovalSource\x12\x1f\n" +
 	"\x1bAPPROVAL_SOURCE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13APPROVAL_SOURCE_RUN\x10\x01\x12 \n" +
-	"\x1cAPPROVAL_SOURCE_WORKFLOW_RUN\x10\x02*\xc1\x01\n" +
+	"\x1cAPPROVAL_SOURCE_WORKFLOW_RUN\x10\x02*\xe0\x01\n" +
 	"\rApprovalState\x12\x1e\n" +
 	"\x1aAPPROVAL_STATE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16APPROVAL_STATE_PENDING\x10\x01\x12\x1b\n" +
 	"\x17APPROVAL_STATE_APPROVED\x10\x02\x12\x1b\n" +
 	"\x17APPROVAL_STATE_REJECTED\x10\x03\x12\x1c\n" +
 	"\x18APPROVAL_STATE_TIMED_OUT\x10\x04\x12\x1c\n" +
-	"\x18APPROVAL_STATE_WITHDRAWN\x10\x052\xb2\x03\n" +
+	"\x18APPROVAL_STATE_WITHDRAWN\x10\x05\x12\x1d\n" +
+	"\x19APPROVAL_STATE_SUPERSEDED\x10\x062\xb2\x03\n" +
 	"\x0fApprovalService\x12g\n" +
 	"\rListApprovals\x12'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12a\n" +
 	"\vGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12e\n" +
@@ -1090,7 +1120,8 @@ var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil),  // 14: google.protobuf.Timestamp
 	(*v1.Question)(nil),            // 15: reeve.tool.v1.Question
 	(*v1.PermissionDecision)(nil),  // 16: reeve.tool.v1.PermissionDecision
-	(*structpb.Struct)(nil),        // 17: google.protobuf.Struct
+	(*v1.BoundContent)(nil),        // 17: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),        // 18: google.protobuf.Struct
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
 	13, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
@@ -1102,28 +1133,29 @@ var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
 	16, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	14, // 9: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	17, // 10: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	17, // 11: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	3,  // 12: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	3,  // 13: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	17, // 14: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	17, // 15: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	3,  // 16: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	3,  // 17: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	5,  // 18: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	7,  // 19: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	9,  // 20: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	11, // 21: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	6,  // 22: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	8,  // 23: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	10, // 24: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	12, // 25: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	22, // [22:26] is the sub-list for method output_type
-	18, // [18:22] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	17, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	14, // 10: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	18, // 11: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	18, // 12: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	3,  // 13: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	3,  // 14: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	18, // 15: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	18, // 16: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	3,  // 17: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	3,  // 18: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	5,  // 19: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	7,  // 20: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	9,  // 21: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	11, // 22: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	6,  // 23: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	8,  // 24: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	10, // 25: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	12, // 26: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	23, // [23:27] is the sub-list for method output_type
+	19, // [19:23] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }

@@ -34,6 +34,7 @@ class ApprovalState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     APPROVAL_STATE_REJECTED: _ClassVar[ApprovalState]
     APPROVAL_STATE_TIMED_OUT: _ClassVar[ApprovalState]
     APPROVAL_STATE_WITHDRAWN: _ClassVar[ApprovalState]
+    APPROVAL_STATE_SUPERSEDED: _ClassVar[ApprovalState]
 GATE_KIND_UNSPECIFIED: GateKind
 GATE_KIND_TOOL: GateKind
 GATE_KIND_TOOL_SOURCE: GateKind
@@ -48,9 +49,10 @@ APPROVAL_STATE_APPROVED: ApprovalState
 APPROVAL_STATE_REJECTED: ApprovalState
 APPROVAL_STATE_TIMED_OUT: ApprovalState
 APPROVAL_STATE_WITHDRAWN: ApprovalState
+APPROVAL_STATE_SUPERSEDED: ApprovalState
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -68,6 +70,8 @@ class Approval(_message.Message):
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     CALL_DIGEST_FIELD_NUMBER: _ClassVar[int]
     PERMISSION_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDES_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     run_id: str
     agent_id: str
@@ -85,7 +89,9 @@ class Approval(_message.Message):
     source: ApprovalSource
     call_digest: str
     permission: _tool_pb2.PermissionDecision
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ...) -> None: ...
+    content: _tool_pb2.BoundContent
+    supersedes: str
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ...) -> None: ...
 
 class Decision(_message.Message):
     __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer")
