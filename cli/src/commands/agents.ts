@@ -15,6 +15,7 @@ import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { table } from "../render/table.ts";
 import { explainCommand } from "./agents/explain.ts";
+import { previewRuleCommand } from "./agents/preview-rule.ts";
 import { printList } from "./print-list.ts";
 
 export function agentsCommand(context: Context): Command {
@@ -25,6 +26,7 @@ export function agentsCommand(context: Context): Command {
     .addCommand(listCommand(context))
     .addCommand(getCommand(context))
     .addCommand(explainCommand(context))
+    .addCommand(previewRuleCommand(context))
     .addCommand(deleteCommand(context));
 }
 
