@@ -5,6 +5,7 @@ import { runAgent } from "@reeve/local/run-agent";
 import { chatProvider } from "@reeve/models/chat/chat-provider";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { mcpServerConfig } from "@reeve/toolhost/tools/mcp/mcp-config";
+import { noSecrets } from "@reeve/toolhost/test/support/no-secrets";
 import { McpServer } from "@reeve/toolhost/tools/mcp/mcp-server";
 import { mcpTools } from "@reeve/toolhost/tools/mcp/mcp-tools";
 import type { Tool } from "@reeve/calls/ports/tool";
@@ -38,7 +39,12 @@ export const againstLocal: Benchmark = {
     const args = [join(root, "services/toolhost/test/support/progress-server.ts")];
     const log = createLogger("bench", "silent");
     const config = mcpServerConfig({ command, args, sandbox: false });
-    const ports = { log, identity: sandboxIdentity(1), onTools: () => undefined };
+    const ports = {
+      log,
+      identity: sandboxIdentity(1),
+      secrets: noSecrets,
+      onTools: () => undefined,
+    };
     await using server = new McpServer("srv", config, ports);
     await server.tried;
     for (const { name, few, many, by, uses } of growths) {

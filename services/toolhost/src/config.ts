@@ -25,6 +25,8 @@ export const toolhostConfig = z.object({
   REEVE_MCP_CONFIG: z.string().optional(),
   /** JSON file that lists the tool providers, see docs/tools.md. */
   REEVE_PROVIDERS_CONFIG: z.string().optional(),
+  /** JSON file that says where the secrets of tenants are, see docs/tools.md. */
+  REEVE_SECRETS_CONFIG: z.string().optional(),
   /**
    * Isolation of code. `auto`: the first of kubernetes, docker, and bubblewrap that works here. `unsafe-local`: none. `files-only`
    * runs our own file programs and no other code; it is also the fallback when the configured isolation does not work.

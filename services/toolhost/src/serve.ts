@@ -17,6 +17,7 @@ import { onAbort } from "@reeve/platform/async/on-abort";
 import type { Environment } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { isRunOver } from "@reeve/run/commands/is-run-over";
 import { askedLiveness } from "@reeve/run/liveness/asked-liveness";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
@@ -27,10 +28,13 @@ import type { Pool } from "./pool/join-pool.ts";
 import { joinPool } from "./pool/join-pool.ts";
 import { exposePoolMetrics } from "./pool/pool-metrics.ts";
 import { sweepCatalogs } from "./pool/sweep-catalogs.ts";
+import { Secrets } from "./secrets/secrets.ts";
+import { readSecretSources } from "./secrets/secrets-config.ts";
 import { inspectFiles } from "./tools/builtin/inspect-files.ts";
 import { builtinTools } from "./tools/builtin.ts";
 import type { TriedSource } from "./tools/external-tools.ts";
 import { ExternalTools, readExternalSources } from "./tools/external-tools.ts";
+import { redactedTools } from "./tools/redacted-tool.ts";
 import type { Sandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
 import { openSandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
 import { openWorkspaces } from "./workspaces/open-workspaces.ts";
@@ -67,7 +71,9 @@ export async function startToolhost(
   await using starting = new AsyncDisposableStack();
   const taking = new AbortController();
   const files = { servers: config.REEVE_MCP_CONFIG, providers: config.REEVE_PROVIDERS_CONFIG };
-  const sources = await readExternalSources(files, environment);
+  const secretSources = await readSecretSources(config.REEVE_SECRETS_CONFIG, environment);
+  const secrets = new Secrets(secretSources, processRedaction);
+  const sources = await readExternalSources(files, environment, secrets);
   const maxArtifactBytes = config.REEVE_MAX_ARTIFACT_BYTES;
   const artifacts = await openArtifactStore(nats, { maxBytes: maxArtifactBytes });
   const sandboxes = starting.use(await openSandboxes(config, log, signal));
@@ -85,7 +91,7 @@ export async function startToolhost(
   );
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
   const onTools = () => announcer.changed();
-  const external = starting.use(new ExternalTools({ log, identity, onTools }));
+  const external = starting.use(new ExternalTools({ log, identity, secrets, onTools }));
   const builtin = sandboxes.driver
     ? builtinTools({
         artifacts,
@@ -95,9 +101,12 @@ export async function startToolhost(
         codeRefusal: sandboxes.codeRefusal,
       })
     : [];
-  const toolbox = new HostToolbox(builtin, [() => external.tools], () => external.isTried, [
-    inspectFiles,
-  ]);
+  const toolbox = new HostToolbox(
+    redactedTools(builtin, processRedaction),
+    [() => redactedTools(external.tools, processRedaction)],
+    () => external.isTried,
+    redactedTools([inspectFiles], processRedaction),
+  );
   const { isolation, features } = sandboxes;
   const announced = { pool: name, host, isolation, ...(features && { sandbox: features }) };
   const catalog = () =>

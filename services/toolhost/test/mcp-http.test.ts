@@ -5,6 +5,7 @@ import { mcpServerConfig } from "../src/tools/mcp/mcp-config.ts";
 import { McpServer } from "../src/tools/mcp/mcp-server.ts";
 import type { Progress } from "@reeve/calls/ports/tool";
 import { contextOf } from "./support/call-context.ts";
+import { noSecrets } from "./support/no-secrets.ts";
 import { HttpMcpServer } from "./support/http-mcp-server.ts";
 
 const log = createLogger("test", "silent");
@@ -18,7 +19,12 @@ async function connected(
   given: Parameters<typeof mcpServerConfig>[0],
   onTools: () => void = () => undefined,
 ): Promise<McpServer> {
-  const server = new McpServer("web", mcpServerConfig(given), { log, identity, onTools });
+  const server = new McpServer("web", mcpServerConfig(given), {
+    log,
+    identity,
+    secrets: noSecrets,
+    onTools,
+  });
   await server.tried;
   return server;
 }

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { mcpServerConfig } from "../src/tools/mcp/mcp-config.ts";
 import { McpServer } from "../src/tools/mcp/mcp-server.ts";
+import { noSecrets } from "./support/no-secrets.ts";
 import { contextOf } from "./support/call-context.ts";
 
 const log = createLogger("test", "silent");
@@ -37,7 +38,12 @@ beforeAll(async () => {
     read: [join(folder, "code")],
     write: [join(folder, "open")],
   });
-  server = new McpServer("curious", config, { log, identity, onTools: () => undefined });
+  server = new McpServer("curious", config, {
+    log,
+    identity,
+    secrets: noSecrets,
+    onTools: () => undefined,
+  });
   await server.tried;
 });
 
@@ -100,6 +106,7 @@ test("a program that is missing in the sandbox is unavailable, and the model lea
   await using missing = new McpServer("missing", config, {
     log,
     identity,
+    secrets: noSecrets,
     onTools: () => undefined,
   });
   await missing.tried;

@@ -9,6 +9,7 @@ import { mcpServerConfig } from "../src/tools/mcp/mcp-config.ts";
 import { McpServer } from "../src/tools/mcp/mcp-server.ts";
 import { mcpTools } from "../src/tools/mcp/mcp-tools.ts";
 import type { Progress } from "@reeve/calls/ports/tool";
+import { noSecrets } from "./support/no-secrets.ts";
 import { contextOf } from "./support/call-context.ts";
 
 const log = createLogger("test", "silent");
@@ -20,7 +21,12 @@ let listed = Promise.withResolvers<void>();
 let server: McpServer;
 
 beforeAll(async () => {
-  server = new McpServer("demo", config, { log, identity, onTools: () => listed.resolve() });
+  server = new McpServer("demo", config, {
+    log,
+    identity,
+    secrets: noSecrets,
+    onTools: () => listed.resolve(),
+  });
   await server.tried;
 });
 
@@ -89,7 +95,12 @@ test("a question that cannot be asked fails its call alone", async () => {
     elicitation: true,
   });
   let times = 0;
-  await using shop = new McpServer("shop", asking, { log, identity, onTools: () => times++ });
+  await using shop = new McpServer("shop", asking, {
+    log,
+    identity,
+    secrets: noSecrets,
+    onTools: () => times++,
+  });
   await shop.tried;
   const failure = new Failure("exhausted", ErrorReason.INVALID_REQUEST, "it asks too much");
   const refused = contextOf({}, undefined, { ask: () => Promise.reject(failure) });
@@ -109,6 +120,7 @@ test("starts without a server that cannot be started", async () => {
   await using absent = new McpServer("absent", missing, {
     log,
     identity,
+    secrets: noSecrets,
     onTools: () => undefined,
   });
   await absent.tried;
@@ -127,6 +139,7 @@ test("the log has the problem of a server once, however often it is tried", asyn
   await using _ = new McpServer("absent", missing, {
     log: recording,
     identity,
+    secrets: noSecrets,
     onTools: () => undefined,
   });
   await triedAgain.promise;

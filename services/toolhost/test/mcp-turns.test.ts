@@ -5,6 +5,7 @@ import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { mcpServerConfig } from "../src/tools/mcp/mcp-config.ts";
 import { McpServer } from "../src/tools/mcp/mcp-server.ts";
 import type { CallContext } from "@reeve/calls/ports/tool";
+import { noSecrets } from "./support/no-secrets.ts";
 import { contextOf } from "./support/call-context.ts";
 
 const log = createLogger("test", "silent");
@@ -19,7 +20,7 @@ async function connected(args: readonly string[], onTools: () => void = () => un
     sandbox: false,
     elicitation: true,
   });
-  const server = new McpServer("bank", config, { log, identity, onTools });
+  const server = new McpServer("bank", config, { log, identity, secrets: noSecrets, onTools });
   await server.tried;
   return server;
 }

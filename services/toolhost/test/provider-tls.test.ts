@@ -7,6 +7,7 @@ import { ToolProvider } from "../src/tools/providers/tool-provider.ts";
 import { contextOf } from "./support/call-context.ts";
 import type { CertifiedKey } from "@reeve/sandbox/test/support/certificates";
 import { Authority } from "@reeve/sandbox/test/support/certificates";
+import { noSecrets } from "./support/no-secrets.ts";
 import { ProviderServer } from "./support/provider-server.ts";
 
 const log = createLogger("test", "silent");
@@ -33,7 +34,11 @@ async function saidTo(tls: ProviderTls | undefined): Promise<string | undefined>
   );
   const target = `127.0.0.1:${provider.port}`;
   const config = providerConfig({ target, ...(tls && { tls }) });
-  await using known = new ToolProvider("acme", config, { log, onTools: () => undefined });
+  await using known = new ToolProvider("acme", config, {
+    log,
+    secrets: noSecrets,
+    onTools: () => undefined,
+  });
   await known.tried;
   const outcome = await known.tools[0]?.call(contextOf(), new AbortController().signal);
   return outcome?.content;

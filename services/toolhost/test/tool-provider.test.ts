@@ -3,11 +3,15 @@ import { PermissionClass } from "@reeve/contracts/tool";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
+import { environmentSecrets } from "../src/secrets/environment-secrets.ts";
+import { Secrets } from "../src/secrets/secrets.ts";
 import { providerConfig } from "../src/tools/providers/provider-config.ts";
 import { ToolProvider } from "../src/tools/providers/tool-provider.ts";
 import type { Progress, Tool } from "@reeve/calls/ports/tool";
 import { contextOf } from "./support/call-context.ts";
 import type { ServedCall } from "./support/provider-server.ts";
+import { noSecrets } from "./support/no-secrets.ts";
 import { ProviderServer, textSchema } from "./support/provider-server.ts";
 
 const log = createLogger("test", "silent");
@@ -26,7 +30,7 @@ async function provided(
   const server = resources.use(await ProviderServer.start(description, serve));
   const config = providerConfig({ target: `127.0.0.1:${server.port}`, ...given });
   const provider = resources.use(
-    new ToolProvider("acme", config, { log, onTools: () => undefined }),
+    new ToolProvider("acme", config, { log, secrets: noSecrets, onTools: () => undefined }),
   );
   await provider.tried;
   const call = async (signal = never, report: (progress: Progress) => void = () => undefined) =>
@@ -249,7 +253,11 @@ test("a toolhost starts without a provider that is unavailable, and has its tool
   const listed = Promise.withResolvers<void>();
   const { port } = await gone();
   const config = providerConfig({ target: `127.0.0.1:${port}` });
-  await using provider = new ToolProvider("acme", config, { log, onTools: listed.resolve });
+  await using provider = new ToolProvider("acme", config, {
+    log,
+    secrets: noSecrets,
+    onTools: listed.resolve,
+  });
   await provider.tried;
   expect(provider.tools).toEqual([]);
   await using server = await ProviderServer.start(
@@ -268,7 +276,7 @@ test("metadata for a provider without TLS is reported in a warning, without its 
   await using server = await ProviderServer.start({}, () => undefined);
   const lines: string[] = [];
   const warnings = pino({ level: "warn" }, { write: (line: string) => lines.push(line) });
-  const ports = { log: warnings, onTools: () => undefined };
+  const ports = { log: warnings, secrets: noSecrets, onTools: () => undefined };
   const metadata = { authorization: "Bearer SECRET" };
   const config = providerConfig({ target: `127.0.0.1:${server.port}`, metadata });
   await using provider = new ToolProvider("acme", config, ports);
@@ -276,6 +284,36 @@ test("metadata for a provider without TLS is reported in a warning, without its 
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain("without TLS");
   expect(lines[0]).not.toContain("SECRET");
+});
+
+test("metadata has the secrets of the tenant that calls, and a missing one is a result that says so", async () => {
+  await using server = await ProviderServer.start({ tools: [echo] }, (call) => {
+    call.fail(status.PERMISSION_DENIED, `no access with ${String(call.metadata["authorization"])}`);
+  });
+  const names = { acme: { token: "ACME" }, globex: { token: "GLOBEX" } };
+  const values = { ACME: "canary-of-acme", GLOBEX: "canary-of-globex" };
+  const secrets = new Secrets([environmentSecrets(names, values)], processRedaction);
+  const metadata = { authorization: "Bearer ${secret:token}" };
+  const target = `127.0.0.1:${server.port}`;
+  const config = providerConfig({ target, metadata, catalog_tenant: "acme" });
+  const ports = { log, secrets, onTools: () => undefined };
+  await using provider = new ToolProvider("acme", config, ports);
+  await provider.tried;
+  const tool = toolNamed(provider, "acme__echo");
+  const callAs = async (tenant: string) =>
+    await tool.call(contextOf({}, undefined, { tenant }), never);
+  const refused = await callAs("globex");
+  expect(server.calls.map((call) => call.metadata["authorization"])).toEqual([
+    "Bearer canary-of-globex",
+  ]);
+  expect(refused.content).toContain("no access with Bearer [redacted]");
+  expect(await callAs("initech")).toEqual({
+    content: expect.stringMatching(
+      /^the secret token of tenant initech does not exist; .*; the call was not made$/,
+    ),
+    isError: true,
+  });
+  expect(server.calls).toHaveLength(1);
 });
 
 /** Returns the address of a provider that has ended. */

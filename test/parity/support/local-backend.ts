@@ -8,6 +8,7 @@ import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { mcpServerConfig } from "@reeve/toolhost/tools/mcp/mcp-config";
 import { McpServer } from "@reeve/toolhost/tools/mcp/mcp-server";
 import { mcpTools } from "@reeve/toolhost/tools/mcp/mcp-tools";
+import { noSecrets } from "@reeve/toolhost/test/support/no-secrets";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
@@ -27,6 +28,7 @@ export async function localBackend(): Promise<Backend> {
       new McpServer(name, mcpServerConfig(config), {
         log,
         identity: sandboxIdentity(1),
+        secrets: noSecrets,
         onTools: () => undefined,
       }),
     ),

@@ -69,6 +69,8 @@ export class Deployment implements AsyncDisposable {
   readonly nats: Nats;
   readonly url: string;
   readonly token = token;
+  /** What all processes have written to their logs. */
+  readonly logged: string[] = [];
   #server: NatsServer;
   readonly #credentials: DeploymentParts["credentials"];
   readonly #folder: string;
@@ -178,6 +180,7 @@ export class Deployment implements AsyncDisposable {
     const said: string[] = [];
     createInterface({ input: child.stderr }).on("line", (line) => {
       said.push(line);
+      this.logged.push(line);
       if (line.includes("probes are answered")) probes.resolve(urlIn(line));
       if (line.includes(ready[name])) resolve();
     });
@@ -190,6 +193,11 @@ export class Deployment implements AsyncDisposable {
   /** Resolves with the address of a started service's probes. */
   async probesOf(instance: Instance): Promise<string> {
     return (await this.#probes.get(instance)?.url) ?? "";
+  }
+
+  /** The folder with the data of NATS and of the services. */
+  get folder(): string {
+    return this.#folder;
   }
 
   /** Returns the id of a service's current process. */

@@ -37,9 +37,10 @@ const folderOrder: Readonly<Record<string, Readonly<Record<string, readonly stri
     rpc: ["app", "projections"],
   },
   "services/toolhost": {
-    tools: [],
-    workspaces: ["tools"],
-    pool: ["workspaces", "tools"],
+    secrets: [],
+    tools: ["secrets"],
+    workspaces: ["secrets", "tools"],
+    pool: ["secrets", "workspaces", "tools"],
   },
   // Drivers share code through other folders only, such as `agent` and `host`.
   "packages/sandbox": {

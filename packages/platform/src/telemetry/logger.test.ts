@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { readableLine } from "./log-line.ts";
 import { createLogger } from "./logger.ts";
+import { processRedaction } from "./redaction/redaction.ts";
 
 /** Returns the lines that a function logs. */
 function logged(log: (logger: ReturnType<typeof createLogger>) => void): readonly string[] {
@@ -49,4 +50,18 @@ test("on a terminal an error is below its line, with its line breaks", () => {
 test("a value cannot change the terminal", () => {
   const [json = ""] = logged((log) => log.error({ err: { message: "\u001b[2Jx\r" } }, "\u009b1m"));
   expect(readableLine(json)).toMatch(/ERROR gateway {2}1m\n {2}\[2Jx\n$/);
+});
+
+test("a line has no secret that this process used, in its message, fields, and errors", () => {
+  const secret = 'canary "of" the log';
+  processRedaction.add(secret);
+  const [line = ""] = logged((log) =>
+    log.warn({ err: new Error(`refused ${secret}`), args: [secret] }, `tried ${secret}`),
+  );
+  expect(line).not.toContain("canary");
+  expect(JSON.parse(line)).toMatchObject({
+    err: { message: "refused [redacted]" },
+    args: ["[redacted]"],
+    msg: "tried [redacted]",
+  });
 });

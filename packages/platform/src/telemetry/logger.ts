@@ -3,6 +3,7 @@ import type { Logger as PinoLogger } from "pino";
 import { trace } from "@opentelemetry/api";
 import { destination, pino, stdTimeFunctions } from "pino";
 import { readableLine } from "./log-line.ts";
+import { processRedaction } from "./redaction/redaction.ts";
 
 /** A structured logger: one line per event, with a constant message and fields. */
 export type Logger = PinoLogger;
@@ -29,7 +30,7 @@ function spanIds(): Record<string, string> {
 /**
  * Creates a logger that writes to stderr; stdout is left to the program. A line is JSON with the name of its level and the
  * time in ISO 8601, or text for a person where stderr is a terminal. `level` is one of pino's, or `silent`. A line that is
- * logged inside a span has the span's ids.
+ * logged inside a span has the span's ids. No line contains a secret that `processRedaction` recognizes.
  */
 export function createLogger(
   service: string,
@@ -45,7 +46,7 @@ export function createLogger(
       mixin: spanIds,
       redact: { paths: secrets, censor: "[secret]" },
     },
-    stream,
+    { write: (line: string) => stream.write(processRedaction.text(line)) },
   );
 }
 

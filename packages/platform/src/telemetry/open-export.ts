@@ -12,12 +12,12 @@ import type { Sampler } from "@opentelemetry/sdk-trace";
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
-  BatchSpanProcessor,
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Logger } from "./logger.ts";
+import { RedactingProcessor } from "./redaction/redacting-processor.ts";
 import { traceContent } from "./span-content.ts";
 import type { TracingSettings } from "./tracing-settings.ts";
 
@@ -33,7 +33,7 @@ export function openExport(
   logDiagnostics(log);
   traceContent(settings.REEVE_TRACE_CONTENT);
   const fromEnvironment = detectResources({ detectors: [envDetector] });
-  const processor = new BatchSpanProcessor({
+  const processor = new RedactingProcessor({
     exporter: new OTLPTraceExporter(),
     scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY,
     exportTimeoutMillis: settings.OTEL_BSP_EXPORT_TIMEOUT,

@@ -1,11 +1,15 @@
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Environment } from "@reeve/platform/config";
+import { invalidConfig } from "@reeve/platform/process/json-config";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Identity } from "@reeve/sandbox/host/identity";
+import { usesSecrets } from "../secrets/secret-references.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import type { McpServerConfig } from "./mcp/mcp-config.ts";
 import { readMcpConfig } from "./mcp/mcp-config.ts";
 import { McpServer } from "./mcp/mcp-server.ts";
 import { mcpTools } from "./mcp/mcp-tools.ts";
+import { usesTenantSecrets } from "./mcp/tenant-settings.ts";
 import type { ProviderConfig } from "./providers/provider-config.ts";
 import { readProviderConfig } from "./providers/provider-config.ts";
 import { ToolProvider } from "./providers/tool-provider.ts";
@@ -16,15 +20,28 @@ export interface ExternalSources {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
 }
 
-/** Reads the configuration files. Throws a Failure that says what is wrong with one of them. */
+/**
+ * Reads the configuration files. They may refer to secrets only if there are sources of secrets. Throws a Failure that says what
+ * is wrong with one of them.
+ */
 export async function readExternalSources(
   files: { readonly servers: string | undefined; readonly providers: string | undefined },
   environment: Environment,
+  secrets: Pick<Secrets, "isConfigured">,
 ): Promise<ExternalSources> {
-  return {
-    servers: await readMcpConfig(files.servers, environment),
-    providers: await readProviderConfig(files.providers, environment),
-  };
+  const servers = await readMcpConfig(files.servers, environment);
+  const providers = await readProviderConfig(files.providers, environment);
+  const users = [
+    ...[...servers].filter(([, config]) => usesTenantSecrets(config)),
+    ...[...providers].filter(([, { metadata }]) => usesSecrets(metadata)),
+  ].map(([name]) => name);
+  if (users.length > 0 && !secrets.isConfigured) {
+    throw invalidConfig(
+      "REEVE_SECRETS_CONFIG",
+      `it is not set, but secrets are used by ${users.join(", ")}`,
+    );
+  }
+  return { servers, providers };
 }
 
 /** A source of tools, and what became of the first attempt to reach it. */
@@ -41,6 +58,7 @@ export interface ExternalToolsPorts {
   readonly log: Logger;
   /** The user that runs MCP servers in a sandbox. */
   readonly identity: Identity;
+  readonly secrets: Secrets;
   /** Called when the tools of a source have changed. */
   readonly onTools: () => void;
 }

@@ -11,7 +11,7 @@ export class HttpMcpServer implements AsyncDisposable {
   readonly headers: IncomingMessage["headers"][] = [];
   /** Called for each call of `hang`, which never answers. */
   readonly hanging = Promise.withResolvers<{ readonly ended: Promise<void> }>();
-  /** Names of its tools. */
+  /** Names of its tools. `repeat` returns what it was sent. */
   tools: readonly string[] = ["search", "hang"];
   readonly #handler: McpHttpHandler;
   readonly #server: HttpServer;
@@ -75,6 +75,10 @@ export class HttpMcpServer implements AsyncDisposable {
         mcpReq.signal.addEventListener("abort", () => resolve());
         this.hanging.resolve({ ended: promise });
         await promise;
+      }
+      if (params.name === "repeat") {
+        const text = JSON.stringify({ headers: this.headers.at(-1), meta: mcpReq["_meta"] });
+        return { content: [{ type: "text", text }] };
       }
       const said = String(params.arguments?.["q"]);
       return { content: [{ type: "text", text: `found ${said}` }] };

@@ -1,3 +1,5 @@
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
+
 const maxCharacters = 500;
 const maxCauses = 5;
 
@@ -11,7 +13,8 @@ export function describeProblem(error: unknown): string {
     if (isNew) messages.push(message);
     next = next instanceof Error ? next.cause : undefined;
   }
-  const line = messages.join(": ").replaceAll(/\s+/g, " ");
+  // Before it is cut, perhaps in the middle of a secret.
+  const line = processRedaction.text(messages.join(": ").replaceAll(/\s+/g, " "));
   return line.slice(0, maxCharacters) || "the cause is unknown";
 }
 

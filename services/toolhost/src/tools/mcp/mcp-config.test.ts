@@ -97,3 +97,25 @@ describe("the file of MCP servers", () => {
     });
   });
 });
+
+describe("secrets in the configuration", () => {
+  const command = { command: "/usr/bin/server", env: { TOKEN: "${secret:tracker}" } };
+
+  test("stay references, and are used with the tenant that lists the tools", async () => {
+    const server = { ...command, catalog_tenant: "acme" };
+    const servers = await read({ servers: { files: server } });
+    expect(servers.get("files")).toMatchObject({ ...server, max_tenants: 16, idle_seconds: 300 });
+  });
+
+  test.each([
+    [command, /the server files uses secrets, so it needs catalog_tenant/],
+    [
+      { ...command, env: { TOKEN: "${secret:../globex/a}" }, catalog_tenant: "acme" },
+      /TOKEN refers to "..\/globex\/a", which cannot be a secret/,
+    ],
+    [{ command: "/usr/bin/server", principal: "headers" }, /principal/],
+    [{ command: "/usr/bin/server", max_tenants: 0 }, /max_tenants/],
+  ])("are refused with a mistake: %j", async (server, message) => {
+    await expect(read({ servers: { files: server } })).rejects.toThrow(message);
+  });
+});

@@ -2,10 +2,12 @@ import { PermissionClass } from "@reeve/contracts/tool";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
 import { addressRange } from "../../network-settings.ts";
+import { checkReferences } from "../../secrets/secret-references.ts";
 import { fillVariables, headerValues } from "../fill-variables.ts";
-import { readJsonConfig } from "@reeve/platform/process/json-config";
+import { invalidConfig, readJsonConfig } from "@reeve/platform/process/json-config";
 import { named } from "../named.ts";
 import { permissionClass, toolPolicy } from "../tool-policy.ts";
+import { secretTextsOf, usesTenantSecrets } from "./tenant-settings.ts";
 
 const setting = "REEVE_MCP_CONFIG";
 
@@ -16,6 +18,13 @@ const common = {
   tools: z.record(z.string(), toolPolicy).default({}),
   /** Whether it may ask people. Calls of a server of the older protocol then run one at a time. */
   elicitation: z.boolean().default(false),
+  /** Whether each tenant has its own connection. A server that uses secrets of tenants always has. */
+  per_tenant: z.boolean().default(false),
+  /** How many connections of tenants are open at most, and how long an unused one stays open. */
+  max_tenants: z.number().int().min(1).max(1_000).default(16),
+  idle_seconds: z.number().min(1).max(86_400).default(300),
+  /** The tenant with whose secrets the tools are listed, for all tenants. */
+  catalog_tenant: z.string().min(1).optional(),
 };
 
 /** Starting a program with such a value fails with an error that contains the value. */
@@ -34,6 +43,8 @@ const stdio = z.strictObject({
   write: z.array(z.string().startsWith("/")).default([]),
   /** Whether it has the network of the host in its sandbox. */
   network: z.boolean().default(false),
+  /** How it receives who calls. */
+  principal: z.enum(["none", "meta"]).default("none"),
 });
 
 const http = z.strictObject({
@@ -42,6 +53,8 @@ const http = z.strictObject({
   headers: z.record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string()).default({}),
   /** Addresses to which it may resolve although they belong to this host, its links, or the metadata service of a cloud. */
   allow_addresses: z.array(addressRange).default([]),
+  /** How it receives who calls. */
+  principal: z.enum(["none", "meta", "headers"]).default("none"),
 });
 
 /** A server with a URL is reached over HTTP. Problems are reported for that kind of server only. */
@@ -76,9 +89,17 @@ export async function readMcpConfig(
 ): Promise<ReadonlyMap<string, McpServerConfig>> {
   if (path === undefined) return new Map();
   const { servers } = await readJsonConfig(setting, path, config);
-  return new Map(Object.entries(servers).map(([name, server]) => [name, filled(server)]));
+  return new Map(Object.entries(servers).map(([name, server]) => [name, filled(name, server)]));
 
-  function filled(server: McpServerConfig): McpServerConfig {
+  function filled(name: string, server: McpServerConfig): McpServerConfig {
+    checkReferences(setting, secretTextsOf(server));
+    if (usesTenantSecrets(server) && server.catalog_tenant === undefined) {
+      const problem = `the server ${name} uses secrets, so it needs catalog_tenant`;
+      throw invalidConfig(
+        setting,
+        `${problem}: the tenant with whose secrets its tools are listed`,
+      );
+    }
     return "url" in server
       ? withHeaders(server, fillVariables(setting, server.headers, environment))
       : { ...server, env: fillVariables(setting, server.env, environment) };

@@ -17,6 +17,8 @@ import { failedCall } from "./failed-call.ts";
 import { mcpResult } from "./mcp-result.ts";
 import type { ServerTransport } from "./open-transport.ts";
 import { PendingCalls } from "./pending-calls.ts";
+import type { PrincipalSetting } from "./principal-of.ts";
+import { metaOf, principalHeaders } from "./principal-of.ts";
 
 const connectTimeoutMs = 15_000;
 /** How long a call may be silent, and how long it may take in total. */
@@ -42,6 +44,8 @@ export interface ConnectionOptions {
   readonly name: string;
   /** Whether the server may ask people. */
   readonly elicitation: boolean;
+  /** How the server receives who calls. */
+  readonly principal: PrincipalSetting;
   readonly onTools: (tools: readonly McpTool[]) => void;
 }
 
@@ -50,6 +54,7 @@ export class McpConnection implements AsyncDisposable {
   readonly #client: Client;
   readonly #name: string;
   readonly #mayAsk: boolean;
+  readonly #principal: PrincipalSetting;
   readonly #turns = new Semaphore(1);
   readonly #pending = new PendingCalls();
   /** Asks a person on behalf of the call whose turn it is. */
@@ -60,8 +65,9 @@ export class McpConnection implements AsyncDisposable {
   #isOpen = false;
   #listing: Promise<void> = Promise.resolve();
 
-  private constructor({ name, elicitation, onTools }: ConnectionOptions) {
+  private constructor({ name, elicitation, principal, onTools }: ConnectionOptions) {
     this.#name = name;
+    this.#principal = principal;
     this.#mayAsk = elicitation;
     this.#onTools = onTools;
     this.#client = new Client(
@@ -182,16 +188,19 @@ export class McpConnection implements AsyncDisposable {
   /** Calls a tool, and repeats the call with the answers of people while the server requests input. */
   async #callUntilComplete(
     name: string,
-    { traceparent, args, report }: CallContext,
+    context: CallContext,
     ask: Ask,
     idle: IdleTimeout,
   ): Promise<CallResult> {
-    const trace = traceparent === "" ? undefined : { traceparent };
+    const { args, report } = context;
+    const meta = metaOf(this.#principal, context);
+    const headers = principalHeaders(this.#principal, context);
     let input: Input = {};
     for (let attempt = 0; attempt < maxInputRequests; attempt++) {
       const result: CallToolResult | InputRequiredResult = await this.#client.callTool(
-        { name, arguments: args, ...(trace && { _meta: trace }), ...input },
+        { name, arguments: args, ...(meta && { _meta: meta }), ...input },
         {
+          ...(headers && { headers }),
           signal: idle.signal,
           timeout: callTimeoutMs,
           allowInputRequired: true,

@@ -1,16 +1,21 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
 import type { CallContext, CallResult } from "@reeve/calls/ports/tool";
 import { ErrorReason } from "@reeve/contracts/error";
+import { steadyClock } from "@reeve/platform/async/clock";
 import { Backoff } from "@reeve/platform/async/retry/backoff";
 import { sleep, untilAborted } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
-import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { Identity } from "@reeve/sandbox/host/identity";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
+import { withSecrets } from "../../secrets/secret-references.ts";
 import { describeProblem } from "./describe-problem.ts";
 import { installerHint } from "./installer-hint.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { CallNotSent, McpConnection } from "./mcp-connection.ts";
+import type { TransportPorts } from "./open-transport.ts";
 import { openTransport } from "./open-transport.ts";
+import type { Lease, Opened } from "./tenant-connections.ts";
+import { TenantConnections } from "./tenant-connections.ts";
+import { isPerTenant, secretTextsOf } from "./tenant-settings.ts";
 import { usableTools } from "./usable-tools.ts";
 
 /** Delays between attempts to connect. */
@@ -18,15 +23,15 @@ const reconnectBackoff = { firstDelayMs: 500, maxDelayMs: 30_000 };
 /** After a connection that lasted this long, the first attempt to reconnect is quick again. */
 const stableMs = 60_000;
 
-export interface McpServerPorts {
-  readonly log: Logger;
-  /** The user that runs servers in a sandbox. */
-  readonly identity: Identity;
+export interface McpServerPorts extends TransportPorts {
   /** Called when the tools of the server have changed. */
   readonly onTools: () => void;
 }
 
-/** An MCP server. Its connection is opened again with back-off whenever it is lost. */
+/**
+ * An MCP server. Its connection is opened again with back-off whenever it is lost. A server with a connection for each tenant
+ * uses that one for nothing but the list of tools.
+ */
 export class McpServer implements AsyncDisposable {
   readonly name: string;
   readonly config: McpServerConfig;
@@ -40,12 +45,22 @@ export class McpServer implements AsyncDisposable {
   #reported: string | undefined;
   #lastOutput: () => string = () => "";
   #tools: readonly McpTool[] = [];
+  /** Undefined: all tenants share the connection. */
+  readonly #tenants: TenantConnections<McpConnection> | undefined;
 
   /** Starts to connect at once. */
   constructor(name: string, config: McpServerConfig, ports: McpServerPorts) {
     this.name = name;
     this.config = config;
     this.#ports = { ...ports, log: ports.log.child({ server: name }) };
+    if (isPerTenant(config)) {
+      this.#tenants = new TenantConnections({
+        max: config.max_tenants,
+        idleMs: config.idle_seconds * 1_000,
+        open: (tenant, _, signal) => this.#open(tenant, () => undefined, signal),
+        clock: steadyClock,
+      });
+    }
     this.#connecting = this.#stayConnected(this.#end.signal);
   }
 
@@ -66,10 +81,23 @@ export class McpServer implements AsyncDisposable {
 
   /** Calls a tool. Throws a Failure that says whether the call may have had its effect when the connection is lost. */
   async call(name: string, context: CallContext, signal: AbortSignal): Promise<CallResult> {
+    if (this.#tenants !== undefined) {
+      using lease = await this.#lease(this.#tenants, context.tenant, signal);
+      return await this.#callOn(lease.connection, name, context, signal);
+    }
     const connection = this.#connection;
     if (connection === undefined) {
       throw this.#unavailable(`is not connected: ${this.#problem}; the call was not made`);
     }
+    return await this.#callOn(connection, name, context, signal);
+  }
+
+  async #callOn(
+    connection: McpConnection,
+    name: string,
+    context: CallContext,
+    signal: AbortSignal,
+  ): Promise<CallResult> {
     try {
       return await connection.call(name, context, signal);
     } catch (error) {
@@ -88,7 +116,7 @@ export class McpServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort(new DOMException("the toolhost ends", "AbortError"));
-    await this.#connecting;
+    await Promise.all([this.#connecting, this.#tenants?.[Symbol.asyncDispose]()]);
   }
 
   async #stayConnected(signal: AbortSignal): Promise<void> {
@@ -117,17 +145,14 @@ export class McpServer implements AsyncDisposable {
 
   /** Opens one connection and waits until it is lost. Rejects with the cause. */
   async #connect(signal: AbortSignal): Promise<never> {
-    const { log, identity, onTools } = this.#ports;
-    this.#lastOutput = () => "";
-    await using transport = await openTransport(this.config, identity, log);
+    const { log, onTools } = this.#ports;
     const take = (tools: readonly McpTool[]): void => {
-      this.#tools = usableTools(this.name, tools, log);
+      // A server may repeat what it was sent.
+      this.#tools = usableTools(this.name, processRedaction.json(tools), log);
       onTools();
     };
-    const { elicitation } = this.config;
-    const options = { name: this.name, elicitation, onTools: take };
-    this.#lastOutput = transport.lastOutput.bind(transport);
-    await using connection = await McpConnection.open(transport, options, signal);
+    await using opened = await this.#open(this.config.catalog_tenant ?? "", take, signal);
+    const { connection } = opened;
     this.#connection = connection;
     this.#reported = undefined;
     take(connection.tools);
@@ -138,6 +163,44 @@ export class McpServer implements AsyncDisposable {
     this.#connection = undefined;
     signal.throwIfAborted();
     throw connection.lost.reason;
+  }
+
+  /** Opens a connection with the secrets of a tenant. */
+  async #open(
+    tenant: string,
+    onTools: (tools: readonly McpTool[]) => void,
+    signal: AbortSignal,
+  ): Promise<Opened<McpConnection>> {
+    await using opening = new AsyncDisposableStack();
+    this.#lastOutput = () => "";
+    const transport = opening.use(await openTransport(this.config, tenant, this.#ports, signal));
+    this.#lastOutput = transport.lastOutput.bind(transport);
+    const { elicitation, principal } = this.config;
+    const options = { name: this.name, elicitation, principal, onTools };
+    const connection = opening.use(await McpConnection.open(transport, options, signal));
+    const resources = opening.move();
+    return { connection, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  }
+
+  /** Returns the connection of a tenant, which is replaced when a secret in its settings has changed. */
+  async #lease(
+    tenants: TenantConnections<McpConnection>,
+    tenant: string,
+    signal: AbortSignal,
+  ): Promise<Lease<McpConnection>> {
+    const { secrets } = this.#ports;
+    // Before the connection: the model shall read which secret is missing.
+    const filled = await withSecrets(secretTextsOf(this.config), tenant, secrets, signal);
+    try {
+      return await tenants.lease(tenant, JSON.stringify(filled), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const problem = describeProblem(error);
+      throw this.#unavailable(
+        `has no connection for tenant ${tenant}: ${problem}; the call was not made`,
+        error,
+      );
+    }
   }
 
   #unavailable(problem: string, cause?: unknown): Failure {

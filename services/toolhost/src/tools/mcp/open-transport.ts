@@ -5,10 +5,14 @@ import type { Transport } from "@modelcontextprotocol/client";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { Identity } from "@reeve/sandbox/host/identity";
+import type { Secrets } from "../../secrets/secrets.ts";
+import { withSecrets } from "../../secrets/secret-references.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./mcp-config.ts";
 import { sandboxedCommand } from "./sandboxed-command.ts";
+import { serverFetch } from "./server-fetch.ts";
 
 /** Bytes of one message of a server. */
 const maxMessageBytes = 10 * 2 ** 20;
@@ -24,20 +28,36 @@ export interface ServerTransport extends AsyncDisposable {
   lastOutput(): string;
 }
 
-/** Prepares the transport to a server. Nothing is started or sent yet. Throws a Failure when its sandbox is unavailable. */
-export async function openTransport(
-  config: McpServerConfig,
-  identity: Identity,
-  log: Logger,
-): Promise<ServerTransport> {
-  return "url" in config ? overHttp(config) : await overStdio(config, identity, log);
+export interface TransportPorts {
+  readonly log: Logger;
+  /** The user that runs servers in a sandbox. */
+  readonly identity: Identity;
+  readonly secrets: Secrets;
 }
 
-function overHttp({ url, headers, allow_addresses: allowed }: HttpServerConfig): ServerTransport {
-  const guarded = guardedFetch(allowed, maxMessageBytes);
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    fetch: guarded.fetch,
-    requestInit: { headers: { ...headers } },
+/**
+ * Prepares the transport to a server, with the secrets of `tenant`. Nothing is started or sent yet. Throws a Failure when its
+ * sandbox or a secret is unavailable.
+ */
+export async function openTransport(
+  config: McpServerConfig,
+  tenant: string,
+  ports: TransportPorts,
+  signal: AbortSignal,
+): Promise<ServerTransport> {
+  if ("url" in config) return overHttp(config, tenant, ports);
+  const env = await withSecrets(config.env, tenant, ports.secrets, signal);
+  return await overStdio({ ...config, env }, ports);
+}
+
+function overHttp(
+  config: HttpServerConfig,
+  tenant: string,
+  { secrets }: TransportPorts,
+): ServerTransport {
+  const guarded = guardedFetch(config.allow_addresses, maxMessageBytes);
+  const transport = new StreamableHTTPClientTransport(new URL(config.url), {
+    fetch: serverFetch(guarded.fetch, config, tenant, secrets),
   });
   return {
     transport,
@@ -49,8 +69,7 @@ function overHttp({ url, headers, allow_addresses: allowed }: HttpServerConfig):
 
 async function overStdio(
   config: StdioServerConfig,
-  identity: Identity,
-  log: Logger,
+  { identity, log }: TransportPorts,
 ): Promise<ServerTransport> {
   await using opening = new AsyncDisposableStack();
   let { command, args }: { command: string; args: readonly string[] } = config;
@@ -68,10 +87,16 @@ async function overStdio(
     maxBufferSize: maxMessageBytes,
   });
   let output = "";
-  transport.stderr?.on("data", (lines: Buffer) => {
-    output = (output + lines.toString()).slice(-maxOutputLength);
-    log.debug({ lines: lines.toString() }, "output of an MCP server");
-  });
+  const decoder = new TextDecoder();
+  const redacted = processRedaction.stream();
+  const keep = (lines: string) => {
+    output = (output + lines).slice(-maxOutputLength);
+    if (lines !== "") log.debug({ lines }, "output of an MCP server");
+  };
+  transport.stderr?.on("data", (bytes: Buffer) =>
+    keep(redacted.push(decoder.decode(bytes, { stream: true }))),
+  );
+  transport.stderr?.once("end", () => keep(redacted.end()));
   const resources = opening.move();
   return {
     transport,

@@ -5,6 +5,8 @@ import { status } from "@grpc/grpc-js";
 import type { ExecuteToolResponse, ProvidedResult } from "@reeve/contracts/tool-provider";
 import { ExecuteToolRequestSchema } from "@reeve/contracts/tool-provider";
 import type { CallContext, CallResult } from "@reeve/calls/ports/tool";
+import { Failure } from "@reeve/platform/failure";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { ProviderChannel } from "./provider-channel.ts";
 import { isStatus } from "./provider-channel.ts";
 import { providedResult } from "./provided-result.ts";
@@ -99,8 +101,11 @@ interface Circumstances {
 
 /** Returns the result of a call that ended with an error status. */
 function failed(error: unknown, { provider, hasStarted, timeLimitMs }: Circumstances): CallResult {
+  // A secret that it needs is missing: the call was not sent.
+  if (error instanceof Failure) return failedResult(`${error.message}; the call was not made`);
   if (!isStatus(error)) return broken(provider, "sent an answer that cannot be read");
-  const details = error.details.slice(0, maxCharacters);
+  // Before it is cut, perhaps in the middle of a secret.
+  const details = processRedaction.text(error.details).slice(0, maxCharacters);
   const unknown = "the outcome of the call is unknown";
   // A provider that has started a call may have caused its effect before it refused to continue.
   const begun = hasStarted ? `; ${unknown}` : "";

@@ -4,6 +4,7 @@ import { isStorable } from "@reeve/contracts/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { ProvidedTool } from "@reeve/contracts/tool-provider";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { isObjectSchema } from "@reeve/calls/execute/check-arguments";
 import type { ProviderConfig } from "./provider-config.ts";
 
@@ -36,8 +37,9 @@ export function describedTool(
   }
   const descriptor = create(ToolDescriptorSchema, {
     name,
-    description: tool.description,
-    inputSchema,
+    // A provider may repeat what it was sent.
+    description: processRedaction.text(tool.description),
+    inputSchema: processRedaction.json(inputSchema),
     permissionClass,
     source: `provider:${provider}`,
     parallelSafe: policy?.parallel_safe ?? tool.parallelSafe ?? true,

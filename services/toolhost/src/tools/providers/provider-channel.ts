@@ -16,6 +16,8 @@ import {
 } from "@reeve/contracts/tool-provider";
 import { create } from "@bufbuild/protobuf";
 import { onAbort } from "@reeve/platform/async/on-abort";
+import { headersWithSecrets } from "../../secrets/secret-references.ts";
+import type { Secrets } from "../../secrets/secrets.ts";
 import type { ProviderConfig } from "./provider-config.ts";
 
 const describeTimeoutMs = 10_000;
@@ -38,23 +40,26 @@ const retryPolicy = {
 export class ProviderChannel implements Disposable {
   readonly #withoutRetry: Client;
   readonly #withRetry: Client;
-  readonly #metadata: Metadata;
+  readonly #config: ProviderConfig;
+  readonly #secrets: Secrets;
 
-  constructor(config: ProviderConfig) {
+  constructor(config: ProviderConfig, secrets: Secrets) {
     this.#withoutRetry = clientOf(config, false);
     this.#withRetry = clientOf(config, true);
-    this.#metadata = metadataOf(config.metadata);
+    this.#config = config;
+    this.#secrets = secrets;
   }
 
-  /** Requests the list of tools. Rejects with the gRPC status of the provider. */
+  /** Requests the list of tools. Rejects with the gRPC status of the provider, or with the Failure of a secret. */
   async describe(signal: AbortSignal): Promise<DescribeToolsResponse> {
+    const metadata = await this.#metadataFor(this.#config.catalog_tenant ?? "", signal);
     const { promise, resolve, reject } = Promise.withResolvers<DescribeToolsResponse>();
     const call = this.#withRetry.makeUnaryRequest(
       pathOf("describeTools"),
       serializer(DescribeToolsRequestSchema),
       deserializer(DescribeToolsResponseSchema),
       create(DescribeToolsRequestSchema),
-      this.#metadata,
+      metadata,
       { deadline: Date.now() + describeTimeoutMs },
       (error, response) => {
         if (error !== null || response === undefined) reject(error ?? new Error("no response"));
@@ -66,8 +71,9 @@ export class ProviderChannel implements Disposable {
   }
 
   /**
-   * Executes one call, and yields the events of the provider. Rejects with the gRPC status with which the call ended. If
-   * `mayRepeat`, the call is repeated when the provider became unavailable before its first event.
+   * Executes one call with the secrets of its tenant, and yields the events of the provider. Rejects with the gRPC status with
+   * which the call ended, or with the Failure of a secret before the call is sent. If `mayRepeat`, the call is repeated when the
+   * provider became unavailable before its first event.
    */
   async *execute(
     request: ExecuteToolRequest,
@@ -75,13 +81,14 @@ export class ProviderChannel implements Disposable {
     deadlineMs: number,
     signal: AbortSignal,
   ): AsyncIterable<ExecuteToolResponse> {
+    const metadata = await this.#metadataFor(request.tenant, signal);
     const client = mayRepeat ? this.#withRetry : this.#withoutRetry;
     const stream: ClientReadableStream<ExecuteToolResponse> = client.makeServerStreamRequest(
       pathOf("executeTool"),
       serializer(ExecuteToolRequestSchema),
       deserializer(ExecuteToolResponseSchema),
       request,
-      this.#metadata,
+      metadata,
       { deadline: deadlineMs },
     );
     using _ = onAbort(signal, () => stream.cancel());
@@ -92,6 +99,11 @@ export class ProviderChannel implements Disposable {
       stream.on("error", () => undefined);
       stream.cancel();
     }
+  }
+
+  async #metadataFor(tenant: string, signal: AbortSignal): Promise<Metadata> {
+    const { metadata } = this.#config;
+    return metadataOf(await headersWithSecrets(metadata, tenant, this.#secrets, signal));
   }
 
   [Symbol.dispose](): void {

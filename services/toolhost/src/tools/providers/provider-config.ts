@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
+import { checkReferences, usesSecrets } from "../../secrets/secret-references.ts";
 import { fillVariables, headerValues } from "../fill-variables.ts";
 import { invalidConfig, readJsonConfig } from "@reeve/platform/process/json-config";
 import { named } from "../named.ts";
@@ -28,6 +29,8 @@ const provider = z.strictObject({
   tls: z.union([tls, z.literal(true).transform(() => ({}))]).optional(),
   /** Sent with each call. */
   metadata: z.record(metadataKey, z.string()).default({}),
+  /** The tenant with whose secrets the tools are listed, for all tenants. */
+  catalog_tenant: z.string().min(1).optional(),
   /** Time limit of one call. */
   time_limit_seconds: z.number().positive().max(86_400).default(300),
   /** Permission class of tools that specify none. */
@@ -62,6 +65,16 @@ export async function readProviderConfig(
 ): Promise<ReadonlyMap<string, ProviderConfig>> {
   if (path === undefined) return new Map();
   const { providers } = await readJsonConfig(setting, path, config);
+  for (const [name, { metadata, catalog_tenant: tenant }] of Object.entries(providers)) {
+    checkReferences(setting, metadata);
+    if (usesSecrets(metadata) && tenant === undefined) {
+      const problem = `the provider ${name} uses secrets, so it needs catalog_tenant`;
+      throw invalidConfig(
+        setting,
+        `${problem}: the tenant with whose secrets its tools are listed`,
+      );
+    }
+  }
   const read = Object.entries(providers).map(
     async ([name, given]): Promise<[string, ProviderConfig]> => [
       name,

@@ -4,7 +4,9 @@ import { DescribeToolsResponseSchema } from "@reeve/contracts/tool-provider";
 import { Backoff } from "@reeve/platform/async/retry/backoff";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { Tool } from "@reeve/calls/ports/tool";
+import type { Secrets } from "../../secrets/secrets.ts";
 import { callProvider } from "./call-provider.ts";
 import { describedTool } from "./provided-tool.ts";
 import { ProviderChannel } from "./provider-channel.ts";
@@ -18,6 +20,7 @@ const maxTools = 256;
 
 export interface ToolProviderPorts {
   readonly log: Logger;
+  readonly secrets: Secrets;
   /** Called when the tools of the provider have changed. */
   readonly onTools: () => void;
 }
@@ -44,7 +47,7 @@ export class ToolProvider implements AsyncDisposable {
     if (config.tls === undefined && keys.length > 0) {
       this.#ports.log.warn({ keys }, "metadata is sent to the tool provider without TLS");
     }
-    this.#channel = new ProviderChannel(config);
+    this.#channel = new ProviderChannel(config, ports.secrets);
     this.#polling = this.#poll(this.#end.signal);
   }
 
@@ -78,7 +81,9 @@ export class ToolProvider implements AsyncDisposable {
         this.#problem = undefined;
         backoff.reset();
       } catch (error) {
-        this.#problem = error instanceof Error ? error.message : String(error);
+        this.#problem = processRedaction.text(
+          error instanceof Error ? error.message : String(error),
+        );
         const { log } = this.#ports;
         delayMs = backoff.next();
         if (!signal.aborted)
