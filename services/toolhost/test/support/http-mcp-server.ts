@@ -17,13 +17,15 @@ export class HttpMcpServer implements AsyncDisposable {
   readonly #server: HttpServer;
   /** The tool whose calls are answered with status 500 and a text. */
   broken = "";
+  /** Answers requests before the server sees them. Resolves with whether it did. */
+  guard: ((request: IncomingMessage, response: ServerResponse) => Promise<boolean>) | undefined;
   port = 0;
 
   private constructor() {
     this.#handler = createMcpHandler(() => this.#mcp());
     this.#server = createServer((request, response) => {
       this.headers.push(request.headers);
-      void answer(this.#handler, request, response, this.broken);
+      void this.#answer(request, response);
     });
   }
 
@@ -53,6 +55,11 @@ export class HttpMcpServer implements AsyncDisposable {
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if ((await this.guard?.(request, response)) === true) return;
+    await answer(this.#handler, request, response, this.broken);
   }
 
   #mcp(): Server {

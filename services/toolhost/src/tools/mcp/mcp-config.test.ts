@@ -100,6 +100,8 @@ describe("the file of MCP servers", () => {
 
 describe("secrets in the configuration", () => {
   const command = { command: "/usr/bin/server", env: { TOKEN: "${secret:tracker}" } };
+  const remote = { url: "https://mcp.example.com/mcp" };
+  const client = { issuer: "https://login.example.com", client_id: "reeve" };
 
   test("stay references, and are used with the tenant that lists the tools", async () => {
     const server = { ...command, catalog_tenant: "acme" };
@@ -115,6 +117,16 @@ describe("secrets in the configuration", () => {
     ],
     [{ command: "/usr/bin/server", principal: "headers" }, /principal/],
     [{ command: "/usr/bin/server", max_tenants: 0 }, /max_tenants/],
+    [
+      { ...remote, oauth: { ...client, client_secret: "${secret:client}" } },
+      /needs catalog_tenant/,
+    ],
+    [{ ...remote, oauth: client }, /needs client_secret, refresh_token, or both/],
+    [{ ...remote, oauth: { ...client, issuer: "http://login.example.com" } }, /https/],
+    [
+      { ...remote, headers: { Authorization: "x" }, oauth: { ...client, client_secret: "s" } },
+      /has both oauth and a header authorization/,
+    ],
   ])("are refused with a mistake: %j", async (server, message) => {
     await expect(read({ servers: { files: server } })).rejects.toThrow(message);
   });

@@ -1,6 +1,7 @@
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
+import { secureUrl } from "@reeve/platform/oidc/discovery";
 import { addressRange } from "../../network-settings.ts";
 import { checkReferences } from "../../secrets/secret-references.ts";
 import { fillVariables, headerValues } from "../fill-variables.ts";
@@ -47,10 +48,28 @@ const stdio = z.strictObject({
   principal: z.enum(["none", "meta"]).default("none"),
 });
 
+/** A client that is registered at the authorization server of an MCP server. */
+const oauth = z
+  .strictObject({
+    /** The authorization server. No other one gets the credentials. */
+    issuer: secureUrl,
+    client_id: z.string().min(1),
+    client_secret: z.string().min(1).optional(),
+    /** A token that a person has granted. Absent: the client requests tokens for itself. */
+    refresh_token: z.string().min(1).optional(),
+    scope: z.string().min(1).optional(),
+  })
+  .refine(
+    (client) => client.client_secret !== undefined || client.refresh_token !== undefined,
+    "needs client_secret, refresh_token, or both",
+  );
+
 const http = z.strictObject({
   ...common,
   url: z.url({ protocol: /^https?$/ }),
   headers: z.record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string()).default({}),
+  /** How it gets access tokens of OAuth 2.1. Absent: it sends only the headers. */
+  oauth: oauth.optional(),
   /** Addresses to which it may resolve although they belong to this host, its links, or the metadata service of a cloud. */
   allow_addresses: z.array(addressRange).default([]),
   /** How it receives who calls. */
@@ -101,7 +120,11 @@ export async function readMcpConfig(
       );
     }
     return "url" in server
-      ? withHeaders(server, fillVariables(setting, server.headers, environment))
+      ? withOAuth(
+          name,
+          withHeaders(server, fillVariables(setting, server.headers, environment)),
+          environment,
+        )
       : { ...server, env: fillVariables(setting, server.env, environment) };
   }
 }
@@ -112,6 +135,22 @@ export function mcpServerConfig(
 ): McpServerConfig {
   const parsed = server.parse(settings);
   return "url" in parsed ? withHeaders(parsed, parsed.headers) : parsed;
+}
+
+/** Fills in variables of the environment in the client of a server. */
+function withOAuth(
+  name: string,
+  server: HttpServerConfig,
+  environment: Environment,
+): HttpServerConfig {
+  const { oauth: client, headers } = server;
+  if (client === undefined) return server;
+  if (Object.keys(headers).some((header) => header.toLowerCase() === "authorization")) {
+    throw invalidConfig(setting, `the server ${name} has both oauth and a header authorization`);
+  }
+  const { issuer, ...texts } = client;
+  const filled = fillVariables(setting, texts as Readonly<Record<string, string>>, environment);
+  return { ...server, oauth: { ...client, ...filled, issuer } };
 }
 
 function withHeaders(server: HttpServerConfig, headers: HttpServerConfig["headers"]) {

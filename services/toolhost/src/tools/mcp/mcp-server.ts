@@ -13,6 +13,7 @@ import type { McpServerConfig } from "./mcp-config.ts";
 import { CallNotSent, McpConnection } from "./mcp-connection.ts";
 import type { TransportPorts } from "./open-transport.ts";
 import { openTransport } from "./open-transport.ts";
+import { OAuthSessions } from "./oauth-sessions.ts";
 import type { Lease, Opened } from "./tenant-connections.ts";
 import { TenantConnections } from "./tenant-connections.ts";
 import { isPerTenant, secretTextsOf } from "./tenant-settings.ts";
@@ -47,6 +48,7 @@ export class McpServer implements AsyncDisposable {
   #tools: readonly McpTool[] = [];
   /** Undefined: all tenants share the connection. */
   readonly #tenants: TenantConnections<McpConnection> | undefined;
+  readonly #sessions = new OAuthSessions();
 
   /** Starts to connect at once. */
   constructor(name: string, config: McpServerConfig, ports: McpServerPorts) {
@@ -173,7 +175,9 @@ export class McpServer implements AsyncDisposable {
   ): Promise<Opened<McpConnection>> {
     await using opening = new AsyncDisposableStack();
     this.#lastOutput = () => "";
-    const transport = opening.use(await openTransport(this.config, tenant, this.#ports, signal));
+    const oauth = await this.#sessions.of(this.config, tenant, this.#ports.secrets, signal);
+    const ports = { ...this.#ports, oauth };
+    const transport = opening.use(await openTransport(this.config, tenant, ports, signal));
     this.#lastOutput = transport.lastOutput.bind(transport);
     const { elicitation, principal } = this.config;
     const options = { name: this.name, elicitation, principal, onTools };

@@ -11,6 +11,7 @@ import type { Secrets } from "../../secrets/secrets.ts";
 import { withSecrets } from "../../secrets/secret-references.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./mcp-config.ts";
+import type { OAuthSession } from "./oauth-session.ts";
 import { sandboxedCommand } from "./sandboxed-command.ts";
 import { serverFetch } from "./server-fetch.ts";
 
@@ -42,7 +43,7 @@ export interface TransportPorts {
 export async function openTransport(
   config: McpServerConfig,
   tenant: string,
-  ports: TransportPorts,
+  ports: TransportPorts & { readonly oauth: OAuthSession | undefined },
   signal: AbortSignal,
 ): Promise<ServerTransport> {
   if ("url" in config) return overHttp(config, tenant, ports);
@@ -53,11 +54,12 @@ export async function openTransport(
 function overHttp(
   config: HttpServerConfig,
   tenant: string,
-  { secrets }: TransportPorts,
+  { secrets, oauth }: TransportPorts & { readonly oauth: OAuthSession | undefined },
 ): ServerTransport {
   const guarded = guardedFetch(config.allow_addresses, maxMessageBytes);
   const transport = new StreamableHTTPClientTransport(new URL(config.url), {
     fetch: serverFetch(guarded.fetch, config, tenant, secrets),
+    ...(oauth && { authProvider: oauth }),
   });
   return {
     transport,
