@@ -1,9 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Approval, Client } from "@reeve/client";
-import { ApprovalSchema, ApprovalStateSchema } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState, ApprovalStateSchema } from "@reeve/contracts/approval";
 import { Command, InvalidArgumentError } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
+import { renderProgress } from "../render/approval-progress.ts";
 import { renderApproval } from "../render/approval.ts";
 import { parseJsonObject } from "../parse-json-object.ts";
 import { jsonLine } from "../render/json-line.ts";
@@ -103,8 +104,16 @@ function decideCommand(context: Context, verb: "approve" | "reject"): Command {
         ...(args && { editedArguments: args }),
         ...(answer && { answer }),
       };
-      await reeve.decide(decision, context);
-      context.terminal.out(`${approvalId} ${approved ? "approved" : "rejected"}\n`);
+      const approval = await reeve.decide(decision, context);
+      const [verbed, missing] = approved ? ["approved", "approval"] : ["rejected", "rejection"];
+      if (approval.state !== ApprovalState.PENDING) {
+        context.terminal.out(`${approvalId} ${verbed}\n`);
+        return;
+      }
+      const lines = renderProgress(approval).map((line) => `  ${oneLine(line, 512)}\n`);
+      context.terminal.out(
+        `${approvalId} has your ${missing}, and waits for others\n${lines.join("")}`,
+      );
     }),
   );
 }

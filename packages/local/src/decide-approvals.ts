@@ -23,6 +23,8 @@ export interface LocalDecision {
   readonly editedArguments?: JsonObject;
   /** The answer to a tool's question. Default: an empty answer. */
   readonly answer?: JsonObject;
+  /** Who decided, where the agent's policy names people or groups. Default: `local`, a member of no group. */
+  readonly by?: { readonly subject: string; readonly groups?: readonly string[] };
 }
 
 /**
@@ -109,22 +111,28 @@ async function record(
   { approval, decision }: { readonly approval: Approval; readonly decision: LocalDecision },
   signal: AbortSignal,
 ): Promise<void> {
-  const decider = { tenant: key.tenant, subject: "local" };
   const { approvalId } = approval;
-  const send = async (sent: LocalDecision) => {
+  const send = async ({ by, ...sent }: LocalDecision) => {
+    const groups = new Set(by?.groups);
+    const decider = { tenant: key.tenant, subject: by?.subject ?? "local", groups };
     const { init, violations } = readInit(DecideApprovalRequestSchema, { ...sent, approvalId });
     const request = create(DecideApprovalRequestSchema, init);
     assertValid(DecideApprovalRequestSchema, request, violations);
-    await decideApproval(ports, decider, request, signal);
+    const after = await decideApproval(ports, decider, request, signal);
+    // A repeated vote adds no fact, so that nothing would ask again.
+    const isStuck = after.state === ApprovalState.PENDING && after.revision === approval.revision;
+    if (isStuck) await expireApproval(ports, key, approvalId, signal);
   };
   try {
     await send(decision).catch((error: unknown) => {
       if (isClosed(error)) throw error;
-      return send(rejection(error));
+      return send(rejection(error, decision.by));
     });
   } catch (error) {
     // It expired, or its call ended, while `decide` was at work.
-    if (!isClosed(error)) throw error;
+    // Or the policy names other people, who cannot be asked here.
+    const isDenied = error instanceof Failure && error.kind === "denied";
+    if (!isClosed(error) && !isDenied) throw error;
     await expireApproval(ports, key, approvalId, signal);
   }
 }
@@ -133,9 +141,9 @@ function isClosed(error: unknown): boolean {
   return error instanceof Failure && error.reason === ErrorReason.APPROVAL_CLOSED;
 }
 
-function rejection(error: unknown): LocalDecision {
+function rejection(error: unknown, by?: LocalDecision["by"]): LocalDecision {
   const reason = error instanceof Error ? error.message : String(error);
-  return { approved: false, reason: truncateToBytes(reason, maxReasonBytes) };
+  return { approved: false, reason: truncateToBytes(reason, maxReasonBytes), ...(by && { by }) };
 }
 
 /** Resolves at the expiry time of the approval; never, if it has none. */

@@ -197,7 +197,7 @@ export class Client implements Disposable {
     for await (const { approvals } of messages) yield* approvals;
   }
 
-  /** Decides an approval. The first decision counts; any other one throws `APPROVAL_CLOSED`. */
+  /** Decides an approval. It stays pending while it needs more votes. Once it is closed, any other decision throws `APPROVAL_CLOSED`. */
   async decide(
     request: MessageInitShape<typeof DecideApprovalRequestSchema>,
     options: CallOptions = {},

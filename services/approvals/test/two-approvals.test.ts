@@ -48,6 +48,45 @@ test("of twenty people at two services exactly one decides, and the others learn
   expect(await statesOf(approvalId)).toHaveLength(2);
 });
 
+// Requirement: HITL-7
+test("a hundred deciders at two services reach one outcome across a kill of the store", async () => {
+  const alternatives = [{ name: "1", groups: ["security"], approvals: 3, denials: 3 }];
+  const approvalId = await bench.park({ alternatives, excludedSubjects: ["person-0"] });
+  const vote = (turn: number) => {
+    const groups = turn % 5 === 0 ? ["sales"] : ["security"];
+    const approvals = bench.as(`person-${turn}`, "acme", groups)[turn % 2 === 0 ? 0 : 1];
+    return approvals.decideApproval({ approvalId, approved: true, decisionId: `d${turn}` }).then(
+      ({ approval }) => approval?.state,
+      (error: unknown) => failureFrom(error),
+    );
+  };
+  expect(await vote(0)).toMatchObject({ kind: "denied" });
+  expect(await vote(1)).toBe(ApprovalState.PENDING);
+  expect(await vote(1)).toBe(ApprovalState.PENDING);
+  await bench.restartNats();
+  const outcomes = await Promise.all(Array.from({ length: 99 }, (_, turn) => vote(turn + 2)));
+  const kinds = outcomes.map((outcome) => {
+    if (!(outcome instanceof Error)) return outcome;
+    const isLoser = outcome.reason === ErrorReason.APPROVAL_CLOSED;
+    return isLoser ? /it was approved by person-/.exec(outcome.message)?.[0] : outcome.kind;
+  });
+  const countOf = (wanted: unknown) => kinds.filter((kind) => kind === wanted).length;
+  const { PENDING, APPROVED } = ApprovalState;
+  expect([countOf(PENDING), countOf(APPROVED)]).toEqual([1, 1]);
+  // The others are told who approved, or that they are in no group that may.
+  expect(countOf("it was approved by person-") + countOf("denied")).toBe(97);
+  const approvals = (await bench.eventsOf(approvalId)).flatMap(({ event }) =>
+    event.case === "approval" && event.value.approval ? [event.value.approval] : [],
+  );
+  expect(approvals.map(({ votes }) => votes.length)).toEqual([0, 1, 2, 3]);
+  const voters = approvals.at(-1)?.votes.map(({ decision }) => decision?.decidedBy);
+  expect(new Set(voters).size).toBe(3);
+  const [reader] = bench.as("ann");
+  await expect
+    .poll(async () => (await reader.getApproval({ approvalId })).approval, { timeout: 20_000 })
+    .toMatchObject({ state: ApprovalState.APPROVED, revision: 3 });
+});
+
 test("a decision and the end of its run race, and exactly one wins", async () => {
   const approvalId = await bench.park();
   const [approvals] = bench.as("ann");

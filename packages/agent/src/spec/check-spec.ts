@@ -8,6 +8,7 @@ import { Failure } from "@reeve/platform/failure";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
 import { permissionViolations, permissionWarnings } from "../permission/permission-problems.ts";
+import { deciderProblems } from "../deciders/decider-problems.ts";
 import { checkFields } from "./check-fields.ts";
 import { checkModels } from "./check-models.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
@@ -59,6 +60,7 @@ export function checkSpec(
     ...ruleViolations(AgentSpecSchema, given),
     ...idViolations(spec),
     ...checkFields(given),
+    ...deciderProblems(given.approvalPolicy),
     ...permissionViolations(spec),
     ...models.violations,
     ...limitViolations(spec, offer.models.maxima),

@@ -2,18 +2,21 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
 import type { Authenticate, Principal } from "./principal.ts";
-import { isOpenService, setPrincipal } from "./principal.ts";
+import { isOpenService, setMemberships, setPrincipal } from "./principal.ts";
 
 /** The headers that carry the principal between Reeve's own services. */
 const tenantHeader = "reeve-tenant";
 const subjectHeader = "reeve-subject";
+const groupsHeader = "reeve-groups";
 
 /** Returns the headers of a call to another Reeve service on behalf of `principal`. */
 export function principalHeaders(
-  { tenant, subject }: Principal,
+  { tenant, subject, groups }: Principal & { readonly groups?: ReadonlySet<string> },
   internalToken: string | undefined,
 ): Record<string, string> {
+  const names = [...(groups ?? [])].map(encodeURIComponent).join(",");
   return {
+    ...(names !== "" && { [groupsHeader]: names }),
     [tenantHeader]: tenant,
     [subjectHeader]: encodeURIComponent(subject),
     ...(internalToken !== undefined && { authorization: `Bearer ${internalToken}` }),
@@ -40,6 +43,8 @@ export function authenticateInternally(internalToken: string | undefined): Authe
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
     setPrincipal(values, { tenant, subject });
+    const groups = (requestHeader.get(groupsHeader) ?? "").split(",").map((name) => name.trim());
+    setMemberships(values, new Set(groups.map(decoded).filter((name) => name !== "")));
   };
 }
 

@@ -10,9 +10,15 @@ import type { PeerCertificate } from "../tls/peer-certificate.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
 import { agreed, peerOf } from "./client-certificates.ts";
 import type { Credential, CredentialKind, Grant, Principal } from "./credential.ts";
+import { membershipsOf } from "./credential.ts";
 import { permits, requireRole } from "./roles.ts";
 
 export type { Credential, CredentialKind, Grant, Principal } from "./credential.ts";
+
+/** A principal with its groups, and `role:NAME` for each of its roles. */
+export interface Member extends Principal {
+  readonly groups: ReadonlySet<string>;
+}
 
 /** Who sent a request, and with what. */
 export interface Caller extends Credential {
@@ -31,6 +37,12 @@ const refusals = counter({
   name: "reeve_refused_credentials_total",
   help: "Requests that were refused for their credential: missing, unknown, without the role of the method, a refused certificate, or unavailable: the identity provider could not be asked.",
   labels: ["why"],
+});
+
+const groupsKey = createContextKey<readonly string[]>([], { description: "groups" });
+
+const membershipsKey = createContextKey<ReadonlySet<string> | undefined>(undefined, {
+  description: "memberships",
 });
 
 const rolesKey = createContextKey<ReadonlySet<Role>>(new Set(), { description: "roles" });
@@ -132,7 +144,7 @@ export function authenticate(
     const id = token === undefined ? (peer?.id ?? "") : tokenId(token);
     const current = await acceptCredential({ credentials, certificates }, token, peer);
     const admit = (): Credential => {
-      const { tenant, subject, roles, kind = "token" } = current();
+      const { tenant, subject, roles, kind = "token", groups = [] } = current();
       // Before the role is checked: a refused caller is known too.
       values.set(callerKey, { tenant, subject, roles, kind, tokenId: id });
       try {
@@ -140,11 +152,12 @@ export function authenticate(
       } catch (error) {
         throw refused("role", error);
       }
-      return { tenant, subject, roles };
+      return { tenant, subject, roles, groups };
     };
     const admitted = admit();
     setPrincipal(values, { tenant: admitted.tenant, subject: admitted.subject });
     values.set(rolesKey, admitted.roles);
+    values.set(groupsKey, admitted.groups ?? []);
     values.set(recheckKey, () => {
       const { tenant, subject } = admit();
       if (tenant !== admitted.tenant || subject !== admitted.subject) throw unknownToken();
@@ -259,6 +272,20 @@ export function principalOf(context: Pick<HandlerContext, "values">): Principal 
 /** Returns the principal of a request with the roles of its credential. Throws if the server does not authenticate. */
 export function credentialOf(context: Pick<HandlerContext, "values">): Credential {
   return { ...principalOf(context), roles: context.values.get(rolesKey) };
+}
+
+/** Sets the groups and roles with which another Reeve service sent a request. */
+export function setMemberships(values: ContextValues, memberships: ReadonlySet<string>): void {
+  values.set(membershipsKey, memberships);
+}
+
+/** Returns the principal of a request, with its groups, and `role:NAME` for each of its roles. */
+export function memberOf(context: Pick<HandlerContext, "values">): Member {
+  const { values } = context;
+  const groups =
+    values.get(membershipsKey) ??
+    membershipsOf({ roles: values.get(rolesKey), groups: values.get(groupsKey) });
+  return { ...principalOf(context), groups };
 }
 
 /** Returns the tenant that a request counts for, or "" if it needs no credential. */

@@ -1,8 +1,7 @@
-import type { JsonObject } from "@bufbuild/protobuf";
-import { create, equals, fromJson } from "@bufbuild/protobuf";
-import { StructSchema, timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
-import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { isStorable, maxJsonDepth } from "@reeve/contracts/nesting";
 import { appendExternal } from "../commands/append-external.ts";
@@ -11,13 +10,14 @@ import { isTerminal } from "../head/run-status.ts";
 import type { RetryOptions } from "@reeve/platform/async/retry/retry";
 import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure } from "@reeve/platform/failure";
-import type { Principal } from "@reeve/platform/rpc/principal";
 import { assertAnswers } from "./assert-answers.ts";
 import { argumentViolations } from "./argument-violations.ts";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { AppendExternalPorts } from "../commands/append-external.ts";
 import { approvalNotFound, runOfApproval } from "./approval-id.ts";
 import { approvalOf } from "../head/run-head.ts";
+import type { Decider } from "./votes/count-vote.ts";
+import { countVote, isSame, voteOf } from "./votes/count-vote.ts";
 
 export interface DecidingPorts extends AppendExternalPorts {
   readonly clock: Pick<Clock, "now">;
@@ -35,12 +35,13 @@ const maxStaleMs = 8_000;
 /**
  * Decides an approval by appending a fact to the log of its run; the first append wins. Idempotent by decision id: repeating
  * the same decision returns the first result. Any other decision is refused with the current state. An approval is closed
- * from its expiry time on, even before the expiry is in the log. If the log of an open run lacks
+ * from its expiry time on, even before the expiry is in the log. With alternatives, a decision is a vote: the approval stays
+ * pending until the threshold of one is reached. If the log of an open run lacks
  * the approval, searches again for about 8 s.
  */
 export async function decideApproval(
   ports: DecidingPorts,
-  principal: Principal,
+  decider: Decider,
   request: DecideApprovalRequest,
   signal: AbortSignal,
 ): Promise<Approval> {
@@ -51,7 +52,7 @@ export async function decideApproval(
     ...(ports.steadyClock && { clock: ports.steadyClock }),
   };
   try {
-    return await retry(() => decideOnce(ports, principal, request, signal), limits, signal);
+    return await retry(() => decideOnce(ports, decider, request, signal), limits, signal);
   } catch (error) {
     throw error instanceof MissingApproval ? approvalNotFound(request.approvalId) : error;
   }
@@ -64,11 +65,12 @@ class MissingApproval extends Error {
 
 async function decideOnce(
   { log, dispatch, clock }: DecidingPorts,
-  { tenant, subject }: Principal,
+  decider: Decider,
   request: DecideApprovalRequest,
   signal: AbortSignal,
 ): Promise<Approval> {
   const { approvalId } = request;
+  const { tenant, subject } = decider;
   const decision = create(DecisionSchema, {
     decisionId: request.decisionId,
     approved: request.approved,
@@ -90,8 +92,7 @@ async function decideOnce(
       assertSameCall(approval, request.callDigest);
       if (approval.question === undefined) assertEditedArguments(approval, decision, before);
       assertAnswers(approval, decision);
-      const state = decision.approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
-      const decided = create(ApprovalSchema, { ...approval, state, decision });
+      const decided = countVote(approval, decision, decider);
       return [{ case: "approval", value: { approval: decided } }];
     },
     signal,
@@ -106,21 +107,31 @@ function missing({ lastSequence, status }: RunHead, approvalId: string): Error {
   return isOpen ? new MissingApproval() : approvalNotFound(approvalId);
 }
 
-function isRepetition({ decision: first }: Approval, decision: Decision): boolean {
+/** Whether the approval was decided by this decision, or has this vote already. */
+function isRepetition(approval: Approval, decision: Decision): boolean {
+  const { decision: deciding } = approval;
+  if (deciding !== undefined && isSameRequest(deciding, decision)) return true;
+  const vote = voteOf(approval, decision.decidedBy)?.decision;
+  if (vote === undefined || !isSameContent(vote, decision)) return false;
+  // A vote twice by one person counts once, whatever its id.
+  return approval.state === ApprovalState.PENDING || isSameRequest(vote, decision);
+}
+
+function isSameRequest(first: Decision, decision: Decision): boolean {
   return (
-    first !== undefined &&
     decision.decisionId !== "" &&
     first.decisionId === decision.decisionId &&
+    isSameContent(first, decision)
+  );
+}
+
+function isSameContent(first: Decision, decision: Decision): boolean {
+  return (
     first.approved === decision.approved &&
     first.reason === decision.reason &&
     isSame(first.editedArguments, decision.editedArguments) &&
     isSame(first.answer, decision.answer)
   );
-}
-
-function isSame(a: JsonObject | undefined, b: JsonObject | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return equals(StructSchema, fromJson(StructSchema, a), fromJson(StructSchema, b));
 }
 
 function assertOpen(approval: Approval, { status }: RunHead, nowMs: number): void {

@@ -61,6 +61,8 @@ export interface SubmittedMessage {
   readonly messageId: string;
   readonly text: string;
   readonly sequence: number;
+  /** Subject of the credential that sent the message. */
+  readonly submittedBy: string;
 }
 
 interface TextPart {
@@ -213,10 +215,11 @@ function withoutText(
 }
 
 function withMessage(head: RunHead, submitted: MessageSubmitted, sequence: number): RunHead {
-  const { messageId, message } = submitted;
+  const { messageId, message, submittedBy } = submitted;
+  const { text = "" } = message ?? {};
   return {
     ...head,
-    messages: linked(head.messages, { messageId, text: message?.text ?? "", sequence }),
+    messages: linked(head.messages, { messageId, text, sequence, submittedBy }),
     pendingMessages: new Map(head.pendingMessages).set(messageId, submitted),
   };
 }

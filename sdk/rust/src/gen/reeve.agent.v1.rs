@@ -293,8 +293,8 @@ pub struct NetworkAccess {
     #[prost(string, repeated, tag = "1")]
     pub allow: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-/// Controls how approvals of an agent behave.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+/// Controls how approvals of an agent behave, and who decides them.
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ApprovalPolicy {
     /// Time after which an approval expires. If unset, approvals never expire.
     #[prost(message, optional, tag = "1")]
@@ -302,6 +302,46 @@ pub struct ApprovalPolicy {
     /// Whether the approver may change the arguments of a call.
     #[prost(bool, tag = "2")]
     pub allow_edited_arguments: bool,
+    /// Ways to decide on a call. The first one whose threshold is reached decides. Only those apply
+    /// whose `filter` is true for the call; a call to which none applies is refused. If empty, one
+    /// person with the role APPROVER decides. They do not apply to questions of tools.
+    #[prost(message, repeated, tag = "3")]
+    pub alternatives: ::prost::alloc::vec::Vec<DecisionAlternative>,
+    /// Whether the person who started the run, and everyone who sent a message to it before the request,
+    /// may not decide.
+    #[prost(bool, tag = "4")]
+    pub exclude_requester: bool,
+    /// Whether the person who saved the revision of the agent that runs may not decide.
+    #[prost(bool, tag = "5")]
+    pub exclude_author: bool,
+}
+/// One way to decide on a call: enough of these people or members of these groups agree. A person may
+/// be in several groups, and counts once.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecisionAlternative {
+    /// Name, for people. If empty, the position in the list, from 1.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Expression of the Common Expression Language over `tool` (its name), `arguments`, `agent` (`id`,
+    /// `revision`), `requester` (`subject`, `roles`), and `channel` (`plain`, `thread`, or `editor`). The
+    /// alternative applies if it is true. If it fails, or is not a boolean, it does not apply. If empty,
+    /// the alternative applies to every call.
+    #[prost(string, tag = "2")]
+    pub filter: ::prost::alloc::string::String,
+    /// Subjects of the people who may decide.
+    #[prost(string, repeated, tag = "3")]
+    pub people: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Groups whose members may decide, as their credentials name them; `role:operator` stands for
+    /// everyone with the role OPERATOR. If this field and `people` are both empty, everyone with the role
+    /// APPROVER may decide.
+    #[prost(string, repeated, tag = "4")]
+    pub groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many people must approve. 0 means 1.
+    #[prost(uint32, tag = "5")]
+    pub approvals: u32,
+    /// How many people must reject. 0 means 1.
+    #[prost(uint32, tag = "6")]
+    pub denials: u32,
 }
 /// A model that agents may use.
 #[derive(Clone, PartialEq, ::prost::Message)]

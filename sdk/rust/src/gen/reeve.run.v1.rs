@@ -435,6 +435,9 @@ pub struct RunCreated {
     /// prepare the run.
     #[prost(bool, tag = "22")]
     pub has_policy: bool,
+    /// Subject of the credential that saved the agent at `agent_revision`. Empty if it is not known.
+    #[prost(string, tag = "23")]
+    pub agent_author: ::prost::alloc::string::String,
 }
 /// The state of a failed run from which another run continues.
 #[derive(Clone, PartialEq, ::prost::Message)]

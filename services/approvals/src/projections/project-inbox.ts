@@ -72,7 +72,7 @@ function runOfRow({ key, record }: Row<Approval>): RunKey | undefined {
 
 /**
  * Maintains the inbox: a projection of the approval facts in the logs of all runs, which can be discarded and rebuilt. An
- * approval only ever moves from pending to closed, in whatever order the batches of its run arrive; the end of its run
+ * approval only ever gains votes and moves from pending to closed, in whatever order the batches of its run arrive; the end of its run
  * withdraws it.
  */
 export async function projectInbox(
@@ -127,7 +127,8 @@ async function file(
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await inbox.get(key, signal);
     if (row !== undefined && row.record.state !== ApprovalState.PENDING) return false;
-    if (row !== undefined && approval.state === ApprovalState.PENDING) return false;
+    const isOlder = row !== undefined && approval.revision <= row.record.revision;
+    if (isOlder && approval.state === ApprovalState.PENDING) return false;
     const written =
       row === undefined
         ? await inbox.create(key, approval, signal)

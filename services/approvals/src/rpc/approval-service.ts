@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
-import { principalOf } from "@reeve/platform/rpc/principal";
+import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
 import { getApproval, listApprovals, watchApprovals } from "../app/read-approvals.ts";
@@ -18,7 +18,7 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       return { approval: await getApproval(ports.inbox, tenant, approvalId, context.signal) };
     },
     decideApproval: async (request, context) => ({
-      approval: await decideApproval(ports, principalOf(context), request, context.signal),
+      approval: await decideApproval(ports, memberOf(context), request, context.signal),
     }),
     async *watchApprovals({ runId }, context) {
       const { tenant } = principalOf(context);

@@ -31,7 +31,7 @@ type Approvals = Client<typeof ApprovalService>;
 /** Two approvals services with their own NATS server; no runtime drives the runs. */
 export interface ApprovalsBench extends AsyncDisposable {
   /** Returns a client of each service, for a person of a tenant. */
-  as(subject: string, tenant?: string): readonly [Approvals, Approvals];
+  as(subject: string, tenant?: string, groups?: readonly string[]): readonly [Approvals, Approvals];
   /** Creates a run of `acme` that is parked with a pending approval, and returns the approval's id. */
   park(approval?: NonNullable<MessageInitShape<typeof ApprovalSchema>>): Promise<string>;
   /** Returns the events of an approval's run. */
@@ -74,8 +74,8 @@ export async function openApprovalsBench(): Promise<ApprovalsBench> {
   }
   return {
     append,
-    as(subject, tenant = "acme") {
-      const headers = principalHeaders({ tenant, subject }, undefined);
+    as(subject, tenant = "acme", groups = []) {
+      const headers = principalHeaders({ tenant, subject, groups: new Set(groups) }, undefined);
       const clientOf = (baseUrl: string) =>
         createClient(
           ApprovalService,

@@ -72,6 +72,7 @@ export async function startRun(
     files: request.files,
     startedBy: subject,
     startedByRoles: [...roles],
+    agentAuthor: agent.createdBy,
     hasPolicy: ports.policy() !== undefined,
     requestId,
     requestHash,

@@ -2,7 +2,7 @@ import type { Client, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
-import { principalOf } from "@reeve/platform/rpc/principal";
+import { memberOf } from "@reeve/platform/rpc/principal";
 
 /** Returns the handlers of ApprovalService: they forward each call to approvals, with the authenticated principal. */
 export function approvalService(
@@ -10,7 +10,7 @@ export function approvalService(
   internalToken: string | undefined,
 ): ServiceImpl<typeof ApprovalService> {
   const as = (context: HandlerContext) => ({
-    headers: principalHeaders(principalOf(context), internalToken),
+    headers: principalHeaders(memberOf(context), internalToken),
     signal: context.signal,
   });
   return {

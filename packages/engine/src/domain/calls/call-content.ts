@@ -6,6 +6,7 @@ import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { decidersOf } from "./deciders-of.ts";
 import { gateOf, isBoundToFiles, requestApproval } from "./gate-call.ts";
 import { refuse } from "./tool-result.ts";
 
@@ -50,8 +51,12 @@ export function supersede(
     const content = `the files of this call changed after each of ${maxSuperseded} approvals, and it was not made; end what changes them, then call again`;
     return [closing, refuse(pending, scope, content, ToolStatus.ERROR, nowMs)];
   }
+  const deciders = decidersOf(state, call);
+  if (typeof deciders === "string")
+    return [closing, refuse(pending, scope, deciders, ToolStatus.REJECTED, nowMs)];
   const reason = {
     scope,
+    deciders,
     gates: approval.gates,
     permission: approval.permission,
     content: withPrevious(now, approval.content),

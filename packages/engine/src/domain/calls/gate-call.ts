@@ -10,6 +10,8 @@ import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { approvedCall } from "./approved-call.ts";
 import { boundPaths } from "./bound-paths.ts";
 import { permissionOf } from "./call-permission.ts";
+import type { Deciders } from "./deciders-of.ts";
+import { decidersOf } from "./deciders-of.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -34,8 +36,8 @@ export function gateCall(
   const gate = gateOf(state, frame, pending);
   if (gate?.kind === "refused") {
     const content = truncateToBytes(gate.problem, limitsOf(state).resultBytes);
-    const { permission } = gate;
-    return [refuse({ ...pending, permission }, scope, content, ToolStatus.ERROR, nowMs)];
+    const { permission, status } = gate;
+    return [refuse({ ...pending, permission }, scope, content, status, nowMs)];
   }
   if (gate?.kind === "ask") {
     // The effect that inspects the files of the call requests the approval.
@@ -77,12 +79,14 @@ type Gate =
   | {
       readonly kind: "refused";
       readonly problem: string;
+      readonly status: ToolStatus;
       readonly permission: PermissionDecision | undefined;
     }
   | {
       readonly kind: "ask";
       readonly gates: readonly GateKind[];
       readonly permission: PermissionDecision | undefined;
+      readonly deciders: Deciders;
     };
 
 /** Returns what stands before a call that has not started. Undefined: nothing, or its approval decides. */
@@ -90,18 +94,23 @@ export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | und
   const { approval, result, startedAtMs } = pending;
   if (result !== undefined || startedAtMs !== undefined) return undefined;
   const problem = problemOf(frame, pending);
-  if (problem !== undefined) return { kind: "refused", problem, permission: undefined };
+  if (problem !== undefined)
+    return { kind: "refused", problem, status: ToolStatus.ERROR, permission: undefined };
   // The arguments of an approved call may be other ones than when it was requested.
   const isDecided = approval === undefined || approval.state === ApprovalState.APPROVED;
   const tool = frame.tools.get(pending.call.name);
   const permission = isDecided && tool ? permissionOf(state, tool, pending) : undefined;
   if (permission?.behavior === PermissionBehavior.DENY) {
     const denial = `${describeDecision(permission)} denies this call`;
-    return { kind: "refused", problem: denial, permission };
+    return { kind: "refused", problem: denial, status: ToolStatus.ERROR, permission };
   }
   if (approval !== undefined) return undefined;
   const gates = gatesOf(state, pending, permission);
-  return gates.length > 0 ? { kind: "ask", gates, permission } : undefined;
+  if (gates.length === 0) return undefined;
+  const deciders = decidersOf(state, pending.call);
+  return typeof deciders === "string"
+    ? { kind: "refused", problem: deciders, status: ToolStatus.REJECTED, permission: undefined }
+    : { kind: "ask", gates, permission, deciders };
 }
 
 /** Whether an approval of the call is bound to files, which must be inspected before it is requested. */
@@ -179,13 +188,14 @@ interface ApprovalReason {
   readonly scope: Scope;
   readonly gates: readonly GateKind[];
   readonly permission: PermissionDecision | undefined;
+  readonly deciders: Deciders;
 }
 
 /** Returns the fact that requests the approval of a call. */
 export function requestApproval(
   { head: { runId, created } }: RunState,
   { call }: Call,
-  { scope, gates, permission, content, approvalId, supersedes = "" }: ApprovalReason,
+  { scope, gates, permission, deciders, content, approvalId, supersedes = "" }: ApprovalReason,
   nowMs: number,
 ): Fact {
   const policy = created?.spec?.approvalPolicy;
@@ -205,6 +215,8 @@ export function requestApproval(
     source: ApprovalSource.RUN,
     callDigest: callDigest(call, created, content),
     supersedes,
+    alternatives: [...deciders.alternatives],
+    excludedSubjects: [...deciders.excludedSubjects],
     ...(content && { content }),
     ...(gates.includes(GateKind.PERMISSION) && permission && { permission }),
     ...(timeout && { expiresAt: timestampFromMs(nowMs + durationMs(timeout)) }),

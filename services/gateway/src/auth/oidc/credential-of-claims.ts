@@ -21,7 +21,7 @@ export function credentialOfClaims(claims: Claims, config: OidcConfig): Credenti
   const tenant = tenantOf(claims, config, subject);
   const groups = groupsOf(claims, config);
   const roles = new Set(groups.flatMap((group) => config.roles.get(group) ?? []));
-  if (roles.size > 0) return { tenant, subject, roles, kind: "oidc" };
+  if (roles.size > 0) return { tenant, subject, roles, kind: "oidc", groups };
   const listed = groups.slice(0, maxListed).map(quoted).join(", ");
   const has =
     groups.length === 0

@@ -80,7 +80,7 @@ async function refusalOf(token: string, given = config): Promise<unknown> {
   );
 }
 
-test("a token stands for the tenant, the subject, and the roles of its claims", async () => {
+test("a token stands for the tenant, the subject, the roles, and the groups of its claims", async () => {
   const { credentials } = opened();
   const token = await tokenOf({ aud: ["other", "reeve"] }, { typ: "at+JWT" });
   const grant = await credentials.accept(token);
@@ -89,6 +89,7 @@ test("a token stands for the tenant, the subject, and the roles of its claims", 
     tenant: "acme",
     subject: "ann",
     roles: new Set([Role.APPROVER]),
+    groups: ["approvers", "people"],
   });
 });
 

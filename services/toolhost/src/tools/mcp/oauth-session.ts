@@ -3,7 +3,6 @@ import type {
   FetchLike,
   OAuthClientProvider,
   StoredOAuthTokens,
-  UnauthorizedContext,
 } from "@modelcontextprotocol/client";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -11,6 +10,8 @@ import { Failure } from "@reeve/platform/failure";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import { describeProblem } from "./describe-problem.ts";
+
+type UnauthorizedContext = Parameters<NonNullable<AuthProvider["onUnauthorized"]>>[0];
 
 /** What a client is registered with at an authorization server. Texts may not refer to secrets any more. */
 export interface OAuthClient {

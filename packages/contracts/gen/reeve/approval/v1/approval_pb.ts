@@ -20,7 +20,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/approval/v1/approval.proto.
  */
 export const file_reeve_approval_v1_approval: GenFile = /*@__PURE__*/
-  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEi0QUKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJOjHK3xgtCglhcHByb3ZhbHMSE3t0ZW5hbnR9LnthcHByb3ZhbH0qCwoCBAESAgQBKgEEIuEBCghEZWNpc2lvbhITCgtkZWNpc2lvbl9pZBgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBISCgpkZWNpZGVkX2J5GAMgASgJEi4KCmRlY2lkZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgFIAEoCRIxChBlZGl0ZWRfYXJndW1lbnRzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IoIBChRMaXN0QXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABEhYKDmluY2x1ZGVfY2xvc2VkGAIgASgIEhoKCXBhZ2Vfc2l6ZRgDIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAyiABCJgChVMaXN0QXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKEkdldEFwcHJvdmFsUmVxdWVzdBIfCgthcHByb3ZhbF9pZBgBIAEoCUIKukgHcgUQASiAAiJEChNHZXRBcHByb3ZhbFJlc3BvbnNlEi0KCGFwcHJvdmFsGAEgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwijgIKFURlY2lkZUFwcHJvdmFsUmVxdWVzdBIfCgthcHByb3ZhbF9pZBgBIAEoCUIKukgHcgUQASiAAhIQCghhcHByb3ZlZBgCIAEoCBIYCgZyZWFzb24YAyABKAlCCLpIBXIDKIAgEh0KC2RlY2lzaW9uX2lkGAQgASgJQgi6SAVyAyiAARIxChBlZGl0ZWRfYXJndW1lbnRzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KC2NhbGxfZGlnZXN0GAcgASgJQhi6SBVyEzIRXihbMC05YS1mXXs2NH0pPyQiRwoWRGVjaWRlQXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIjEKFVdhdGNoQXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABIkgKFldhdGNoQXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwqhgEKCEdhdGVLaW5kEhkKFUdBVEVfS0lORF9VTlNQRUNJRklFRBAAEhIKDkdBVEVfS0lORF9UT09MEAESGQoVR0FURV9LSU5EX1RPT0xfU09VUkNFEAISFgoSR0FURV9LSU5EX1FVRVNUSU9OEAMSGAoUR0FURV9LSU5EX1BFUk1JU1NJT04QBCpsCg5BcHByb3ZhbFNvdXJjZRIfChtBUFBST1ZBTF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIXChNBUFBST1ZBTF9TT1VSQ0VfUlVOEAESIAocQVBQUk9WQUxfU09VUkNFX1dPUktGTE9XX1JVThACKuABCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGwoXQVBQUk9WQUxfU1RBVEVfUkVKRUNURUQQAxIcChhBUFBST1ZBTF9TVEFURV9USU1FRF9PVVQQBBIcChhBUFBST1ZBTF9TVEFURV9XSVRIRFJBV04QBRIdChlBUFBST1ZBTF9TVEFURV9TVVBFUlNFREVEEAYyyQQKD0FwcHJvdmFsU2VydmljZRJxCg1MaXN0QXBwcm92YWxzEicucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaKC5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESawoLR2V0QXBwcm92YWwSJS5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlcXVlc3QaJi5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIg2QAgHg4BgB6uAYAggBEr0BCg5EZWNpZGVBcHByb3ZhbBIoLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVzcG9uc2UiVuDgGAPq4BhOCAMSD2FwcHJvdmFsLmRlY2lkZRoXCghhcHByb3ZhbBILYXBwcm92YWxfaWQaFgoDcnVuGg9hcHByb3ZhbC5ydW5faWQiCGFwcHJvdmVkEpUBCg5XYXRjaEFwcHJvdmFscxIoLnJlZXZlLmFwcHJvdmFsLnYxLldhdGNoQXBwcm92YWxzUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLldhdGNoQXBwcm92YWxzUmVzcG9uc2UiLJACAeDgGAHq4BghCAISDmFwcHJvdmFsLndhdGNoGg0KA3J1bhIGcnVuX2lkMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
+  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEi3AYKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJEhAKCHJldmlzaW9uGB4gASgNEjQKDGFsdGVybmF0aXZlcxgfIAMoCzIeLnJlZXZlLmFwcHJvdmFsLnYxLkFsdGVybmF0aXZlEiYKBXZvdGVzGCAgAygLMhcucmVldmUuYXBwcm92YWwudjEuVm90ZRIZChFleGNsdWRlZF9zdWJqZWN0cxghIAMoCToxyt8YLQoJYXBwcm92YWxzEhN7dGVuYW50fS57YXBwcm92YWx9KgsKAgQBEgIEASoBBCKfAQoLQWx0ZXJuYXRpdmUSDAoEbmFtZRgBIAEoCRIOCgZwZW9wbGUYAiADKAkSDgoGZ3JvdXBzGAMgAygJEhEKCWFwcHJvdmFscxgEIAEoDRIPCgdkZW5pYWxzGAUgASgNEhcKD2FwcHJvdmFsc19naXZlbhgGIAEoDRIVCg1kZW5pYWxzX2dpdmVuGAcgASgNEg4KBmZpbHRlchgIIAEoCSJbCgRWb3RlEi0KCGRlY2lzaW9uGAEgASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SEgoKY291bnRzX2ZvchgCIAMoCRIQCghhdHRlbXB0cxgDIAEoDSLhAQoIRGVjaXNpb24SEwoLZGVjaXNpb25faWQYASABKAkSEAoIYXBwcm92ZWQYAiABKAgSEgoKZGVjaWRlZF9ieRgDIAEoCRIuCgpkZWNpZGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YBSABKAkSMQoQZWRpdGVkX2FyZ3VtZW50cxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGYW5zd2VyGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKCAQoUTGlzdEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAARIWCg5pbmNsdWRlX2Nsb3NlZBgCIAEoCBIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAQiYAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChJHZXRBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAIiRAoTR2V0QXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIo4CChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAISEAoIYXBwcm92ZWQYAiABKAgSGAoGcmVhc29uGAMgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgEIAEoCUIIukgFcgMogAESMQoQZWRpdGVkX2FyZ3VtZW50cxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGYW5zd2VyGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgtjYWxsX2RpZ2VzdBgHIAEoCUIYukgVchMyEV4oWzAtOWEtZl17NjR9KT8kIkcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCIxChVXYXRjaEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAASJIChZXYXRjaEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsKoYBCghHYXRlS2luZBIZChVHQVRFX0tJTkRfVU5TUEVDSUZJRUQQABISCg5HQVRFX0tJTkRfVE9PTBABEhkKFUdBVEVfS0lORF9UT09MX1NPVVJDRRACEhYKEkdBVEVfS0lORF9RVUVTVElPThADEhgKFEdBVEVfS0lORF9QRVJNSVNTSU9OEAQqbAoOQXBwcm92YWxTb3VyY2USHwobQVBQUk9WQUxfU09VUkNFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU09VUkNFX1JVThABEiAKHEFQUFJPVkFMX1NPVVJDRV9XT1JLRkxPV19SVU4QAirgAQoNQXBwcm92YWxTdGF0ZRIeChpBUFBST1ZBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkFQUFJPVkFMX1NUQVRFX1BFTkRJTkcQARIbChdBUFBST1ZBTF9TVEFURV9BUFBST1ZFRBACEhsKF0FQUFJPVkFMX1NUQVRFX1JFSkVDVEVEEAMSHAoYQVBQUk9WQUxfU1RBVEVfVElNRURfT1VUEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUSHQoZQVBQUk9WQUxfU1RBVEVfU1VQRVJTRURFRBAGMskECg9BcHByb3ZhbFNlcnZpY2UScQoNTGlzdEFwcHJvdmFscxInLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GigucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEmsKC0dldEFwcHJvdmFsEiUucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiYucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXNwb25zZSINkAIB4OAYAergGAIIARK9AQoORGVjaWRlQXBwcm92YWwSKC5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlc3BvbnNlIlbg4BgD6uAYTggDEg9hcHByb3ZhbC5kZWNpZGUaFwoIYXBwcm92YWwSC2FwcHJvdmFsX2lkGhYKA3J1bhoPYXBwcm92YWwucnVuX2lkIghhcHByb3ZlZBKVAQoOV2F0Y2hBcHByb3ZhbHMSKC5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1JlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1Jlc3BvbnNlIiyQAgHg4BgB6uAYIQgCEg5hcHByb3ZhbC53YXRjaBoNCgNydW4SBnJ1bl9pZDABYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
 
 /**
  * A tool call, or a question of a tool, that a person decides.
@@ -138,8 +138,8 @@ export type Approval = Message<"reeve.approval.v1.Approval"> & {
   /**
    * SHA-256, in lower-case hexadecimal, over the id of the agent, its revision in decimal, the name
    * of the tool, and the arguments of the model as canonical JSON (RFC 8785), separated by zero
-   * bytes; then, if `content` is set, another zero byte and its digest. The call is executed only if it has this digest. Empty for a question, and in approvals
-   * of versions that did not record it.
+   * bytes; then, if `content` is set, another zero byte and its digest. The call is executed only if it
+   * has this digest. Empty for a question, and in approvals of versions that did not record it.
    *
    * @generated from field: string call_digest = 16;
    */
@@ -168,6 +168,35 @@ export type Approval = Message<"reeve.approval.v1.Approval"> & {
    * @generated from field: string supersedes = 19;
    */
   supersedes: string;
+
+  /**
+   * How many times the approval has changed since its request.
+   *
+   * @generated from field: uint32 revision = 30;
+   */
+  revision: number;
+
+  /**
+   * Ways to decide that apply to the call, as they were at the request. The first one whose threshold
+   * is reached decides. If empty, one person with the role APPROVER decides.
+   *
+   * @generated from field: repeated reeve.approval.v1.Alternative alternatives = 31;
+   */
+  alternatives: Alternative[];
+
+  /**
+   * The votes, oldest first: the last one of each person. Empty without `alternatives`.
+   *
+   * @generated from field: repeated reeve.approval.v1.Vote votes = 32;
+   */
+  votes: Vote[];
+
+  /**
+   * Subjects that may not vote.
+   *
+   * @generated from field: repeated string excluded_subjects = 33;
+   */
+  excludedSubjects: string[];
 };
 
 /**
@@ -176,6 +205,113 @@ export type Approval = Message<"reeve.approval.v1.Approval"> & {
  */
 export const ApprovalSchema: GenMessage<Approval> = /*@__PURE__*/
   messageDesc(file_reeve_approval_v1_approval, 0);
+
+/**
+ * A way to decide on the call.
+ *
+ * @generated from message reeve.approval.v1.Alternative
+ */
+export type Alternative = Message<"reeve.approval.v1.Alternative"> & {
+  /**
+   * Name, unique in the approval.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Subjects of the people who may decide.
+   *
+   * @generated from field: repeated string people = 2;
+   */
+  people: string[];
+
+  /**
+   * Groups whose members may decide. If this field and `people` are both empty, everyone with the
+   * role APPROVER may decide.
+   *
+   * @generated from field: repeated string groups = 3;
+   */
+  groups: string[];
+
+  /**
+   * How many people must approve, with the same arguments.
+   *
+   * @generated from field: uint32 approvals = 4;
+   */
+  approvals: number;
+
+  /**
+   * How many people must reject.
+   *
+   * @generated from field: uint32 denials = 5;
+   */
+  denials: number;
+
+  /**
+   * How many people have approved, with the same arguments.
+   *
+   * @generated from field: uint32 approvals_given = 6;
+   */
+  approvalsGiven: number;
+
+  /**
+   * How many people have rejected.
+   *
+   * @generated from field: uint32 denials_given = 7;
+   */
+  denialsGiven: number;
+
+  /**
+   * The expression that selected the call. Empty: it applies to every call.
+   *
+   * @generated from field: string filter = 8;
+   */
+  filter: string;
+};
+
+/**
+ * Describes the message reeve.approval.v1.Alternative.
+ * Use `create(AlternativeSchema)` to create a new message.
+ */
+export const AlternativeSchema: GenMessage<Alternative> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 1);
+
+/**
+ * The vote of one person on an approval.
+ *
+ * @generated from message reeve.approval.v1.Vote
+ */
+export type Vote = Message<"reeve.approval.v1.Vote"> & {
+  /**
+   * What the person decided. Its id, reason, arguments, and answer are those of the request.
+   *
+   * @generated from field: reeve.approval.v1.Decision decision = 1;
+   */
+  decision?: Decision | undefined;
+
+  /**
+   * Names of the alternatives that the vote counts for. They depend on the groups of the person at the
+   * time of the vote.
+   *
+   * @generated from field: repeated string counts_for = 2;
+   */
+  countsFor: string[];
+
+  /**
+   * How many times the person has voted.
+   *
+   * @generated from field: uint32 attempts = 3;
+   */
+  attempts: number;
+};
+
+/**
+ * Describes the message reeve.approval.v1.Vote.
+ * Use `create(VoteSchema)` to create a new message.
+ */
+export const VoteSchema: GenMessage<Vote> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 2);
 
 /**
  * A decision about an approval.
@@ -238,7 +374,7 @@ export type Decision = Message<"reeve.approval.v1.Decision"> & {
  * Use `create(DecisionSchema)` to create a new message.
  */
 export const DecisionSchema: GenMessage<Decision> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 1);
+  messageDesc(file_reeve_approval_v1_approval, 3);
 
 /**
  * Request of `ListApprovals`.
@@ -280,7 +416,7 @@ export type ListApprovalsRequest = Message<"reeve.approval.v1.ListApprovalsReque
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 2);
+  messageDesc(file_reeve_approval_v1_approval, 4);
 
 /**
  * Response of `ListApprovals`.
@@ -308,7 +444,7 @@ export type ListApprovalsResponse = Message<"reeve.approval.v1.ListApprovalsResp
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 3);
+  messageDesc(file_reeve_approval_v1_approval, 5);
 
 /**
  * Request of `GetApproval`.
@@ -329,7 +465,7 @@ export type GetApprovalRequest = Message<"reeve.approval.v1.GetApprovalRequest">
  * Use `create(GetApprovalRequestSchema)` to create a new message.
  */
 export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 4);
+  messageDesc(file_reeve_approval_v1_approval, 6);
 
 /**
  * Response of `GetApproval`.
@@ -350,7 +486,7 @@ export type GetApprovalResponse = Message<"reeve.approval.v1.GetApprovalResponse
  * Use `create(GetApprovalResponseSchema)` to create a new message.
  */
 export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 5);
+  messageDesc(file_reeve_approval_v1_approval, 7);
 
 /**
  * Request of `DecideApproval`.
@@ -417,7 +553,7 @@ export type DecideApprovalRequest = Message<"reeve.approval.v1.DecideApprovalReq
  * Use `create(DecideApprovalRequestSchema)` to create a new message.
  */
 export const DecideApprovalRequestSchema: GenMessage<DecideApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 6);
+  messageDesc(file_reeve_approval_v1_approval, 8);
 
 /**
  * Response of `DecideApproval`.
@@ -438,7 +574,7 @@ export type DecideApprovalResponse = Message<"reeve.approval.v1.DecideApprovalRe
  * Use `create(DecideApprovalResponseSchema)` to create a new message.
  */
 export const DecideApprovalResponseSchema: GenMessage<DecideApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 7);
+  messageDesc(file_reeve_approval_v1_approval, 9);
 
 /**
  * Request of `WatchApprovals`.
@@ -459,7 +595,7 @@ export type WatchApprovalsRequest = Message<"reeve.approval.v1.WatchApprovalsReq
  * Use `create(WatchApprovalsRequestSchema)` to create a new message.
  */
 export const WatchApprovalsRequestSchema: GenMessage<WatchApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 8);
+  messageDesc(file_reeve_approval_v1_approval, 10);
 
 /**
  * A message of the stream of `WatchApprovals`.
@@ -480,7 +616,7 @@ export type WatchApprovalsResponse = Message<"reeve.approval.v1.WatchApprovalsRe
  * Use `create(WatchApprovalsResponseSchema)` to create a new message.
  */
 export const WatchApprovalsResponseSchema: GenMessage<WatchApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 9);
+  messageDesc(file_reeve_approval_v1_approval, 11);
 
 /**
  * A reason why a call needs a decision.
@@ -675,9 +811,11 @@ export const ApprovalService: GenService<{
     output: typeof GetApprovalResponseSchema;
   },
   /**
-   * Decides an approval. Exactly one decision takes effect. Repeating that decision with the same
-   * `decision_id` returns the same response; any other decision is refused with FAILED_PRECONDITION
-   * and reason APPROVAL_CLOSED.
+   * Decides an approval, or votes on it if it has `alternatives`: it is then pending until one of them
+   * is reached. A person has one vote, and may change it while the approval is pending. Exactly one
+   * decision takes effect. Repeating a decision with the same `decision_id` returns the approval as it
+   * is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
+   * APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
    *
    * @generated from rpc reeve.approval.v1.ApprovalService.DecideApproval
    */

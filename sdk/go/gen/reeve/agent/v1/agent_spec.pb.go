@@ -1024,15 +1024,24 @@ func (x *NetworkAccess) GetAllow() []string {
 	return nil
 }
 
-// Controls how approvals of an agent behave.
+// Controls how approvals of an agent behave, and who decides them.
 type ApprovalPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Time after which an approval expires. If unset, approvals never expire.
 	Timeout *durationpb.Duration `protobuf:"bytes,1,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// Whether the approver may change the arguments of a call.
 	AllowEditedArguments bool `protobuf:"varint,2,opt,name=allow_edited_arguments,json=allowEditedArguments,proto3" json:"allow_edited_arguments,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Ways to decide on a call. The first one whose threshold is reached decides. Only those apply
+	// whose `filter` is true for the call; a call to which none applies is refused. If empty, one
+	// person with the role APPROVER decides. They do not apply to questions of tools.
+	Alternatives []*DecisionAlternative `protobuf:"bytes,3,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
+	// Whether the person who started the run, and everyone who sent a message to it before the request,
+	// may not decide.
+	ExcludeRequester bool `protobuf:"varint,4,opt,name=exclude_requester,json=excludeRequester,proto3" json:"exclude_requester,omitempty"`
+	// Whether the person who saved the revision of the agent that runs may not decide.
+	ExcludeAuthor bool `protobuf:"varint,5,opt,name=exclude_author,json=excludeAuthor,proto3" json:"exclude_author,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ApprovalPolicy) Reset() {
@@ -1077,6 +1086,124 @@ func (x *ApprovalPolicy) GetAllowEditedArguments() bool {
 		return x.AllowEditedArguments
 	}
 	return false
+}
+
+func (x *ApprovalPolicy) GetAlternatives() []*DecisionAlternative {
+	if x != nil {
+		return x.Alternatives
+	}
+	return nil
+}
+
+func (x *ApprovalPolicy) GetExcludeRequester() bool {
+	if x != nil {
+		return x.ExcludeRequester
+	}
+	return false
+}
+
+func (x *ApprovalPolicy) GetExcludeAuthor() bool {
+	if x != nil {
+		return x.ExcludeAuthor
+	}
+	return false
+}
+
+// One way to decide on a call: enough of these people or members of these groups agree. A person may
+// be in several groups, and counts once.
+type DecisionAlternative struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name, for people. If empty, the position in the list, from 1.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Expression of the Common Expression Language over `tool` (its name), `arguments`, `agent` (`id`,
+	// `revision`), `requester` (`subject`, `roles`), and `channel` (`plain`, `thread`, or `editor`). The
+	// alternative applies if it is true. If it fails, or is not a boolean, it does not apply. If empty,
+	// the alternative applies to every call.
+	Filter string `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
+	// Subjects of the people who may decide.
+	People []string `protobuf:"bytes,3,rep,name=people,proto3" json:"people,omitempty"`
+	// Groups whose members may decide, as their credentials name them; `role:operator` stands for
+	// everyone with the role OPERATOR. If this field and `people` are both empty, everyone with the role
+	// APPROVER may decide.
+	Groups []string `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
+	// How many people must approve. 0 means 1.
+	Approvals uint32 `protobuf:"varint,5,opt,name=approvals,proto3" json:"approvals,omitempty"`
+	// How many people must reject. 0 means 1.
+	Denials       uint32 `protobuf:"varint,6,opt,name=denials,proto3" json:"denials,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DecisionAlternative) Reset() {
+	*x = DecisionAlternative{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DecisionAlternative) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DecisionAlternative) ProtoMessage() {}
+
+func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
+func (*DecisionAlternative) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *DecisionAlternative) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *DecisionAlternative) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+func (x *DecisionAlternative) GetPeople() []string {
+	if x != nil {
+		return x.People
+	}
+	return nil
+}
+
+func (x *DecisionAlternative) GetGroups() []string {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *DecisionAlternative) GetApprovals() uint32 {
+	if x != nil {
+		return x.Approvals
+	}
+	return 0
+}
+
+func (x *DecisionAlternative) GetDenials() uint32 {
+	if x != nil {
+		return x.Denials
+	}
+	return 0
 }
 
 var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
@@ -1211,10 +1338,20 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x05_codeB\v\n" +
 	"\t_planning\"'\n" +
 	"\rNetworkAccess\x12\x16\n" +
-	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\"}\n" +
+	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\"\x9c\x02\n" +
 	"\x0eApprovalPolicy\x125\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x124\n" +
-	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArgumentsBS\n" +
+	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArguments\x12I\n" +
+	"\falternatives\x18\x03 \x03(\v2#.reeve.agent.v1.DecisionAlternativeB\x00R\falternatives\x12+\n" +
+	"\x11exclude_requester\x18\x04 \x01(\bR\x10excludeRequester\x12%\n" +
+	"\x0eexclude_author\x18\x05 \x01(\bR\rexcludeAuthor\"\xb5\x01\n" +
+	"\x13DecisionAlternative\x12\x14\n" +
+	"\x04name\x18\x01 \x01(\tB\x00R\x04name\x12\x18\n" +
+	"\x06filter\x18\x02 \x01(\tB\x00R\x06filter\x12\x18\n" +
+	"\x06people\x18\x03 \x03(\tB\x00R\x06people\x12\x18\n" +
+	"\x06groups\x18\x04 \x03(\tB\x00R\x06groups\x12\x1e\n" +
+	"\tapprovals\x18\x05 \x01(\rB\x00R\tapprovals\x12\x1a\n" +
+	"\adenials\x18\x06 \x01(\rB\x00R\adenialsBS\n" +
 	"\x12dev.reeve.agent.v1B\x0eAgentSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (
@@ -1229,7 +1366,7 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
 	(*RetryPolicy)(nil),         // 1: reeve.agent.v1.RetryPolicy
@@ -1241,41 +1378,43 @@ var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*DeepAgent)(nil),           // 7: reeve.agent.v1.DeepAgent
 	(*NetworkAccess)(nil),       // 8: reeve.agent.v1.NetworkAccess
 	(*ApprovalPolicy)(nil),      // 9: reeve.agent.v1.ApprovalPolicy
-	nil,                         // 10: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 11: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 12: google.protobuf.ListValue
-	(*durationpb.Duration)(nil), // 13: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 14: google.protobuf.Value
+	(*DecisionAlternative)(nil), // 10: reeve.agent.v1.DecisionAlternative
+	nil,                         // 11: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 12: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 13: google.protobuf.ListValue
+	(*durationpb.Duration)(nil), // 14: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 15: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	10, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	11, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	11, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	12, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
 	3,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	12, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	12, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	13, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	13, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
 	4,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
 	5,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
 	7,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
 	9,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
 	2,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
 	1,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
-	13, // 11: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	13, // 12: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	13, // 13: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	13, // 14: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	14, // 11: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	14, // 12: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	14, // 13: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	14, // 14: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
 	5,  // 15: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	12, // 16: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	12, // 17: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	13, // 18: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	13, // 19: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	13, // 16: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	13, // 17: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	14, // 18: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	14, // 19: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
 	8,  // 20: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	13, // 21: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	14, // 22: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	14, // 21: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	10, // 22: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	15, // 23: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -1296,7 +1435,7 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

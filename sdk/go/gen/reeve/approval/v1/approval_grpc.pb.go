@@ -37,9 +37,11 @@ type ApprovalServiceClient interface {
 	ListApprovals(ctx context.Context, in *ListApprovalsRequest, opts ...grpc.CallOption) (*ListApprovalsResponse, error)
 	// Returns an approval. Returns NOT_FOUND if it does not exist.
 	GetApproval(ctx context.Context, in *GetApprovalRequest, opts ...grpc.CallOption) (*GetApprovalResponse, error)
-	// Decides an approval. Exactly one decision takes effect. Repeating that decision with the same
-	// `decision_id` returns the same response; any other decision is refused with FAILED_PRECONDITION
-	// and reason APPROVAL_CLOSED.
+	// Decides an approval, or votes on it if it has `alternatives`: it is then pending until one of them
+	// is reached. A person has one vote, and may change it while the approval is pending. Exactly one
+	// decision takes effect. Repeating a decision with the same `decision_id` returns the approval as it
+	// is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
+	// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
 	DecideApproval(ctx context.Context, in *DecideApprovalRequest, opts ...grpc.CallOption) (*DecideApprovalResponse, error)
 	// Streams the pending approvals, and then each approval when it is requested or resolved. The
 	// stream continues until the client cancels it or the server shuts down.
@@ -113,9 +115,11 @@ type ApprovalServiceServer interface {
 	ListApprovals(context.Context, *ListApprovalsRequest) (*ListApprovalsResponse, error)
 	// Returns an approval. Returns NOT_FOUND if it does not exist.
 	GetApproval(context.Context, *GetApprovalRequest) (*GetApprovalResponse, error)
-	// Decides an approval. Exactly one decision takes effect. Repeating that decision with the same
-	// `decision_id` returns the same response; any other decision is refused with FAILED_PRECONDITION
-	// and reason APPROVAL_CLOSED.
+	// Decides an approval, or votes on it if it has `alternatives`: it is then pending until one of them
+	// is reached. A person has one vote, and may change it while the approval is pending. Exactly one
+	// decision takes effect. Repeating a decision with the same `decision_id` returns the approval as it
+	// is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
+	// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
 	DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error)
 	// Streams the pending approvals, and then each approval when it is requested or resolved. The
 	// stream continues until the client cancels it or the server shuts down.

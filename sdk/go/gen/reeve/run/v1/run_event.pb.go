@@ -2339,7 +2339,9 @@ type RunCreated struct {
 	StartedByRoles []v14.Role `protobuf:"varint,21,rep,packed,name=started_by_roles,json=startedByRoles,proto3,enum=reeve.access.v1.Role" json:"started_by_roles,omitempty"`
 	// Whether the gateway that started the run had an operator's policy. A worker without one does not
 	// prepare the run.
-	HasPolicy     bool `protobuf:"varint,22,opt,name=has_policy,json=hasPolicy,proto3" json:"has_policy,omitempty"`
+	HasPolicy bool `protobuf:"varint,22,opt,name=has_policy,json=hasPolicy,proto3" json:"has_policy,omitempty"`
+	// Subject of the credential that saved the agent at `agent_revision`. Empty if it is not known.
+	AgentAuthor   string `protobuf:"bytes,23,opt,name=agent_author,json=agentAuthor,proto3" json:"agent_author,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2526,6 +2528,13 @@ func (x *RunCreated) GetHasPolicy() bool {
 		return x.HasPolicy
 	}
 	return false
+}
+
+func (x *RunCreated) GetAgentAuthor() string {
+	if x != nil {
+		return x.AgentAuthor
+	}
+	return ""
 }
 
 // The state of a failed run from which another run continues.
@@ -4426,7 +4435,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xd6\a\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xf9\a\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -4455,7 +4464,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"callOffset\x12?\n" +
 	"\x10started_by_roles\x18\x15 \x03(\x0e2\x15.reeve.access.v1.RoleR\x0estartedByRoles\x12\x1d\n" +
 	"\n" +
-	"has_policy\x18\x16 \x01(\bR\thasPolicy\x1a9\n" +
+	"has_policy\x18\x16 \x01(\bR\thasPolicy\x12!\n" +
+	"\fagent_author\x18\x17 \x01(\tR\vagentAuthor\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xba\x03\n" +

@@ -199,9 +199,31 @@ class NetworkAccess(_message.Message):
     def __init__(self, allow: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ApprovalPolicy(_message.Message):
-    __slots__ = ("timeout", "allow_edited_arguments")
+    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author")
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     ALLOW_EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDE_REQUESTER_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDE_AUTHOR_FIELD_NUMBER: _ClassVar[int]
     timeout: _duration_pb2.Duration
     allow_edited_arguments: bool
-    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ...) -> None: ...
+    alternatives: _containers.RepeatedCompositeFieldContainer[DecisionAlternative]
+    exclude_requester: bool
+    exclude_author: bool
+    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ...) -> None: ...
+
+class DecisionAlternative(_message.Message):
+    __slots__ = ("name", "filter", "people", "groups", "approvals", "denials")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FILTER_FIELD_NUMBER: _ClassVar[int]
+    PEOPLE_FIELD_NUMBER: _ClassVar[int]
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    APPROVALS_FIELD_NUMBER: _ClassVar[int]
+    DENIALS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    filter: str
+    people: _containers.RepeatedScalarFieldContainer[str]
+    groups: _containers.RepeatedScalarFieldContainer[str]
+    approvals: int
+    denials: int
+    def __init__(self, name: _Optional[str] = ..., filter: _Optional[str] = ..., people: _Optional[_Iterable[str]] = ..., groups: _Optional[_Iterable[str]] = ..., approvals: _Optional[int] = ..., denials: _Optional[int] = ...) -> None: ...

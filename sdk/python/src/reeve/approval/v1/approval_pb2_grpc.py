@@ -76,9 +76,11 @@ class ApprovalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DecideApproval(self, request, context):
-        """Decides an approval. Exactly one decision takes effect. Repeating that decision with the same
-        `decision_id` returns the same response; any other decision is refused with FAILED_PRECONDITION
-        and reason APPROVAL_CLOSED.
+        """Decides an approval, or votes on it if it has `alternatives`: it is then pending until one of them
+        is reached. A person has one vote, and may change it while the approval is pending. Exactly one
+        decision takes effect. Repeating a decision with the same `decision_id` returns the approval as it
+        is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
+        APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

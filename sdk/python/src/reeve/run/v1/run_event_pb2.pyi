@@ -391,7 +391,7 @@ class TextVoided(_message.Message):
     def __init__(self, first_sequence: _Optional[int] = ...) -> None: ...
 
 class RunCreated(_message.Message):
-    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy")
+    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy", "agent_author")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -421,6 +421,7 @@ class RunCreated(_message.Message):
     CALL_OFFSET_FIELD_NUMBER: _ClassVar[int]
     STARTED_BY_ROLES_FIELD_NUMBER: _ClassVar[int]
     HAS_POLICY_FIELD_NUMBER: _ClassVar[int]
+    AGENT_AUTHOR_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     agent_id: str
     agent_revision: int
@@ -443,7 +444,8 @@ class RunCreated(_message.Message):
     call_offset: int
     started_by_roles: _containers.RepeatedScalarFieldContainer[_role_pb2.Role]
     has_policy: bool
-    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ...) -> None: ...
+    agent_author: str
+    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ..., agent_author: _Optional[str] = ...) -> None: ...
 
 class InheritedState(_message.Message):
     __slots__ = ("messages", "plan", "todos", "memory", "artifact_ids", "run_ids", "summary", "is_planned", "summarized_run_id")

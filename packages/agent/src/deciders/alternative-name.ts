@@ -1,0 +1,9 @@
+import type { DecisionAlternative } from "@reeve/contracts/agent";
+
+/** Returns the name of an alternative at a position of its policy, counted from 0. */
+export function alternativeName(
+  { name }: Pick<DecisionAlternative, "name">,
+  index: number,
+): string {
+  return name === "" ? String(index + 1) : name;
+}

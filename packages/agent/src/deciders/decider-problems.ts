@@ -1,0 +1,68 @@
+import type { ApprovalPolicy, DecisionAlternative } from "@reeve/contracts/agent";
+import type { Violation } from "@reeve/platform/failure";
+import { roleNamed } from "@reeve/platform/rpc/roles";
+import { alternativeName } from "./alternative-name.ts";
+import { filterProblem } from "./decision-filter.ts";
+
+/** Returns the violations of a policy: filters that cannot be read, and alternatives that nobody can reach. */
+export function deciderProblems(policy: ApprovalPolicy | undefined): readonly Violation[] {
+  if (policy === undefined) return [];
+  const seen = new Set<string>();
+  return policy.alternatives.flatMap((alternative, index) => {
+    const field = `approval_policy.alternatives[${index}]`;
+    const violation = (part: string, description: string, reason = "MALFORMED"): Violation => ({
+      field: `${field}.${part}`,
+      description,
+      reason,
+    });
+    const name = alternativeName(alternative, index);
+    const repeated = seen.has(name) ? [violation("name", `"${name}" is used twice`)] : [];
+    seen.add(name);
+    const problem = alternative.filter === "" ? undefined : filterProblem(alternative.filter);
+    const groups = alternative.groups.filter(isUnknownRole);
+    return [
+      ...repeated,
+      ...(problem === undefined ? [] : [violation("filter", problem)]),
+      ...groups.map((group) => violation("groups", `"${group}" names no role`)),
+      ...unreachable(alternative).map(([part, text]) => violation(part, text, "UNSATISFIABLE")),
+    ];
+  });
+}
+
+function isUnknownRole(group: string): boolean {
+  return group.startsWith("role:") && roleNamed(group.slice("role:".length)) === undefined;
+}
+
+/** The number of members of a group is not known. */
+function unreachable({
+  people,
+  groups,
+  approvals,
+  denials,
+}: DecisionAlternative): readonly (readonly [string, string])[] {
+  if (people.length === 0 || groups.length > 0) return [];
+  const count = new Set(people).size;
+  const needed = [
+    ["approvals", approvals],
+    ["denials", denials],
+  ] as const;
+  return needed
+    .filter(([, threshold]) => threshold > count)
+    .map(([part, threshold]) => [
+      part,
+      `needs ${threshold} people, but \`people\` has ${count} and there are no groups`,
+    ]);
+}
+
+/** Returns why nobody can approve by an alternative without these subjects, or undefined. */
+export function unreachableWithout(
+  alternatives: readonly DecisionAlternative[],
+  excluded: ReadonlySet<string>,
+): string | undefined {
+  const isReachable = ({ people, groups, approvals }: DecisionAlternative) =>
+    groups.length > 0 ||
+    people.length === 0 ||
+    people.filter((person) => !excluded.has(person)).length >= Math.max(approvals, 1);
+  if (alternatives.length === 0 || alternatives.some(isReachable)) return undefined;
+  return `approval_policy: nobody can approve, because ${[...excluded].join(" and ")} may not, and too few other people are named; add people or a group`;
+}

@@ -1,0 +1,137 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { create, equals, fromJson } from "@bufbuild/protobuf";
+import { StructSchema } from "@bufbuild/protobuf/wkt";
+import type { Alternative, Approval, Decision, Vote } from "@reeve/contracts/approval";
+import {
+  AlternativeSchema,
+  ApprovalSchema,
+  ApprovalState,
+  VoteSchema,
+} from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+
+/** A person who decides, with the groups of the credential. */
+export interface Decider {
+  readonly tenant: string;
+  readonly subject: string;
+  /** Also has `role:NAME` for each role. Default: none. */
+  readonly groups?: ReadonlySet<string>;
+}
+
+/** How many times a person may vote on an approval. */
+const maxAttempts = 5;
+
+/**
+ * Returns the approval after a vote: pending, or decided by it. A later vote of a person replaces the earlier one. Throws a
+ * Failure of kind `denied` if the person may not vote.
+ */
+export function countVote(approval: Approval, decision: Decision, decider: Decider): Approval {
+  assertNotExcluded(approval, decider);
+  const revision = approval.revision + 1;
+  if (approval.alternatives.length === 0) {
+    return create(ApprovalSchema, { ...approval, revision, decision, state: stateOf(decision) });
+  }
+  const countsFor = approval.alternatives.filter((each) => isDecider(each, decider));
+  if (countsFor.length === 0) throw notNamed(approval, decider);
+  const earlier = voteOf(approval, decider.subject);
+  const attempts = (earlier?.attempts ?? 0) + 1;
+  if (attempts > maxAttempts) throw tooManyVotes(approval, decider);
+  const vote = create(VoteSchema, {
+    decision,
+    countsFor: countsFor.map(({ name }) => name),
+    attempts,
+  });
+  const votes = [...approval.votes.filter((each) => each !== earlier), vote];
+  const alternatives = approval.alternatives.map((each) => counted(each, votes));
+  const reached = alternatives.some((each) => isReached(each, decision.approved));
+  return create(ApprovalSchema, {
+    ...approval,
+    revision,
+    votes,
+    alternatives,
+    ...(reached && { state: stateOf(decision), decision }),
+  });
+}
+
+/** Returns the last vote of a person on an approval. */
+export function voteOf({ votes }: Approval, subject: string): Vote | undefined {
+  return votes.find(({ decision }) => decision?.decidedBy === subject);
+}
+
+/** Whether two sets of arguments, or two answers, are equal. */
+export function isSame(a: JsonObject | undefined, b: JsonObject | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return equals(StructSchema, fromJson(StructSchema, a), fromJson(StructSchema, b));
+}
+
+function stateOf({ approved }: Decision): ApprovalState {
+  return approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
+}
+
+function isDecider({ people, groups }: Alternative, decider: Decider): boolean {
+  if (people.length === 0 && groups.length === 0) return true;
+  return (
+    people.includes(decider.subject) || groups.some((group) => decider.groups?.has(group) ?? false)
+  );
+}
+
+/** Approvals with different arguments do not add up. */
+function counted(alternative: Alternative, votes: readonly Vote[]): Alternative {
+  const own = votes
+    .filter(({ countsFor }) => countsFor.includes(alternative.name))
+    .flatMap(({ decision }) => decision ?? []);
+  const approving = own.filter(({ approved }) => approved);
+  const agreeing = approving.map(
+    ({ editedArguments }) =>
+      approving.filter((other) => isSame(other.editedArguments, editedArguments)).length,
+  );
+  return create(AlternativeSchema, {
+    ...alternative,
+    approvalsGiven: Math.max(0, ...agreeing),
+    denialsGiven: own.length - approving.length,
+  });
+}
+
+/** Only the last vote can reach a threshold: an earlier one would have closed the approval. */
+function isReached(each: Alternative, approved: boolean): boolean {
+  return approved ? each.approvalsGiven >= each.approvals : each.denialsGiven >= each.denials;
+}
+
+function assertNotExcluded(
+  { approvalId, runId, excludedSubjects, requestedBy }: Approval,
+  { subject }: Decider,
+): void {
+  if (!excludedSubjects.includes(subject)) return;
+  const why =
+    subject === requestedBy
+      ? "started the run"
+      : "sent a message to the run, or saved the agent that runs";
+  throw denied(
+    `${subject} may not decide approval ${approvalId}, because ${subject} ${why}; ask somebody else`,
+    { approval_id: approvalId, run_id: runId },
+  );
+}
+
+function notNamed({ approvalId, runId, alternatives }: Approval, { subject }: Decider): Failure {
+  const ways = alternatives.map(({ people, groups }) =>
+    [...people, ...groups.map((group) => `group ${group}`)].slice(0, 10).join(", "),
+  );
+  return denied(
+    `${subject} may not decide approval ${approvalId}; those who may: ${ways.join(" or ")}`,
+    { approval_id: approvalId, run_id: runId },
+  );
+}
+
+function denied(message: string, metadata: Readonly<Record<string, string>>): Failure {
+  return new Failure("denied", ErrorReason.PERMISSION_DENIED, message, { metadata });
+}
+
+function tooManyVotes({ approvalId, runId }: Approval, { subject }: Decider): Failure {
+  return new Failure(
+    "precondition",
+    ErrorReason.INVALID_REQUEST,
+    `${subject} has voted ${maxAttempts} times on approval ${approvalId}, and the last vote stays`,
+    { metadata: { approval_id: approvalId, run_id: runId } },
+  );
+}
