@@ -17,15 +17,18 @@ export interface OnTerminal extends Disposable {
 interface Place {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** The user who types. Default: that of this process. */
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 /** Runs a shell command on a pseudoterminal. */
-export function onTerminal(command: string, { cwd, environment }: Place): OnTerminal {
+export function onTerminal(command: string, { environment, ...place }: Place): OnTerminal {
   const child = spawn(
     "script",
     ["--quiet", "--flush", "--return", "--command", command, "/dev/null"],
     {
-      cwd,
+      ...place,
       env: environment,
       stdio: ["pipe", "pipe", "inherit"],
     },

@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFile, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -18,14 +18,28 @@ const project = mkdtempSync(join(tmpdir(), "reeve-install-"));
 const authorities = process.env["NODE_EXTRA_CA_CERTS"];
 const environment = {
   ...inheritedEnv,
-  HOME: process.env["HOME"] ?? project,
+  // The home folder of that user.
+  HOME: project,
   // For npm, where a proxy with an authority of its own is between this machine and the registry.
   ...(authorities !== undefined && { NODE_EXTRA_CA_CERTS: authorities }),
   npm_config_audit: "false",
   npm_config_fund: "false",
 };
 
+/** The tests of root run as an ordinary user, who may write into no folder but its own. */
+const user = ordinaryUser();
+
+function ordinaryUser(): { readonly uid: number; readonly gid: number } | undefined {
+  const nobody = { uid: 65_534, gid: 65_534 };
+  if (process.getuid?.() !== 0) return undefined;
+  const { stdout } = spawnSync("node", ["--version"], { ...nobody, env: environment, cwd: "/" });
+  // A clone in the home folder of root has a Node that nobody else can start.
+  return `${stdout}`.trim() === process.version ? nobody : undefined;
+}
+
 beforeAll(async () => {
+  chmodSync(project, 0o700);
+  if (user !== undefined) chownSync(project, user.uid, user.gid);
   const archives = ["@reeve/cli", "@reeve/local"].map((name) => packNpm(root, name, project));
   // The optional packages are the Node for machines with an older one.
   const flags = ["--omit=optional", "--prefer-offline", "--silent"];
@@ -38,13 +52,13 @@ async function inProject(
   [program = "", ...args]: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const options = { cwd: project, env: { ...environment, ...env }, timeout: 240_000 };
+  const options = { cwd: project, env: { ...environment, ...env }, timeout: 240_000, ...user };
   const { stdout } = await promisify(execFile)(program, args, options);
   return stdout;
 }
 
 function onScreen(command: string): OnTerminal {
-  return onTerminal(command, { cwd: project, environment });
+  return onTerminal(command, { cwd: project, environment, ...user });
 }
 
 describe("the packed command line, installed into an empty project", () => {
