@@ -9,13 +9,13 @@ import { applyTheme, currentTheme, nextTheme } from "./theme.ts";
 import { useKeys } from "./use-keys.ts";
 
 const screens = [
-  { to: "/runs", icon: "runs", name: "Runs" },
-  { to: "/inbox/{-$approvalId}", icon: "inbox", name: "Inbox" },
-  { to: "/chat/{-$threadId}", icon: "chat", name: "Chat" },
-  { to: "/agents/{-$agentId}", icon: "agents", name: "Agents" },
-  { to: "/models", icon: "models", name: "Models" },
-  { to: "/audit", icon: "audit", name: "Audit" },
-] as const satisfies readonly { to: string; icon: IconName; name: string }[];
+  { to: "/runs", params: {}, icon: "runs", name: "Runs" },
+  { to: "/inbox/{-$approvalId}", params: { approvalId: undefined }, icon: "inbox", name: "Inbox" },
+  { to: "/chat/{-$threadId}", params: { threadId: undefined }, icon: "chat", name: "Chat" },
+  { to: "/agents/{-$agentId}", params: { agentId: undefined }, icon: "agents", name: "Agents" },
+  { to: "/models", params: {}, icon: "models", name: "Models" },
+  { to: "/audit", params: {}, icon: "audit", name: "Audit" },
+] as const satisfies readonly { to: string; params: object; icon: IconName; name: string }[];
 
 /** The frame of every screen: navigation, keys, theme, and sign-out. */
 export function Shell() {
@@ -32,8 +32,14 @@ export function Shell() {
           <img src="/favicon.svg" alt="" width="24" height="24" />
           Reeve
         </Link>
-        {screens.map(({ to, icon, name }, index) => (
-          <Link key={to} to={to} className="nav-item" aria-keyshortcuts={String(index + 1)}>
+        {screens.map(({ to, params, icon, name }, index) => (
+          <Link
+            key={to}
+            to={to}
+            params={params}
+            className="nav-item"
+            aria-keyshortcuts={String(index + 1)}
+          >
             <Icon name={icon} />
             {name}
             {name === "Inbox" && <PendingCount />}

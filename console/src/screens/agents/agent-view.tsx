@@ -21,7 +21,7 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
   return (
     <>
       <div className="crumbs">
-        <Link to="/agents/{-$agentId}" params={{}}>
+        <Link to="/agents/{-$agentId}" params={{ agentId: undefined }}>
           Agents
         </Link>
         <span aria-hidden="true">/</span>
@@ -31,7 +31,7 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
         <Link to="/runs" search={{ agent: agentId }}>
           Runs
         </Link>
-        <Link to="/chat/{-$threadId}" params={{}} search={{ agent: agentId }}>
+        <Link to="/chat/{-$threadId}" params={{ threadId: undefined }} search={{ agent: agentId }}>
           Chat
         </Link>
       </PageHead>

@@ -32,7 +32,7 @@ export function ChatScreen() {
         <div>
           <Link
             to="/chat/{-$threadId}"
-            params={{}}
+            params={{ threadId: undefined }}
             search={{}}
             className="button"
             aria-keyshortcuts="n"

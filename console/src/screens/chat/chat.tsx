@@ -38,7 +38,7 @@ export function Chat({ threadId = "", agentId }: ChatProps) {
       )}
       {thread.error !== null && !isMissing && <ProblemView problem={problemOf(thread.error)} />}
       {isMissing && <Empty title="There is no such thread">It may have been deleted.</Empty>}
-      {!isNew && !isMissing && <PastTurns threadId={threadId} turns={turns} />}
+      {!isNew && !isMissing && <PastTurns threadId={threadId} turns={turns} activeRunId={active} />}
       {active !== "" && <LiveTurn key={active} runId={active} />}
       <ChatComposer
         threadId={threadId}

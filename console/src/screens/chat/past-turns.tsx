@@ -13,10 +13,12 @@ interface PastTurnsProps {
   readonly threadId: string;
   /** The number of turns that have ended: the messages are read again when it changes. */
   readonly turns: number;
+  /** The run whose turn is shown live. Its messages are left out until it is no longer active. */
+  readonly activeRunId: string;
 }
 
 /** The messages of the turns that have ended, with what their runs did. */
-export function PastTurns({ threadId, turns }: PastTurnsProps) {
+export function PastTurns({ threadId, turns, activeRunId }: PastTurnsProps) {
   const { data, error, refetch } = useQuery(ThreadService.method.listThreadMessages, {
     threadId,
     pageSize: 1_000,
@@ -27,18 +29,20 @@ export function PastTurns({ threadId, turns }: PastTurnsProps) {
   if (error !== null) return <ProblemView problem={problemOf(error)} />;
   return (
     <ol className="items">
-      {(data?.messages ?? []).map((message, index) => (
-        // Messages are only added at the end.
-        <li key={index}>
-          {message.role === Role.USER ? (
-            <div className="message user">
-              <Markdown text={message.text} />
-            </div>
-          ) : (
-            <Answer message={message} />
-          )}
-        </li>
-      ))}
+      {(data?.messages ?? [])
+        .filter(({ runId }) => runId !== activeRunId)
+        .map((message, index) => (
+          // Messages are only added at the end.
+          <li key={index}>
+            {message.role === Role.USER ? (
+              <div className="message user">
+                <Markdown text={message.text} />
+              </div>
+            ) : (
+              <Answer message={message} />
+            )}
+          </li>
+        ))}
     </ol>
   );
 }

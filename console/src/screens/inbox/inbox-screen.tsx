@@ -96,11 +96,15 @@ function Chosen({ approval, onDecided }: ChosenProps) {
         approval={approval}
         schema={schema}
         onDecided={() => {
-          void navigate({ to: "/inbox/{-$approvalId}", params: {}, replace: true });
+          void navigate({
+            to: "/inbox/{-$approvalId}",
+            params: { approvalId: undefined },
+            replace: true,
+          });
           onDecided();
         }}
       />
-      <Link to="/runs/$runId/{-$view}" params={{ runId: approval.runId }}>
+      <Link to="/runs/$runId/{-$view}" params={{ runId: approval.runId, view: undefined }}>
         Show the run
       </Link>
     </div>

@@ -24,7 +24,7 @@ export function RunHead({ snapshot }: RunViewProps) {
         <CopyButton text={run.runId} what="id" />
       </div>
       <div className="run-title">
-        <h1>{title || "\u00a0"}</h1>
+        <h1>{title || run.runId}</h1>
         <RunActions run={run} />
       </div>
       <dl className="facts">

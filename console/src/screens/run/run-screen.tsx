@@ -47,7 +47,7 @@ export function RunScreen() {
           <Link
             key={key}
             to="/runs/$runId/{-$view}"
-            params={key === "conversation" ? { runId } : { runId, view: key }}
+            params={{ runId, view: key === "conversation" ? undefined : key }}
             className="tab"
             activeOptions={{ exact: true }}
             replace

@@ -58,7 +58,6 @@ function Axis({ scale, totalMs }: { readonly scale: TimeScale; readonly totalMs:
   return (
     <div className="timeline-axis" aria-hidden="true">
       <div className="timeline-track">
-        <span className="axis-start">0</span>
         <span className="axis-end">{formatDuration(totalMs)}</span>
         {scale.segments
           .filter(({ isIdle, from, to }) => isIdle && to - from > 0.02)
