@@ -51,8 +51,8 @@ pub struct Approval {
     pub source: i32,
     /// SHA-256, in lower-case hexadecimal, over the id of the agent, its revision in decimal, the name
     /// of the tool, and the arguments of the model as canonical JSON (RFC 8785), separated by zero
-    /// bytes; then, if `content` is set, another zero byte and its digest. The call is executed only if it has this digest. Empty for a question, and in approvals
-    /// of versions that did not record it.
+    /// bytes; then, if `content` is set, another zero byte and its digest. The call is executed only if it
+    /// has this digest. Empty for a question, and in approvals of versions that did not record it.
     #[prost(string, tag = "16")]
     pub call_digest: ::prost::alloc::string::String,
     /// The permission rule that asks for the decision. Unset if none does.
@@ -67,6 +67,62 @@ pub struct Approval {
     /// there is none.
     #[prost(string, tag = "19")]
     pub supersedes: ::prost::alloc::string::String,
+    /// How many times the approval has changed since its request.
+    #[prost(uint32, tag = "30")]
+    pub revision: u32,
+    /// Ways to decide that apply to the call, as they were at the request. The first one whose threshold
+    /// is reached decides. If empty, one person with the role APPROVER decides.
+    #[prost(message, repeated, tag = "31")]
+    pub alternatives: ::prost::alloc::vec::Vec<Alternative>,
+    /// The votes, oldest first: the last one of each person. Empty without `alternatives`.
+    #[prost(message, repeated, tag = "32")]
+    pub votes: ::prost::alloc::vec::Vec<Vote>,
+    /// Subjects that may not vote.
+    #[prost(string, repeated, tag = "33")]
+    pub excluded_subjects: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A way to decide on the call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Alternative {
+    /// Name, unique in the approval.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Subjects of the people who may decide.
+    #[prost(string, repeated, tag = "2")]
+    pub people: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Groups whose members may decide. If this field and `people` are both empty, everyone with the
+    /// role APPROVER may decide.
+    #[prost(string, repeated, tag = "3")]
+    pub groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many people must approve, with the same arguments.
+    #[prost(uint32, tag = "4")]
+    pub approvals: u32,
+    /// How many people must reject.
+    #[prost(uint32, tag = "5")]
+    pub denials: u32,
+    /// How many people have approved, with the same arguments.
+    #[prost(uint32, tag = "6")]
+    pub approvals_given: u32,
+    /// How many people have rejected.
+    #[prost(uint32, tag = "7")]
+    pub denials_given: u32,
+    /// The expression that selected the call. Empty: it applies to every call.
+    #[prost(string, tag = "8")]
+    pub filter: ::prost::alloc::string::String,
+}
+/// The vote of one person on an approval.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Vote {
+    /// What the person decided. Its id, reason, arguments, and answer are those of the request.
+    #[prost(message, optional, tag = "1")]
+    pub decision: ::core::option::Option<Decision>,
+    /// Names of the alternatives that the vote counts for. They depend on the groups of the person at the
+    /// time of the vote.
+    #[prost(string, repeated, tag = "2")]
+    pub counts_for: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many times the person has voted.
+    #[prost(uint32, tag = "3")]
+    pub attempts: u32,
 }
 /// A decision about an approval.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -453,9 +509,11 @@ pub mod approval_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Decides an approval. Exactly one decision takes effect. Repeating that decision with the same
-        /// `decision_id` returns the same response; any other decision is refused with FAILED_PRECONDITION
-        /// and reason APPROVAL_CLOSED.
+        /// Decides an approval, or votes on it if it has `alternatives`: it is then pending until one of them
+        /// is reached. A person has one vote, and may change it while the approval is pending. Exactly one
+        /// decision takes effect. Repeating a decision with the same `decision_id` returns the approval as it
+        /// is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
+        /// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
         pub async fn decide_approval(
             &mut self,
             request: impl tonic::IntoRequest<super::DecideApprovalRequest>,

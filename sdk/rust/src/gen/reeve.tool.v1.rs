@@ -45,6 +45,11 @@ pub struct ToolDescriptor {
     /// servers and providers.
     #[prost(enumeration = "ToolCategory", tag = "10")]
     pub category: i32,
+    /// Names of arguments that are paths of files of the workspace, each a text or a list of texts; a
+    /// text in a list may also be something else. An approval of a call is bound to the content of
+    /// these files.
+    #[prost(string, repeated, tag = "11")]
+    pub path_arguments: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A call of a tool by a model.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -144,6 +149,49 @@ pub struct ToolResultMetadata {
     /// What the permission rules decided about the call. Unset if there are none.
     #[prost(message, optional, tag = "14")]
     pub permission: ::core::option::Option<PermissionDecision>,
+    /// Content of the files that the call names, directly before it was executed. Set if an approval was
+    /// bound to it, and by the inspection of the files.
+    #[prost(message, optional, tag = "15")]
+    pub content: ::core::option::Option<BoundContent>,
+    /// Whether the call was not executed because `content` is not what its approval was bound to. Such a
+    /// result is in the journal of the call only: the run requests another approval.
+    #[prost(bool, tag = "16")]
+    pub content_changed: bool,
+}
+/// Content of files of a workspace to which an approval is bound.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BoundContent {
+    /// SHA-256, in lower-case hexadecimal, over the canonical JSON (RFC 8785) of a list with the path,
+    /// the state, and the digest of each file, in the order of `files`.
+    #[prost(string, tag = "1")]
+    pub digest: ::prost::alloc::string::String,
+    /// The paths that the call names, in the order of the arguments, without repetitions.
+    #[prost(message, repeated, tag = "2")]
+    pub files: ::prost::alloc::vec::Vec<BoundFile>,
+}
+/// A path that a call names, and the content of the file there.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BoundFile {
+    /// The path, as the arguments have it.
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+    /// State: `file`, `absent` if there is nothing at the path, `folder`, or `unreadable` if the path leads
+    /// out of the workspace or to something that is not a regular file.
+    #[prost(string, tag = "2")]
+    pub state: ::prost::alloc::string::String,
+    /// Size of the file in bytes.
+    #[prost(uint64, tag = "3")]
+    pub size_bytes: u64,
+    /// SHA-256 of the file, in lower-case hexadecimal. Empty if there is no file.
+    #[prost(string, tag = "4")]
+    pub sha256: ::prost::alloc::string::String,
+    /// Start of the file, at most 2,000 bytes. Empty if it is not text.
+    #[prost(string, tag = "5")]
+    pub preview: ::prost::alloc::string::String,
+    /// The file as the approval before this one was bound to it. Unset if there was none, or if the file
+    /// has not changed since. Has no `previous` itself.
+    #[prost(message, optional, boxed, tag = "6")]
+    pub previous: ::core::option::Option<::prost::alloc::boxed::Box<BoundFile>>,
 }
 /// What permission rules decided about a call, and the rule that decided. Rules have levels: those of
 /// the agent, and those of the operator's policy. In a level, a rule that denies overrides one that
@@ -288,6 +336,10 @@ pub struct ToolCallRequest {
     /// Who started the run. Empty if the runtime is older.
     #[prost(string, tag = "9")]
     pub started_by: ::prost::alloc::string::String,
+    /// Content that the approval of the call is bound to. The call is executed only if the files have
+    /// this content, and nothing else may write to the workspace meanwhile. Unset if there is none.
+    #[prost(message, optional, tag = "10")]
+    pub content: ::core::option::Option<BoundContent>,
 }
 /// Files that the tools of a run, or of all runs of a thread, share.
 #[derive(Clone, PartialEq, ::prost::Message)]

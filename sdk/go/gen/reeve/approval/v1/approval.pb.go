@@ -247,8 +247,8 @@ type Approval struct {
 	Source ApprovalSource `protobuf:"varint,15,opt,name=source,proto3,enum=reeve.approval.v1.ApprovalSource" json:"source,omitempty"`
 	// SHA-256, in lower-case hexadecimal, over the id of the agent, its revision in decimal, the name
 	// of the tool, and the arguments of the model as canonical JSON (RFC 8785), separated by zero
-	// bytes; then, if `content` is set, another zero byte and its digest. The call is executed only if it has this digest. Empty for a question, and in approvals
-	// of versions that did not record it.
+	// bytes; then, if `content` is set, another zero byte and its digest. The call is executed only if it
+	// has this digest. Empty for a question, and in approvals of versions that did not record it.
 	CallDigest string `protobuf:"bytes,16,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
 	// The permission rule that asks for the decision. Unset if none does.
 	Permission *v1.PermissionDecision `protobuf:"bytes,17,opt,name=permission,proto3" json:"permission,omitempty"`
@@ -258,9 +258,18 @@ type Approval struct {
 	Content *v1.BoundContent `protobuf:"bytes,18,opt,name=content,proto3" json:"content,omitempty"`
 	// Id of the approval that this one supersedes, because the files of the call have changed. Empty if
 	// there is none.
-	Supersedes    string `protobuf:"bytes,19,opt,name=supersedes,proto3" json:"supersedes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Supersedes string `protobuf:"bytes,19,opt,name=supersedes,proto3" json:"supersedes,omitempty"`
+	// How many times the approval has changed since its request.
+	Revision uint32 `protobuf:"varint,30,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Ways to decide that apply to the call, as they were at the request. The first one whose threshold
+	// is reached decides. If empty, one person with the role APPROVER decides.
+	Alternatives []*Alternative `protobuf:"bytes,31,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
+	// The votes, oldest first: the last one of each person. Empty without `alternatives`.
+	Votes []*Vote `protobuf:"bytes,32,rep,name=votes,proto3" json:"votes,omitempty"`
+	// Subjects that may not vote.
+	ExcludedSubjects []string `protobuf:"bytes,33,rep,name=excluded_subjects,json=excludedSubjects,proto3" json:"excluded_subjects,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Approval) Reset() {
@@ -426,6 +435,209 @@ func (x *Approval) GetSupersedes() string {
 	return ""
 }
 
+func (x *Approval) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *Approval) GetAlternatives() []*Alternative {
+	if x != nil {
+		return x.Alternatives
+	}
+	return nil
+}
+
+func (x *Approval) GetVotes() []*Vote {
+	if x != nil {
+		return x.Votes
+	}
+	return nil
+}
+
+func (x *Approval) GetExcludedSubjects() []string {
+	if x != nil {
+		return x.ExcludedSubjects
+	}
+	return nil
+}
+
+// A way to decide on the call.
+type Alternative struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name, unique in the approval.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Subjects of the people who may decide.
+	People []string `protobuf:"bytes,2,rep,name=people,proto3" json:"people,omitempty"`
+	// Groups whose members may decide. If this field and `people` are both empty, everyone with the
+	// role APPROVER may decide.
+	Groups []string `protobuf:"bytes,3,rep,name=groups,proto3" json:"groups,omitempty"`
+	// How many people must approve, with the same arguments.
+	Approvals uint32 `protobuf:"varint,4,opt,name=approvals,proto3" json:"approvals,omitempty"`
+	// How many people must reject.
+	Denials uint32 `protobuf:"varint,5,opt,name=denials,proto3" json:"denials,omitempty"`
+	// How many people have approved, with the same arguments.
+	ApprovalsGiven uint32 `protobuf:"varint,6,opt,name=approvals_given,json=approvalsGiven,proto3" json:"approvals_given,omitempty"`
+	// How many people have rejected.
+	DenialsGiven uint32 `protobuf:"varint,7,opt,name=denials_given,json=denialsGiven,proto3" json:"denials_given,omitempty"`
+	// The expression that selected the call. Empty: it applies to every call.
+	Filter        string `protobuf:"bytes,8,opt,name=filter,proto3" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Alternative) Reset() {
+	*x = Alternative{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Alternative) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Alternative) ProtoMessage() {}
+
+func (x *Alternative) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
+func (*Alternative) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Alternative) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Alternative) GetPeople() []string {
+	if x != nil {
+		return x.People
+	}
+	return nil
+}
+
+func (x *Alternative) GetGroups() []string {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *Alternative) GetApprovals() uint32 {
+	if x != nil {
+		return x.Approvals
+	}
+	return 0
+}
+
+func (x *Alternative) GetDenials() uint32 {
+	if x != nil {
+		return x.Denials
+	}
+	return 0
+}
+
+func (x *Alternative) GetApprovalsGiven() uint32 {
+	if x != nil {
+		return x.ApprovalsGiven
+	}
+	return 0
+}
+
+func (x *Alternative) GetDenialsGiven() uint32 {
+	if x != nil {
+		return x.DenialsGiven
+	}
+	return 0
+}
+
+func (x *Alternative) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+// The vote of one person on an approval.
+type Vote struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the person decided. Its id, reason, arguments, and answer are those of the request.
+	Decision *Decision `protobuf:"bytes,1,opt,name=decision,proto3" json:"decision,omitempty"`
+	// Names of the alternatives that the vote counts for. They depend on the groups of the person at the
+	// time of the vote.
+	CountsFor []string `protobuf:"bytes,2,rep,name=counts_for,json=countsFor,proto3" json:"counts_for,omitempty"`
+	// How many times the person has voted.
+	Attempts      uint32 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Vote) Reset() {
+	*x = Vote{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Vote) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Vote) ProtoMessage() {}
+
+func (x *Vote) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Vote.ProtoReflect.Descriptor instead.
+func (*Vote) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Vote) GetDecision() *Decision {
+	if x != nil {
+		return x.Decision
+	}
+	return nil
+}
+
+func (x *Vote) GetCountsFor() []string {
+	if x != nil {
+		return x.CountsFor
+	}
+	return nil
+}
+
+func (x *Vote) GetAttempts() uint32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
 // A decision about an approval.
 type Decision struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -449,7 +661,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -461,7 +673,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -474,7 +686,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Decision) GetDecisionId() string {
@@ -543,7 +755,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -555,7 +767,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -568,7 +780,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -612,7 +824,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -624,7 +836,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -637,7 +849,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -665,7 +877,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -677,7 +889,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -690,7 +902,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -711,7 +923,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +935,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +948,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -773,7 +985,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -785,7 +997,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -798,7 +1010,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -861,7 +1073,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +1085,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +1098,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -907,7 +1119,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +1131,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +1144,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -953,7 +1165,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1177,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1190,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -992,7 +1204,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xe8\x06\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa4\b\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -1020,7 +1232,25 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\acontent\x18\x12 \x01(\v2\x1b.reeve.tool.v1.BoundContentR\acontent\x12\x1e\n" +
 	"\n" +
 	"supersedes\x18\x13 \x01(\tR\n" +
-	"supersedes:\x00\"\xae\x02\n" +
+	"supersedes\x12\x1a\n" +
+	"\brevision\x18\x1e \x01(\rR\brevision\x12B\n" +
+	"\falternatives\x18\x1f \x03(\v2\x1e.reeve.approval.v1.AlternativeR\falternatives\x12-\n" +
+	"\x05votes\x18  \x03(\v2\x17.reeve.approval.v1.VoteR\x05votes\x12+\n" +
+	"\x11excluded_subjects\x18! \x03(\tR\x10excludedSubjects:\x00\"\xef\x01\n" +
+	"\vAlternative\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06people\x18\x02 \x03(\tR\x06people\x12\x16\n" +
+	"\x06groups\x18\x03 \x03(\tR\x06groups\x12\x1c\n" +
+	"\tapprovals\x18\x04 \x01(\rR\tapprovals\x12\x18\n" +
+	"\adenials\x18\x05 \x01(\rR\adenials\x12'\n" +
+	"\x0fapprovals_given\x18\x06 \x01(\rR\x0eapprovalsGiven\x12#\n" +
+	"\rdenials_given\x18\a \x01(\rR\fdenialsGiven\x12\x16\n" +
+	"\x06filter\x18\b \x01(\tR\x06filter\"z\n" +
+	"\x04Vote\x127\n" +
+	"\bdecision\x18\x01 \x01(\v2\x1b.reeve.approval.v1.DecisionR\bdecision\x12\x1d\n" +
+	"\n" +
+	"counts_for\x18\x02 \x03(\tR\tcountsFor\x12\x1a\n" +
+	"\battempts\x18\x03 \x01(\rR\battempts\"\xae\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12\x1a\n" +
@@ -1101,61 +1331,66 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(GateKind)(0),                  // 0: reeve.approval.v1.GateKind
 	(ApprovalSource)(0),            // 1: reeve.approval.v1.ApprovalSource
 	(ApprovalState)(0),             // 2: reeve.approval.v1.ApprovalState
 	(*Approval)(nil),               // 3: reeve.approval.v1.Approval
-	(*Decision)(nil),               // 4: reeve.approval.v1.Decision
-	(*ListApprovalsRequest)(nil),   // 5: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),  // 6: reeve.approval.v1.ListApprovalsResponse
-	(*GetApprovalRequest)(nil),     // 7: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),    // 8: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),  // 9: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil), // 10: reeve.approval.v1.DecideApprovalResponse
-	(*WatchApprovalsRequest)(nil),  // 11: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil), // 12: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),            // 13: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),  // 14: google.protobuf.Timestamp
-	(*v1.Question)(nil),            // 15: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),  // 16: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),        // 17: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),        // 18: google.protobuf.Struct
+	(*Alternative)(nil),            // 4: reeve.approval.v1.Alternative
+	(*Vote)(nil),                   // 5: reeve.approval.v1.Vote
+	(*Decision)(nil),               // 6: reeve.approval.v1.Decision
+	(*ListApprovalsRequest)(nil),   // 7: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),  // 8: reeve.approval.v1.ListApprovalsResponse
+	(*GetApprovalRequest)(nil),     // 9: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),    // 10: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),  // 11: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil), // 12: reeve.approval.v1.DecideApprovalResponse
+	(*WatchApprovalsRequest)(nil),  // 13: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil), // 14: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),            // 15: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),  // 16: google.protobuf.Timestamp
+	(*v1.Question)(nil),            // 17: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),  // 18: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),        // 19: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),        // 20: google.protobuf.Struct
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	13, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	14, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	14, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	15, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	16, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	16, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	4,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	15, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	6,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	17, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	16, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	17, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
-	14, // 10: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	18, // 11: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	18, // 12: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	3,  // 13: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	3,  // 14: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	18, // 15: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	18, // 16: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	3,  // 17: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	3,  // 18: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	5,  // 19: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	7,  // 20: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	9,  // 21: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	11, // 22: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	6,  // 23: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	8,  // 24: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	10, // 25: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	12, // 26: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	23, // [23:27] is the sub-list for method output_type
-	19, // [19:23] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	18, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	19, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	4,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
+	5,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
+	6,  // 12: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	16, // 13: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	20, // 14: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	20, // 15: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	3,  // 16: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	3,  // 17: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	20, // 18: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	20, // 19: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	3,  // 20: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	3,  // 21: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	7,  // 22: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	9,  // 23: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	11, // 24: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	13, // 25: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	8,  // 26: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	10, // 27: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	12, // 28: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	14, // 29: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	26, // [26:30] is the sub-list for method output_type
+	22, // [22:26] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -1169,7 +1404,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

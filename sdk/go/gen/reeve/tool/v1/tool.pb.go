@@ -518,7 +518,11 @@ type ToolDescriptor struct {
 	Pool string `protobuf:"bytes,9,opt,name=pool,proto3" json:"pool,omitempty"`
 	// Category of a built-in tool, by which an agent enables or disables it. Not set for tools of MCP
 	// servers and providers.
-	Category      ToolCategory `protobuf:"varint,10,opt,name=category,proto3,enum=reeve.tool.v1.ToolCategory" json:"category,omitempty"`
+	Category ToolCategory `protobuf:"varint,10,opt,name=category,proto3,enum=reeve.tool.v1.ToolCategory" json:"category,omitempty"`
+	// Names of arguments that are paths of files of the workspace, each a text or a list of texts; a
+	// text in a list may also be something else. An approval of a call is bound to the content of
+	// these files.
+	PathArguments []string `protobuf:"bytes,11,rep,name=path_arguments,json=pathArguments,proto3" json:"path_arguments,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -621,6 +625,13 @@ func (x *ToolDescriptor) GetCategory() ToolCategory {
 		return x.Category
 	}
 	return ToolCategory_TOOL_CATEGORY_UNSPECIFIED
+}
+
+func (x *ToolDescriptor) GetPathArguments() []string {
+	if x != nil {
+		return x.PathArguments
+	}
+	return nil
 }
 
 // A call of a tool by a model.
@@ -838,9 +849,15 @@ type ToolResultMetadata struct {
 	// nobody replaced them.
 	EditedArguments string `protobuf:"bytes,13,opt,name=edited_arguments,json=editedArguments,proto3" json:"edited_arguments,omitempty"`
 	// What the permission rules decided about the call. Unset if there are none.
-	Permission    *PermissionDecision `protobuf:"bytes,14,opt,name=permission,proto3" json:"permission,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Permission *PermissionDecision `protobuf:"bytes,14,opt,name=permission,proto3" json:"permission,omitempty"`
+	// Content of the files that the call names, directly before it was executed. Set if an approval was
+	// bound to it, and by the inspection of the files.
+	Content *BoundContent `protobuf:"bytes,15,opt,name=content,proto3" json:"content,omitempty"`
+	// Whether the call was not executed because `content` is not what its approval was bound to. Such a
+	// result is in the journal of the call only: the run requests another approval.
+	ContentChanged bool `protobuf:"varint,16,opt,name=content_changed,json=contentChanged,proto3" json:"content_changed,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ToolResultMetadata) Reset() {
@@ -971,6 +988,169 @@ func (x *ToolResultMetadata) GetPermission() *PermissionDecision {
 	return nil
 }
 
+func (x *ToolResultMetadata) GetContent() *BoundContent {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *ToolResultMetadata) GetContentChanged() bool {
+	if x != nil {
+		return x.ContentChanged
+	}
+	return false
+}
+
+// Content of files of a workspace to which an approval is bound.
+type BoundContent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// SHA-256, in lower-case hexadecimal, over the canonical JSON (RFC 8785) of a list with the path,
+	// the state, and the digest of each file, in the order of `files`.
+	Digest string `protobuf:"bytes,1,opt,name=digest,proto3" json:"digest,omitempty"`
+	// The paths that the call names, in the order of the arguments, without repetitions.
+	Files         []*BoundFile `protobuf:"bytes,2,rep,name=files,proto3" json:"files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BoundContent) Reset() {
+	*x = BoundContent{}
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BoundContent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BoundContent) ProtoMessage() {}
+
+func (x *BoundContent) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BoundContent.ProtoReflect.Descriptor instead.
+func (*BoundContent) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *BoundContent) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *BoundContent) GetFiles() []*BoundFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+// A path that a call names, and the content of the file there.
+type BoundFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The path, as the arguments have it.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// State: `file`, `absent` if there is nothing at the path, `folder`, or `unreadable` if the path leads
+	// out of the workspace or to something that is not a regular file.
+	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// Size of the file in bytes.
+	SizeBytes uint64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	// SHA-256 of the file, in lower-case hexadecimal. Empty if there is no file.
+	Sha256 string `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// Start of the file, at most 2,000 bytes. Empty if it is not text.
+	Preview string `protobuf:"bytes,5,opt,name=preview,proto3" json:"preview,omitempty"`
+	// The file as the approval before this one was bound to it. Unset if there was none, or if the file
+	// has not changed since. Has no `previous` itself.
+	Previous      *BoundFile `protobuf:"bytes,6,opt,name=previous,proto3" json:"previous,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BoundFile) Reset() {
+	*x = BoundFile{}
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BoundFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BoundFile) ProtoMessage() {}
+
+func (x *BoundFile) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BoundFile.ProtoReflect.Descriptor instead.
+func (*BoundFile) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *BoundFile) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *BoundFile) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *BoundFile) GetSizeBytes() uint64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+func (x *BoundFile) GetSha256() string {
+	if x != nil {
+		return x.Sha256
+	}
+	return ""
+}
+
+func (x *BoundFile) GetPreview() string {
+	if x != nil {
+		return x.Preview
+	}
+	return ""
+}
+
+func (x *BoundFile) GetPrevious() *BoundFile {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
 // What permission rules decided about a call, and the rule that decided. Rules have levels: those of
 // the agent, and those of the operator's policy. In a level, a rule that denies overrides one that
 // allows, which overrides one that asks. The strictest level decides.
@@ -991,7 +1171,7 @@ type PermissionDecision struct {
 
 func (x *PermissionDecision) Reset() {
 	*x = PermissionDecision{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1003,7 +1183,7 @@ func (x *PermissionDecision) String() string {
 func (*PermissionDecision) ProtoMessage() {}
 
 func (x *PermissionDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1016,7 +1196,7 @@ func (x *PermissionDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermissionDecision.ProtoReflect.Descriptor instead.
 func (*PermissionDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{6}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PermissionDecision) GetBehavior() PermissionBehavior {
@@ -1060,7 +1240,7 @@ type PermissionRule struct {
 
 func (x *PermissionRule) Reset() {
 	*x = PermissionRule{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1072,7 +1252,7 @@ func (x *PermissionRule) String() string {
 func (*PermissionRule) ProtoMessage() {}
 
 func (x *PermissionRule) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1085,7 +1265,7 @@ func (x *PermissionRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermissionRule.ProtoReflect.Descriptor instead.
 func (*PermissionRule) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{7}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PermissionRule) GetTool() string {
@@ -1119,7 +1299,7 @@ type FileChange struct {
 
 func (x *FileChange) Reset() {
 	*x = FileChange{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1131,7 +1311,7 @@ func (x *FileChange) String() string {
 func (*FileChange) ProtoMessage() {}
 
 func (x *FileChange) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1144,7 +1324,7 @@ func (x *FileChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
 func (*FileChange) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{8}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FileChange) GetCallId() string {
@@ -1195,7 +1375,7 @@ type ToolProgress struct {
 
 func (x *ToolProgress) Reset() {
 	*x = ToolProgress{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1207,7 +1387,7 @@ func (x *ToolProgress) String() string {
 func (*ToolProgress) ProtoMessage() {}
 
 func (x *ToolProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1220,7 +1400,7 @@ func (x *ToolProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolProgress.ProtoReflect.Descriptor instead.
 func (*ToolProgress) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ToolProgress) GetCallId() string {
@@ -1284,7 +1464,7 @@ type ToolCatalog struct {
 
 func (x *ToolCatalog) Reset() {
 	*x = ToolCatalog{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1296,7 +1476,7 @@ func (x *ToolCatalog) String() string {
 func (*ToolCatalog) ProtoMessage() {}
 
 func (x *ToolCatalog) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1309,7 +1489,7 @@ func (x *ToolCatalog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCatalog.ProtoReflect.Descriptor instead.
 func (*ToolCatalog) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ToolCatalog) GetPool() string {
@@ -1374,7 +1554,7 @@ type SandboxFeatures struct {
 
 func (x *SandboxFeatures) Reset() {
 	*x = SandboxFeatures{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1566,7 @@ func (x *SandboxFeatures) String() string {
 func (*SandboxFeatures) ProtoMessage() {}
 
 func (x *SandboxFeatures) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1579,7 @@ func (x *SandboxFeatures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SandboxFeatures.ProtoReflect.Descriptor instead.
 func (*SandboxFeatures) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SandboxFeatures) GetNetworkAllow() []string {
@@ -1452,14 +1632,17 @@ type ToolCallRequest struct {
 	// be is not executed: its outcome is unknown. If unset, the age of the call is not checked.
 	RequestedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=requested_at,json=requestedAt,proto3" json:"requested_at,omitempty"`
 	// Who started the run. Empty if the runtime is older.
-	StartedBy     string `protobuf:"bytes,9,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
+	StartedBy string `protobuf:"bytes,9,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
+	// Content that the approval of the call is bound to. The call is executed only if the files have
+	// this content, and nothing else may write to the workspace meanwhile. Unset if there is none.
+	Content       *BoundContent `protobuf:"bytes,10,opt,name=content,proto3" json:"content,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolCallRequest) Reset() {
 	*x = ToolCallRequest{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1471,7 +1654,7 @@ func (x *ToolCallRequest) String() string {
 func (*ToolCallRequest) ProtoMessage() {}
 
 func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1484,7 +1667,7 @@ func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallRequest.ProtoReflect.Descriptor instead.
 func (*ToolCallRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ToolCallRequest) GetTenant() string {
@@ -1550,6 +1733,13 @@ func (x *ToolCallRequest) GetStartedBy() string {
 	return ""
 }
 
+func (x *ToolCallRequest) GetContent() *BoundContent {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
 // Files that the tools of a run, or of all runs of a thread, share.
 type Workspace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1567,7 +1757,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1769,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1782,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Workspace) GetId() string {
@@ -1629,7 +1819,7 @@ type WorkspaceFile struct {
 
 func (x *WorkspaceFile) Reset() {
 	*x = WorkspaceFile{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1641,7 +1831,7 @@ func (x *WorkspaceFile) String() string {
 func (*WorkspaceFile) ProtoMessage() {}
 
 func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1654,7 +1844,7 @@ func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceFile.ProtoReflect.Descriptor instead.
 func (*WorkspaceFile) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WorkspaceFile) GetArtifactId() string {
@@ -1699,7 +1889,7 @@ type ToolSettings struct {
 
 func (x *ToolSettings) Reset() {
 	*x = ToolSettings{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1711,7 +1901,7 @@ func (x *ToolSettings) String() string {
 func (*ToolSettings) ProtoMessage() {}
 
 func (x *ToolSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1724,7 +1914,7 @@ func (x *ToolSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSettings.ProtoReflect.Descriptor instead.
 func (*ToolSettings) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ToolSettings) GetAllowedImports() *structpb.ListValue {
@@ -1799,7 +1989,7 @@ type ToolCallJournal struct {
 
 func (x *ToolCallJournal) Reset() {
 	*x = ToolCallJournal{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1811,7 +2001,7 @@ func (x *ToolCallJournal) String() string {
 func (*ToolCallJournal) ProtoMessage() {}
 
 func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1824,7 +2014,7 @@ func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallJournal.ProtoReflect.Descriptor instead.
 func (*ToolCallJournal) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ToolCallJournal) GetFirstSequence() uint32 {
@@ -1870,7 +2060,7 @@ type ToolCallFact struct {
 
 func (x *ToolCallFact) Reset() {
 	*x = ToolCallFact{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1882,7 +2072,7 @@ func (x *ToolCallFact) String() string {
 func (*ToolCallFact) ProtoMessage() {}
 
 func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1895,7 +2085,7 @@ func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallFact.ProtoReflect.Descriptor instead.
 func (*ToolCallFact) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ToolCallFact) GetTime() *timestamppb.Timestamp {
@@ -2030,7 +2220,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2042,7 +2232,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2055,7 +2245,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{18}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Question) GetQuestionId() string {
@@ -2101,7 +2291,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2113,7 +2303,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2126,7 +2316,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{19}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Answer) GetQuestionId() string {
@@ -2165,7 +2355,7 @@ type CallStarted struct {
 
 func (x *CallStarted) Reset() {
 	*x = CallStarted{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2177,7 +2367,7 @@ func (x *CallStarted) String() string {
 func (*CallStarted) ProtoMessage() {}
 
 func (x *CallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2190,7 +2380,7 @@ func (x *CallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallStarted.ProtoReflect.Descriptor instead.
 func (*CallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{20}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CallStarted) GetHost() string {
@@ -2218,7 +2408,7 @@ type CallCancelled struct {
 
 func (x *CallCancelled) Reset() {
 	*x = CallCancelled{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2230,7 +2420,7 @@ func (x *CallCancelled) String() string {
 func (*CallCancelled) ProtoMessage() {}
 
 func (x *CallCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2243,7 +2433,7 @@ func (x *CallCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCancelled.ProtoReflect.Descriptor instead.
 func (*CallCancelled) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{21}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CallCancelled) GetReason() string {
@@ -2260,7 +2450,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
 	"\x10ListToolsRequest\"H\n" +
 	"\x11ListToolsResponse\x123\n" +
-	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\xb7\x03\n" +
+	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\xde\x03\n" +
 	"\x0eToolDescriptor\x12\x14\n" +
 	"\x04name\x18\x01 \x01(\tB\x00R\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12:\n" +
@@ -2274,7 +2464,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x06source\x18\b \x01(\tR\x06source\x12\x12\n" +
 	"\x04pool\x18\t \x01(\tR\x04pool\x127\n" +
 	"\bcategory\x18\n" +
-	" \x01(\x0e2\x1b.reeve.tool.v1.ToolCategoryR\bcategoryB\x10\n" +
+	" \x01(\x0e2\x1b.reeve.tool.v1.ToolCategoryR\bcategory\x12%\n" +
+	"\x0epath_arguments\x18\v \x03(\tR\rpathArgumentsB\x10\n" +
 	"\x0e_parallel_safe\"\xd1\x01\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2291,7 +2482,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bmetadata\x18\x05 \x01(\v2!.reeve.tool.v1.ToolResultMetadataR\bmetadata\x127\n" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
-	"structured\"\xe0\x05\n" +
+	"structured\"\xc0\x06\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2312,7 +2503,20 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x10edited_arguments\x18\r \x01(\tR\x0feditedArguments\x12A\n" +
 	"\n" +
 	"permission\x18\x0e \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
-	"permission\"\xa0\x01\n" +
+	"permission\x125\n" +
+	"\acontent\x18\x0f \x01(\v2\x1b.reeve.tool.v1.BoundContentR\acontent\x12'\n" +
+	"\x0fcontent_changed\x18\x10 \x01(\bR\x0econtentChanged\"V\n" +
+	"\fBoundContent\x12\x16\n" +
+	"\x06digest\x18\x01 \x01(\tR\x06digest\x12.\n" +
+	"\x05files\x18\x02 \x03(\v2\x18.reeve.tool.v1.BoundFileR\x05files\"\xbc\x01\n" +
+	"\tBoundFile\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x03 \x01(\x04R\tsizeBytes\x12\x16\n" +
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x18\n" +
+	"\apreview\x18\x05 \x01(\tR\apreview\x124\n" +
+	"\bprevious\x18\x06 \x01(\v2\x18.reeve.tool.v1.BoundFileR\bprevious\"\xa0\x01\n" +
 	"\x12PermissionDecision\x12=\n" +
 	"\bbehavior\x18\x01 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\x12\x12\n" +
 	"\x04rule\x18\x02 \x01(\tR\x04rule\x12\x16\n" +
@@ -2346,7 +2550,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rnetwork_allow\x18\x01 \x03(\tR\fnetworkAllow\x12.\n" +
 	"\x13read_only_workspace\x18\x02 \x01(\bR\x11readOnlyWorkspace\x12'\n" +
 	"\x0fworkspace_bytes\x18\x03 \x01(\x04R\x0eworkspaceBytes\x12\x14\n" +
-	"\x05image\x18\x04 \x01(\tR\x05image\"\x80\x03\n" +
+	"\x05image\x18\x04 \x01(\tR\x05image\"\xb7\x03\n" +
 	"\x0fToolCallRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12+\n" +
@@ -2359,7 +2563,9 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\vtraceparent\x18\a \x01(\tR\vtraceparent\x12=\n" +
 	"\frequested_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt\x12\x1d\n" +
 	"\n" +
-	"started_by\x18\t \x01(\tR\tstartedBy:\x00\"n\n" +
+	"started_by\x18\t \x01(\tR\tstartedBy\x125\n" +
+	"\acontent\x18\n" +
+	" \x01(\v2\x1b.reeve.tool.v1.BoundContentR\acontent:\x00\"n\n" +
 	"\tWorkspace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x122\n" +
 	"\x05files\x18\x02 \x03(\v2\x1c.reeve.tool.v1.WorkspaceFileR\x05files\x12\x1d\n" +
@@ -2465,7 +2671,7 @@ func file_reeve_tool_v1_tool_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(ToolCategory)(0),             // 0: reeve.tool.v1.ToolCategory
 	(PermissionClass)(0),          // 1: reeve.tool.v1.PermissionClass
@@ -2479,75 +2685,81 @@ var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(*ToolCall)(nil),              // 9: reeve.tool.v1.ToolCall
 	(*ToolResult)(nil),            // 10: reeve.tool.v1.ToolResult
 	(*ToolResultMetadata)(nil),    // 11: reeve.tool.v1.ToolResultMetadata
-	(*PermissionDecision)(nil),    // 12: reeve.tool.v1.PermissionDecision
-	(*PermissionRule)(nil),        // 13: reeve.tool.v1.PermissionRule
-	(*FileChange)(nil),            // 14: reeve.tool.v1.FileChange
-	(*ToolProgress)(nil),          // 15: reeve.tool.v1.ToolProgress
-	(*ToolCatalog)(nil),           // 16: reeve.tool.v1.ToolCatalog
-	(*SandboxFeatures)(nil),       // 17: reeve.tool.v1.SandboxFeatures
-	(*ToolCallRequest)(nil),       // 18: reeve.tool.v1.ToolCallRequest
-	(*Workspace)(nil),             // 19: reeve.tool.v1.Workspace
-	(*WorkspaceFile)(nil),         // 20: reeve.tool.v1.WorkspaceFile
-	(*ToolSettings)(nil),          // 21: reeve.tool.v1.ToolSettings
-	(*ToolCallJournal)(nil),       // 22: reeve.tool.v1.ToolCallJournal
-	(*ToolCallFact)(nil),          // 23: reeve.tool.v1.ToolCallFact
-	(*Question)(nil),              // 24: reeve.tool.v1.Question
-	(*Answer)(nil),                // 25: reeve.tool.v1.Answer
-	(*CallStarted)(nil),           // 26: reeve.tool.v1.CallStarted
-	(*CallCancelled)(nil),         // 27: reeve.tool.v1.CallCancelled
-	(*structpb.Struct)(nil),       // 28: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 30: google.protobuf.ListValue
-	(*durationpb.Duration)(nil),   // 31: google.protobuf.Duration
+	(*BoundContent)(nil),          // 12: reeve.tool.v1.BoundContent
+	(*BoundFile)(nil),             // 13: reeve.tool.v1.BoundFile
+	(*PermissionDecision)(nil),    // 14: reeve.tool.v1.PermissionDecision
+	(*PermissionRule)(nil),        // 15: reeve.tool.v1.PermissionRule
+	(*FileChange)(nil),            // 16: reeve.tool.v1.FileChange
+	(*ToolProgress)(nil),          // 17: reeve.tool.v1.ToolProgress
+	(*ToolCatalog)(nil),           // 18: reeve.tool.v1.ToolCatalog
+	(*SandboxFeatures)(nil),       // 19: reeve.tool.v1.SandboxFeatures
+	(*ToolCallRequest)(nil),       // 20: reeve.tool.v1.ToolCallRequest
+	(*Workspace)(nil),             // 21: reeve.tool.v1.Workspace
+	(*WorkspaceFile)(nil),         // 22: reeve.tool.v1.WorkspaceFile
+	(*ToolSettings)(nil),          // 23: reeve.tool.v1.ToolSettings
+	(*ToolCallJournal)(nil),       // 24: reeve.tool.v1.ToolCallJournal
+	(*ToolCallFact)(nil),          // 25: reeve.tool.v1.ToolCallFact
+	(*Question)(nil),              // 26: reeve.tool.v1.Question
+	(*Answer)(nil),                // 27: reeve.tool.v1.Answer
+	(*CallStarted)(nil),           // 28: reeve.tool.v1.CallStarted
+	(*CallCancelled)(nil),         // 29: reeve.tool.v1.CallCancelled
+	(*structpb.Struct)(nil),       // 30: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 32: google.protobuf.ListValue
+	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	8,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	28, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
+	30, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
 	1,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
 	0,  // 3: reeve.tool.v1.ToolDescriptor.category:type_name -> reeve.tool.v1.ToolCategory
-	28, // 4: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
-	28, // 5: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
+	30, // 4: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
+	30, // 5: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
 	11, // 6: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
-	28, // 7: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
+	30, // 7: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
 	3,  // 8: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	29, // 9: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	29, // 10: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	31, // 9: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	31, // 10: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
 	4,  // 11: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	28, // 12: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	14, // 13: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	12, // 14: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
-	2,  // 15: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	2,  // 16: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	8,  // 17: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	29, // 18: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	17, // 19: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	9,  // 20: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	19, // 21: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	21, // 22: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	29, // 23: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	20, // 24: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	30, // 25: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	30, // 26: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	31, // 27: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	31, // 28: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	23, // 29: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	29, // 30: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	26, // 31: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	15, // 32: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	10, // 33: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	27, // 34: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	24, // 35: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	25, // 36: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	28, // 37: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	5,  // 38: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	28, // 39: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	6,  // 40: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	7,  // 41: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	41, // [41:42] is the sub-list for method output_type
-	40, // [40:41] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	30, // 12: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	16, // 13: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	14, // 14: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	12, // 15: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
+	13, // 16: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
+	13, // 17: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
+	2,  // 18: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	2,  // 19: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	8,  // 20: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	31, // 21: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	19, // 22: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	9,  // 23: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	21, // 24: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	23, // 25: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	31, // 26: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	12, // 27: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
+	22, // 28: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	32, // 29: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	32, // 30: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	33, // 31: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	33, // 32: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	25, // 33: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	31, // 34: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	28, // 35: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	17, // 36: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	10, // 37: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	29, // 38: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	26, // 39: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	27, // 40: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	30, // 41: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	5,  // 42: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	30, // 43: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	6,  // 44: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	7,  // 45: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	45, // [45:46] is the sub-list for method output_type
+	44, // [44:45] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }
@@ -2556,8 +2768,8 @@ func file_reeve_tool_v1_tool_proto_init() {
 		return
 	}
 	file_reeve_tool_v1_tool_proto_msgTypes[2].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[9].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[17].OneofWrappers = []any{
+	file_reeve_tool_v1_tool_proto_msgTypes[11].OneofWrappers = []any{}
+	file_reeve_tool_v1_tool_proto_msgTypes[19].OneofWrappers = []any{
 		(*ToolCallFact_Started)(nil),
 		(*ToolCallFact_Progress)(nil),
 		(*ToolCallFact_Result)(nil),
@@ -2571,7 +2783,7 @@ func file_reeve_tool_v1_tool_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_tool_proto_rawDesc), len(file_reeve_tool_v1_tool_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -52,7 +52,7 @@ APPROVAL_STATE_WITHDRAWN: ApprovalState
 APPROVAL_STATE_SUPERSEDED: ApprovalState
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -72,6 +72,10 @@ class Approval(_message.Message):
     PERMISSION_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDES_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
+    VOTES_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDED_SUBJECTS_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     run_id: str
     agent_id: str
@@ -91,7 +95,41 @@ class Approval(_message.Message):
     permission: _tool_pb2.PermissionDecision
     content: _tool_pb2.BoundContent
     supersedes: str
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ...) -> None: ...
+    revision: int
+    alternatives: _containers.RepeatedCompositeFieldContainer[Alternative]
+    votes: _containers.RepeatedCompositeFieldContainer[Vote]
+    excluded_subjects: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Alternative(_message.Message):
+    __slots__ = ("name", "people", "groups", "approvals", "denials", "approvals_given", "denials_given", "filter")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PEOPLE_FIELD_NUMBER: _ClassVar[int]
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    APPROVALS_FIELD_NUMBER: _ClassVar[int]
+    DENIALS_FIELD_NUMBER: _ClassVar[int]
+    APPROVALS_GIVEN_FIELD_NUMBER: _ClassVar[int]
+    DENIALS_GIVEN_FIELD_NUMBER: _ClassVar[int]
+    FILTER_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    people: _containers.RepeatedScalarFieldContainer[str]
+    groups: _containers.RepeatedScalarFieldContainer[str]
+    approvals: int
+    denials: int
+    approvals_given: int
+    denials_given: int
+    filter: str
+    def __init__(self, name: _Optional[str] = ..., people: _Optional[_Iterable[str]] = ..., groups: _Optional[_Iterable[str]] = ..., approvals: _Optional[int] = ..., denials: _Optional[int] = ..., approvals_given: _Optional[int] = ..., denials_given: _Optional[int] = ..., filter: _Optional[str] = ...) -> None: ...
+
+class Vote(_message.Message):
+    __slots__ = ("decision", "counts_for", "attempts")
+    DECISION_FIELD_NUMBER: _ClassVar[int]
+    COUNTS_FOR_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
+    decision: Decision
+    counts_for: _containers.RepeatedScalarFieldContainer[str]
+    attempts: int
+    def __init__(self, decision: _Optional[_Union[Decision, _Mapping]] = ..., counts_for: _Optional[_Iterable[str]] = ..., attempts: _Optional[int] = ...) -> None: ...
 
 class Decision(_message.Message):
     __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer")

@@ -109,7 +109,7 @@ class ListToolsResponse(_message.Message):
     def __init__(self, tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ...) -> None: ...
 
 class ToolDescriptor(_message.Message):
-    __slots__ = ("name", "description", "input_schema", "permission_class", "parallel_safe", "exclusive_lock", "idempotent", "source", "pool", "category")
+    __slots__ = ("name", "description", "input_schema", "permission_class", "parallel_safe", "exclusive_lock", "idempotent", "source", "pool", "category", "path_arguments")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     INPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
@@ -120,6 +120,7 @@ class ToolDescriptor(_message.Message):
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     POOL_FIELD_NUMBER: _ClassVar[int]
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
+    PATH_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     name: str
     description: str
     input_schema: _struct_pb2.Struct
@@ -130,7 +131,8 @@ class ToolDescriptor(_message.Message):
     source: str
     pool: str
     category: ToolCategory
-    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[_Union[PermissionClass, str]] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., idempotent: _Optional[bool] = ..., source: _Optional[str] = ..., pool: _Optional[str] = ..., category: _Optional[_Union[ToolCategory, str]] = ...) -> None: ...
+    path_arguments: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[_Union[PermissionClass, str]] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., idempotent: _Optional[bool] = ..., source: _Optional[str] = ..., pool: _Optional[str] = ..., category: _Optional[_Union[ToolCategory, str]] = ..., path_arguments: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ToolCall(_message.Message):
     __slots__ = ("call_id", "name", "arguments", "raw_arguments", "injected_args")
@@ -163,7 +165,7 @@ class ToolResult(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ToolResultMetadata(_message.Message):
-    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission")
+    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission", "content", "content_changed")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_FIELD_NUMBER: _ClassVar[int]
     COMPLETED_AT_FIELD_NUMBER: _ClassVar[int]
@@ -178,6 +180,8 @@ class ToolResultMetadata(_message.Message):
     WORKSPACE_REVISION_FIELD_NUMBER: _ClassVar[int]
     EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     PERMISSION_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_CHANGED_FIELD_NUMBER: _ClassVar[int]
     status: ToolStatus
     started_at: _timestamp_pb2.Timestamp
     completed_at: _timestamp_pb2.Timestamp
@@ -192,7 +196,33 @@ class ToolResultMetadata(_message.Message):
     workspace_revision: int
     edited_arguments: str
     permission: PermissionDecision
-    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ..., edited_arguments: _Optional[str] = ..., permission: _Optional[_Union[PermissionDecision, _Mapping]] = ...) -> None: ...
+    content: BoundContent
+    content_changed: bool
+    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ..., edited_arguments: _Optional[str] = ..., permission: _Optional[_Union[PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[BoundContent, _Mapping]] = ..., content_changed: _Optional[bool] = ...) -> None: ...
+
+class BoundContent(_message.Message):
+    __slots__ = ("digest", "files")
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    digest: str
+    files: _containers.RepeatedCompositeFieldContainer[BoundFile]
+    def __init__(self, digest: _Optional[str] = ..., files: _Optional[_Iterable[_Union[BoundFile, _Mapping]]] = ...) -> None: ...
+
+class BoundFile(_message.Message):
+    __slots__ = ("path", "state", "size_bytes", "sha256", "preview", "previous")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    state: str
+    size_bytes: int
+    sha256: str
+    preview: str
+    previous: BoundFile
+    def __init__(self, path: _Optional[str] = ..., state: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., preview: _Optional[str] = ..., previous: _Optional[_Union[BoundFile, _Mapping]] = ...) -> None: ...
 
 class PermissionDecision(_message.Message):
     __slots__ = ("behavior", "rule", "source", "policy_rule")
@@ -269,7 +299,7 @@ class SandboxFeatures(_message.Message):
     def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ..., image: _Optional[str] = ...) -> None: ...
 
 class ToolCallRequest(_message.Message):
-    __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at", "started_by")
+    __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at", "started_by", "content")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
@@ -279,6 +309,7 @@ class ToolCallRequest(_message.Message):
     TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
     REQUESTED_AT_FIELD_NUMBER: _ClassVar[int]
     STARTED_BY_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     run_id: str
     call: ToolCall
@@ -288,7 +319,8 @@ class ToolCallRequest(_message.Message):
     traceparent: str
     requested_at: _timestamp_pb2.Timestamp
     started_by: str
-    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started_by: _Optional[str] = ...) -> None: ...
+    content: BoundContent
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started_by: _Optional[str] = ..., content: _Optional[_Union[BoundContent, _Mapping]] = ...) -> None: ...
 
 class Workspace(_message.Message):
     __slots__ = ("id", "files", "staged_for")
