@@ -33,7 +33,10 @@ async function connected(
 }
 
 async function textOf(server: McpServer, tool: string, tenant: string, text = "") {
-  const context = contextOf({ text, q: text }, undefined, { tenant, startedBy: `ada of ${tenant}` });
+  const context = contextOf({ text, q: text }, undefined, {
+    tenant,
+    startedBy: `ada of ${tenant}`,
+  });
   return (await server.call(tool, context, never)).content;
 }
 

@@ -13,7 +13,7 @@ import type { McpServerConfig } from "./mcp-config.ts";
 import { CallNotSent, McpConnection } from "./mcp-connection.ts";
 import type { TransportPorts } from "./open-transport.ts";
 import { openTransport } from "./open-transport.ts";
-import { OAuthSessions } from "./oauth-sessions.ts";
+import { OAuthSessions } from "./oauth/oauth-sessions.ts";
 import type { Lease, Opened } from "./tenant-connections.ts";
 import { TenantConnections } from "./tenant-connections.ts";
 import { isPerTenant, secretTextsOf } from "./tenant-settings.ts";

@@ -11,7 +11,7 @@ import type { Secrets } from "../../secrets/secrets.ts";
 import { withSecrets } from "../../secrets/secret-references.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./mcp-config.ts";
-import type { OAuthSession } from "./oauth-session.ts";
+import type { OAuthSession } from "./oauth/oauth-session.ts";
 import { sandboxedCommand } from "./sandboxed-command.ts";
 import { serverFetch } from "./server-fetch.ts";
 

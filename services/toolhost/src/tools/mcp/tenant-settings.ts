@@ -7,7 +7,7 @@ type SecretSettings =
   | { readonly env: SecretTexts };
 
 /** The client of a server that uses OAuth. Its texts may refer to secrets. */
-export interface OAuthSettings {
+interface OAuthSettings {
   readonly issuer: string;
   readonly client_id: string;
   readonly client_secret?: string | undefined;
@@ -22,7 +22,7 @@ export function secretTextsOf(config: SecretSettings): SecretTexts {
 }
 
 /** Returns the settings of a client as texts in which secrets can be filled in. No header has such a name. */
-export function oauthTexts(settings: OAuthSettings | undefined): SecretTexts {
+function oauthTexts(settings: OAuthSettings | undefined): SecretTexts {
   const texts = Object.entries(settings ?? {}).filter(([, text]) => text !== undefined);
   return Object.fromEntries(texts.map(([key, text]) => [`oauth: ${key}`, String(text)]));
 }

@@ -1,6 +1,6 @@
-import { withSecrets } from "../../secrets/secret-references.ts";
-import type { Secrets } from "../../secrets/secrets.ts";
-import type { McpServerConfig } from "./mcp-config.ts";
+import { withSecrets } from "../../../secrets/secret-references.ts";
+import type { Secrets } from "../../../secrets/secrets.ts";
+import type { McpServerConfig } from "../mcp-config.ts";
 import { OAuthSession } from "./oauth-session.ts";
 
 /** How many sessions are kept. One that is forgotten requests a new token, with the refresh token of its secret. */

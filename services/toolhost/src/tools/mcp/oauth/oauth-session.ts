@@ -9,7 +9,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
-import { describeProblem } from "./describe-problem.ts";
+import { describeProblem } from "../describe-problem.ts";
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider["onUnauthorized"]>>[0];
 
