@@ -151,6 +151,8 @@ describe.skipIf(isSkipped)("the console", () => {
     await picture(shown, "inbox");
     // The run names the schemas of all its tools; the deployment lists only those of toolhosts.
     await page.getByRole("link", { name: "Show the run" }).click();
+    // Until the next screen is loaded, the inbox stays, with a button of the same name.
+    await page.getByRole("heading", { name: "Pay ann.", exact: true }).waitFor();
     await page.getByRole("button", { name: "Edit arguments" }).waitFor();
     await page.keyboard.press("e");
     await page.keyboard.press("Enter");
