@@ -7,7 +7,7 @@ import type { DecisionContext } from "./decisions/decision-context.ts";
 import { OpenDecisions } from "./decisions/open-decisions.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { exitCodes } from "./exit-code.ts";
-import { renderApproval } from "./render/approval.ts";
+import { renderApproval } from "./render/approvals/approval.ts";
 import { jsonLine } from "./render/json-line.ts";
 import { SilenceNotes } from "./render/silence-notes.ts";
 import type { TraceState } from "./render/trace-state.ts";

@@ -22,14 +22,15 @@ test("a release contains no archive of an earlier one", () => {
   expect(readdirSync(join(root, "sdk/dist"))).toEqual(["client-0.2.0.whl"]);
 });
 
+function failureOf(...command: readonly string[]) {
+  try {
+    return run(command, tmpdir());
+  } catch (error) {
+    return missingProgram(error);
+  }
+}
+
 test("a program that is not installed is named, and other errors are not mistaken for that", () => {
-  const failureOf = (...command: readonly string[]) => {
-    try {
-      return run(command, tmpdir());
-    } catch (error) {
-      return missingProgram(error);
-    }
-  };
   expect(failureOf("reeve-no-such-program", "pack")).toBe("reeve-no-such-program");
   expect(failureOf("false")).toBeUndefined();
 });

@@ -32,9 +32,14 @@ const user = ordinaryUser();
 function ordinaryUser(): { readonly uid: number; readonly gid: number } | undefined {
   const nobody = { uid: 65_534, gid: 65_534 };
   if (process.getuid?.() !== 0) return undefined;
-  const { stdout } = spawnSync("node", ["--version"], { ...nobody, env: environment, cwd: "/" });
+  const { stdout } = spawnSync("node", ["--version"], {
+    ...nobody,
+    env: environment,
+    cwd: "/",
+    encoding: "utf8",
+  });
   // A clone in the home folder of root has a Node that nobody else can start.
-  return `${stdout}`.trim() === process.version ? nobody : undefined;
+  return stdout.trim() === process.version ? nobody : undefined;
 }
 
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { ApprovalSchema, ApprovalState, ApprovalStateSchema } from "@reeve/contr
 import { Command, InvalidArgumentError } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
-import { renderProgress } from "../render/approval-progress.ts";
-import { renderApproval } from "../render/approval.ts";
+import { renderProgress } from "../render/approvals/approval-progress.ts";
+import { renderApproval } from "../render/approvals/approval.ts";
 import { parseJsonObject } from "../parse-json-object.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";

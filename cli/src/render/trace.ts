@@ -7,7 +7,7 @@ import type {
 import { Phase, StepState } from "@reeve/contracts/run";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
-import { renderApproval } from "./approval.ts";
+import { renderApproval } from "./approvals/approval.ts";
 import { describeModel } from "./describe-model.ts";
 import { incompleteName } from "./incomplete.ts";
 import { describeModelWait } from "./model-wait.ts";

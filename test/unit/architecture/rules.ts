@@ -81,6 +81,8 @@ const pureImports = [
   "packages/platform/src/strict/merge-violations.ts",
   "packages/platform/src/strict/read-shape.ts",
   "@bufbuild/",
+  // Lists prices; its data is inside.
+  "@pydantic/genai-prices",
   "ajv",
   "re2js",
   "yaml",

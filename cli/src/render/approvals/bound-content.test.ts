@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { BoundContentSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
-import { plainStyle } from "../../test/support/memory-terminal.ts";
+import { plainStyle } from "../../../test/support/memory-terminal.ts";
 import { renderBoundContent } from "./bound-content.ts";
 
 test("shows each file, and the difference to what was approved before", () => {

@@ -1,6 +1,6 @@
 import type { BoundContent, BoundFile } from "@reeve/contracts/tool";
-import type { Style } from "../terminal.ts";
-import { oneLine } from "./plain-text.ts";
+import type { Style } from "../../terminal.ts";
+import { oneLine } from "../plain-text.ts";
 
 /** How many files, and how many lines of each, are shown. */
 const maxFiles = 20;

@@ -3,10 +3,10 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
 import { renderProgress } from "./approval-progress.ts";
 import { renderBoundContent } from "./bound-content.ts";
-import { renderPermission } from "./permission.ts";
-import { oneLine } from "./plain-text.ts";
-import { shortArguments } from "./tool.ts";
-import type { TraceOptions } from "./trace-options.ts";
+import { renderPermission } from "../permission.ts";
+import { oneLine } from "../plain-text.ts";
+import { shortArguments } from "../tool.ts";
+import type { TraceOptions } from "../trace-options.ts";
 
 /** Renders a pending approval with the commands that decide it, or how it was decided. */
 export function renderApproval(
