@@ -47,6 +47,7 @@ const approvals: Readonly<Record<ApprovalState, NamedTone>> = {
   [ApprovalState.REJECTED]: { name: "rejected", tone: "bad" },
   [ApprovalState.TIMED_OUT]: { name: "expired", tone: "bad" },
   [ApprovalState.WITHDRAWN]: { name: "withdrawn", tone: "idle" },
+  [ApprovalState.SUPERSEDED]: { name: "superseded", tone: "idle" },
 };
 
 export function nameOfApproval(state: ApprovalState): NamedTone {

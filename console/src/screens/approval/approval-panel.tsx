@@ -10,6 +10,8 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
+import { BoundFiles } from "./bound-files.tsx";
+import { VoteProgress } from "./vote-progress.tsx";
 import "../../styles/approval.css";
 
 interface ApprovalPanelProps {
@@ -83,6 +85,8 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
       {call?.injectedArgs !== undefined && (
         <JsonView value={call.injectedArgs} label="What the model said about the call" />
       )}
+      <BoundFiles files={approval.content?.files ?? []} />
+      <VoteProgress approval={approval} />
       <label className="field">
         <span>Reason (the model reads it if you reject)</span>
         <input
