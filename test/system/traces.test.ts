@@ -112,6 +112,9 @@ describe("the trace of a run", () => {
           `${dispatch} > ${agent} > chat publish`,
           `${dispatch} > ${agent} > execute_tool execute_code`,
           `${dispatch} > ${agent} > send tool.call.default`,
+          // The files of the call are inspected before its approval is requested.
+          `${dispatch} > ${agent} > execute_tool inspect_files`,
+          `${dispatch} > ${agent} > send tool.call.default`,
           `${startRun} > resolve_approval`,
           `${startRun} > resolve_approval > send dispatch.run`,
           `${startRun} > resolve_approval > send dispatch.run > claim_run`,
