@@ -18,7 +18,7 @@ import { projectInbox } from "./project-inbox.ts";
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 const key = { tenant: "acme", run: "run_abcdefgh" };
-const { PENDING, APPROVED, REJECTED, WITHDRAWN } = ApprovalState;
+const { PENDING, APPROVED, REJECTED, SUPERSEDED, WITHDRAWN } = ApprovalState;
 
 type Batch = MemoryLog<RunKey, RunEvent>["batches"][number];
 
@@ -87,6 +87,15 @@ test("batches in any order, and repeated, result in the same inbox", async () =>
       expect(await statesIn(inbox)).toEqual({ a: APPROVED, b: REJECTED, c: WITHDRAWN });
     }),
   );
+});
+
+test("an approval whose files changed after the decision is superseded, in any order of batches", async () => {
+  const runs = await logOf(asked("a", PENDING), asked("a", APPROVED), asked("a", SUPERSEDED));
+  for (const batches of [runs.batches, runs.batches.toReversed()]) {
+    const inbox = new MemoryTable<Approval>();
+    await projectInbox(feedOf(batches), { inbox, log: runs, logEnds: runs }, log, never);
+    expect(await statesIn(inbox)).toEqual({ a: SUPERSEDED });
+  }
 });
 
 test("an approval that is filed after its run was deleted is dropped again", async () => {

@@ -126,7 +126,7 @@ async function file(
   const key = approvalKey({ tenant, approval: approval.approvalId });
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await inbox.get(key, signal);
-    if (row !== undefined && row.record.state !== ApprovalState.PENDING) return false;
+    if (row !== undefined && !mayFollow(approval.state, row.record.state)) return false;
     const isOlder = row !== undefined && approval.revision <= row.record.revision;
     if (isOlder && approval.state === ApprovalState.PENDING) return false;
     const written =
@@ -137,6 +137,13 @@ async function file(
     return row !== undefined || !(await dropOrphan(approvalsOfLogs(ports), written, signal));
   }
   throw new Error(`approval ${approval.approvalId} lost ${maxAttempts} writes to other writers`);
+}
+
+/** Whether an approval with the state `next` may replace one with the state `current`. */
+function mayFollow(next: ApprovalState, current: ApprovalState): boolean {
+  if (current === ApprovalState.PENDING) return true;
+  // The files of a call may change after the decision.
+  return next === ApprovalState.SUPERSEDED && current !== ApprovalState.SUPERSEDED;
 }
 
 /** Withdraws the approvals that the log leaves pending, including those that are not in the inbox yet. */
