@@ -197,6 +197,14 @@ describe("secrets", () => {
     await expect(secrets.value({ tenant: "acme", name }, never)).rejects.toThrow(message);
   });
 
+  test("are redacted as headers carry them, without white space around them", async () => {
+    const redaction = new Redaction();
+    const source = environmentSecrets({ acme: { token: "TOKEN" } }, { TOKEN: "canary-12345\n" });
+    const secrets = new Secrets([source], redaction);
+    expect(await secrets.value({ tenant: "acme", name: "token" }, never)).toBe("canary-12345\n");
+    expect(redaction.text("echo canary-12345.")).toBe("echo [redacted].");
+  });
+
   test("say that there is no source", async () => {
     const secrets = new Secrets([], new Redaction());
     await expect(secrets.value(key, never)).rejects.toThrow(/has no REEVE_SECRETS_CONFIG/);

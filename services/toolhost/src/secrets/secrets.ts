@@ -38,6 +38,8 @@ export class Secrets {
         throw missing(`${what} ${problem}; correct ${source.placeOf(key)}`);
       }
       this.#redaction.add(value);
+      // Headers carry it without the white space around it.
+      if (value.trim() !== value) this.#redaction.add(value.trim());
       return value;
     }
     const places = this.#sources.map((source) => source.placeOf(key)).join(", or ");
