@@ -42,6 +42,17 @@ export interface Setting {
   readonly prepared?: Init<typeof RunPreparedSchema>;
 }
 
+/** How a test decides on an approval. */
+interface DecisionOfTest {
+  /** Default: the oldest that is open. */
+  readonly callId?: string | undefined;
+  readonly reason?: string;
+  readonly edited?: JsonObject;
+  readonly by?: string;
+  /** The alternative that has all its approvals. */
+  readonly reached?: string;
+}
+
 /** The fields of a message, to be spread. */
 type Init<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeName" | "$unknown">;
 
@@ -233,7 +244,9 @@ export class PlayedRun {
       callId = openWaits(this.state)[0],
       reason = "not today",
       edited,
-    }: { callId?: string | undefined; reason?: string; edited?: JsonObject } = {},
+      by = "",
+      reached,
+    }: DecisionOfTest = {},
   ): this {
     const calls = [...this.state.frames.values()].flatMap((frame) => frame.calls);
     const approval = calls.find((call) => executionId(call) === callId)?.approval;
@@ -241,9 +254,14 @@ export class PlayedRun {
     const decision = create(DecisionSchema, {
       approved: state === ApprovalState.APPROVED,
       reason,
+      decidedBy: by,
       ...(edited && { editedArguments: edited }),
     });
-    return this.write({ case: "approval", value: { approval: { ...approval, state, decision } } });
+    const alternatives = approval.alternatives.map((each) =>
+      each.name === reached ? { ...each, approvalsGiven: each.approvals } : each,
+    );
+    const decided = { ...approval, state, decision, alternatives };
+    return this.write({ case: "approval", value: { approval: decided } });
   }
 
   /** A message from outside arrives. */

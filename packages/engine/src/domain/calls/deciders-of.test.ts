@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalPolicySchema } from "@reeve/contracts/agent";
+import { ApprovalState } from "@reeve/contracts/approval";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { PlayedRun } from "../../../test/support/run-player.ts";
@@ -34,6 +35,42 @@ describe("who decides on a call", () => {
       },
     ]);
     expect(run.all("approval")[0]?.approval?.alternatives).toHaveLength(1);
+  });
+
+  describe("with an approval whose arguments a person edited", () => {
+    const small = { name: "small", filter: 'arguments.q != "large"', people: ["bob"] };
+    const other = { name: "other", filter: "", people: ["amy"] };
+    const editable = { allowEditedArguments: true, alternatives: [small, other] };
+
+    /** Bob approves with other arguments by the alternative `small`. */
+    function approvedWith(q: string) {
+      const run = played(editable);
+      return run.decides(ApprovalState.APPROVED, { edited: { q }, by: "bob", reached: "small" });
+    }
+
+    test("the call is not executed if the alternative that approved it does not apply to them", () => {
+      const run = approvedWith("large");
+      const [ended] = run.all("toolResult");
+      expect(ended?.result?.metadata?.status).toBe(ToolStatus.REJECTED);
+      expect(ended?.error).toContain("does not apply to the arguments");
+    });
+
+    test("the call is executed if the alternative still applies", () => {
+      const run = approvedWith("b");
+      expect(run.all("toolResult")).toEqual([]);
+      expect(run.all("toolCallStarted")).toHaveLength(1);
+    });
+  });
+
+  test.each([
+    ["without the votes that its alternatives need", { by: "bob" }],
+    ["by a person who may not decide", { by: "ann", reached: "1" }],
+  ])("a decision %s, as an older service may store it, executes nothing", (_, decision) => {
+    const run = played({ excludeRequester: true, alternatives: [{ people: ["bob"] }] });
+    run.decides(ApprovalState.APPROVED, decision);
+    const [ended] = run.all("toolResult");
+    expect(ended?.result?.metadata?.status).toBe(ToolStatus.REJECTED);
+    expect(run.all("toolCallStarted")).toEqual([]);
   });
 
   test.each<[string, NonNullable<MessageInitShape<typeof ApprovalPolicySchema>>]>([

@@ -46,6 +46,11 @@ export function decidersOf(state: RunState, call: ToolCall): Deciders | string {
   };
 }
 
+/** Whether an alternative with this filter applies to a call. */
+export function appliesTo(state: RunState, filter: string, call: ToolCall): boolean {
+  return filterApplies(filter, filteredCall(state, call));
+}
+
 function excludedSubjects({ head: { created, messages } }: RunState): ReadonlySet<string> {
   const policy = created?.spec?.approvalPolicy;
   const requesters = [

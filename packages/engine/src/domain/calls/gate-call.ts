@@ -12,6 +12,7 @@ import { boundPaths } from "./bound-paths.ts";
 import { permissionOf } from "./call-permission.ts";
 import type { Deciders } from "./deciders-of.ts";
 import { decidersOf } from "./deciders-of.ts";
+import { decisionProblem } from "./decision-problem.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -56,16 +57,19 @@ export function gateCall(
       );
     case ApprovalState.TIMED_OUT:
       return refused("nobody approved this call in time", ToolStatus.TIMED_OUT);
-    case ApprovalState.APPROVED:
+    case ApprovalState.APPROVED: {
       if (!isForCall(state, pending)) {
         return refused("the approval was given for another call", ToolStatus.REJECTED);
       }
+      const problem = decisionProblem(state, pending);
+      if (problem !== undefined) return refused(problem, ToolStatus.REJECTED);
       return namesBoundFiles(frame, pending)
         ? []
         : refused(
             "the arguments with which this call was approved name other files than those that the approval showed; call again with these arguments",
             ToolStatus.REJECTED,
           );
+    }
     case ApprovalState.SUPERSEDED:
     case ApprovalState.PENDING:
     case ApprovalState.UNSPECIFIED:
