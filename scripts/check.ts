@@ -13,6 +13,9 @@ const sources = "packages services cli console sdk/typescript/src test bench scr
 const explorations = ["test/unit/protocol/**", "packages/engine/src/verify/verify-run-log.test.ts"];
 const withoutExplorations = explorations.map((each) => `--exclude "${each}"`).join(" ");
 
+/** What the compiler knows of the last check: after a small change, types take a fifth of the processor time. */
+const remembered = "--incremental --tsBuildInfoFile node_modules/.cache/tsc";
+
 /** Checks of one lane run one after the other, lanes side by side. */
 const lanes: readonly (readonly Check[])[] = [
   [
@@ -27,7 +30,10 @@ const lanes: readonly (readonly Check[])[] = [
       command: "oxfmt --check . && buf format -d --exit-code --path proto/reeve",
     },
     { name: "lockfile", command: "npm ci --dry-run --ignore-scripts --offline" },
-    { name: "types", command: "tsc --noEmit && tsc --noEmit --project console" },
+    {
+      name: "types",
+      command: `tsc --noEmit ${remembered}/all && tsc --noEmit --project console ${remembered}/console`,
+    },
     { name: "lint", command: `oxlint --type-aware ${sources}` },
     {
       name: "contracts",
