@@ -103,8 +103,10 @@ test("a line that was typed before a question was shown does not answer it", asy
   typedAhead.resolve();
   await watch.until(/first approved[^]*approve\?/);
   watch.type("n\r");
+  await watch.until(/reason \(Enter for none\):/);
+  watch.type("not today\r");
   expect(await watch.code).toBe(0);
-  expect(decisions).toMatchObject([{ approved: true }, { approved: false }]);
+  expect(decisions).toMatchObject([{ approved: true }, { approved: false, reason: "not today" }]);
 });
 
 test("Ctrl-C in the editor is meant for the editor", async () => {

@@ -35,7 +35,9 @@ export async function askPerson(
     if (key === "y" || key === "yes") {
       decision = { approved: true, ...(question ? { answer: value } : edited) };
     } else if (key === "n" || key === "no") {
-      decision = { approved: false, reason: "rejected by a person" };
+      const reason = await terminal.ask("    reason (Enter for none): ", signal);
+      if (reason === undefined) return;
+      decision = { approved: false, reason: reason.trim() };
     } else {
       const isEdit = key === "e" || key === "edit";
       if (isEdit && isEditable) value = await edit(context, approval, value);

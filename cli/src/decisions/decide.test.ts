@@ -57,15 +57,20 @@ describe("a person at a terminal", () => {
   });
 
   test("is told why an answer is no decision", async () => {
-    const { stdout } = await asked(held, { answers: ["maybe", "e", "n"] });
+    const { stdout } = await asked(held, { answers: ["maybe", "e", "y"] });
     expect(stdout).toContain("please answer [y]es/[n]o\n");
     expect(stdout).toContain("the agent does not permit edited arguments");
   });
 
-  test("rejects a call", async () => {
-    const { sent } = await asked(held, { answers: ["n"] });
-    const reason = "rejected by a person";
+  test.each(["", "not today"])("rejects a call, with the reason %j", async (reason) => {
+    const { sent, stdout } = await asked(held, { answers: ["n", `${reason} `] });
+    expect(stdout).toContain("reason (Enter for none): ");
     expect(sent).toEqual([{ approvalId: "a", callDigest, approved: false, reason }]);
+  });
+
+  test("leaves a call undecided when the input ends before the reason", async () => {
+    const { sent } = await asked(held, { answers: ["n"] });
+    expect(sent).toEqual([]);
   });
 
   test("approves a call with the arguments that the editor leaves", async () => {
@@ -138,7 +143,7 @@ describe("a person at a terminal", () => {
     const refusal = ReeveError.from(
       new ConnectError("invalid", Code.InvalidArgument, undefined, details),
     );
-    const person = { answers: ["y", "n"], refusals: [refusal] };
+    const person = { answers: ["y", "n", ""], refusals: [refusal] };
     const { sent, stderr } = await asked(held, person);
     expect(stderr).toContain("must be a name");
     expect(sent).toHaveLength(2);

@@ -13,7 +13,5 @@ export async function decide(
   mode: DecisionMode,
 ): Promise<void> {
   if (mode === "ask") return await askPerson(context, reeve, approval);
-  const approved = mode === "approve";
-  const reason = approved ? "" : "rejected by a person";
-  await reeve.decide({ approvalId: approval.approvalId, approved, reason }, context);
+  await reeve.decide({ approvalId: approval.approvalId, approved: mode === "approve" }, context);
 }
