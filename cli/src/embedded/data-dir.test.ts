@@ -39,7 +39,9 @@ test("one process at a time holds a data folder, and a refused one changes nothi
   writeFileSync(lock, `${process.ppid} ${parentStart}`);
   // A server opens the way to its workspaces for the user of the sandbox.
   chmodSync(folder, 0o710);
-  expect(() => openDataDir(folder)).toThrow(`in use by process ${process.ppid}`);
+  expect(() => openDataDir(folder)).toThrow(
+    `in use by process ${process.ppid}; stop that process, or use another folder with --data-dir and another address with --listen`,
+  );
   expect(statSync(folder).mode & 0o777).toBe(0o710);
 });
 

@@ -48,7 +48,11 @@ function openWritable(path: string): DataDir {
   const owner = `${process.pid} ${startOf(process.pid) ?? ""}`;
   const holder = holderOf(lock);
   if (holder !== undefined && holder !== process.pid) {
-    throw refusal(`data folder ${path} is in use by process ${holder}; stop that process`);
+    throw refusal(
+      `data folder ${path} is in use by process ${holder}; stop that process`,
+      undefined,
+      " and another address with --listen",
+    );
   }
   if (storedText(path) !== String(format)) {
     writeFileSync(join(path, "format"), `${format}\n`, { mode: 0o600 });
@@ -63,8 +67,8 @@ function openWritable(path: string): DataDir {
   };
 }
 
-function refusal(problem: string, cause?: Error): Failure {
-  const message = `${problem}, or use another folder with --data-dir`;
+function refusal(problem: string, cause?: Error, further = ""): Failure {
+  const message = `${problem}, or use another folder with --data-dir${further}`;
   return new Failure("precondition", ErrorReason.UNAVAILABLE, message, { cause });
 }
 

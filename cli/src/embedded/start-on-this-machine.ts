@@ -24,8 +24,17 @@ export async function startOnThisMachine(
     if (!(error instanceof Failure)) throw error;
     // The cause is on this machine, even if it is "unavailable", which would mean a server that cannot be reached.
     const { reason, message, violations } = error;
-    throw new Failure("precondition", reason, message, { violations, cause: error });
+    const hint = isTaken(options.listen, error) ? freePort : "";
+    throw new Failure("precondition", reason, message + hint, { violations, cause: error });
   }
+}
+
+const freePort = ", for example any free port with --listen 127.0.0.1:0";
+
+/** Whether another program uses the address of the API. */
+function isTaken(listen: string, { message, cause }: Failure): boolean {
+  const isInUse = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+  return isInUse && message.includes(`${listen}:`);
 }
 
 /** Throws a MissingError if no sandbox works on this machine. */
