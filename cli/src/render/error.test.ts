@@ -23,6 +23,25 @@ test("shows every violation in a table", () => {
   );
 });
 
+test("says each problem once, where the sentence of the error lists them", () => {
+  const violations = [
+    { field: "line 3", description: "a string is not closed", reason: "SYNTAX" },
+    { field: "", description: "the file is not a mapping", reason: "MISTYPED" },
+  ];
+  const message =
+    "a.yaml is not a valid agent spec: line 3: a string is not closed; the file is not a mapping";
+  const failure = new Failure("invalid", ErrorReason.INVALID_AGENT, message, { violations });
+  expect(renderError(failure, undefined, plainStyle)).toBe(
+    [
+      "error: a.yaml is not a valid agent spec",
+      "FIELD   PROBLEM                    RULE",
+      "line 3  a string is not closed     SYNTAX",
+      "        the file is not a mapping  MISTYPED",
+      "",
+    ].join("\n"),
+  );
+});
+
 test("explains how to start a server when there is none", async () => {
   using reeve = connect({ address: "http://127.0.0.1:1", retryTimeoutMs: 1 });
   const error: unknown = await reeve.listTools().catch((thrown: unknown) => thrown);

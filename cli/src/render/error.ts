@@ -5,9 +5,9 @@ import type { Style } from "../terminal.ts";
 import { plainText } from "./plain-text.ts";
 import { table } from "./table.ts";
 
-/** Renders an error as one sentence, followed by a table of invalid fields if there are any. */
+/** Renders an error as one sentence, followed by a table of invalid fields if there are any, which the sentence then omits. */
 export function renderError(error: unknown, url: string | undefined, style: Style): string {
-  const sentence = plainText(error instanceof Error ? error.message : String(error));
+  const sentence = plainText(sentenceOf(error));
   if (!(error instanceof ReeveError || error instanceof Failure)) {
     return `${style("red", "error:")} ${sentence}\n`;
   }
@@ -22,6 +22,18 @@ export function renderError(error: unknown, url: string | undefined, style: Styl
     [field, description, reason].map(plainText),
   );
   return `${style("red", "error:")} ${message}\n${table(["FIELD", "PROBLEM", "RULE"], rows)}`;
+}
+
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof ReeveError || error instanceof Failure)) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  const { message, violations } = error;
+  const list = violations
+    .map(({ field, description }) => (field === "" ? description : `${field}: ${description}`))
+    .join("; ");
+  const end = `: ${list}`;
+  return list !== "" && message.endsWith(end) ? message.slice(0, -end.length) : message;
 }
 
 const tlsAdvice = { caFile: "--ca-file or REEVE_CA_FILE" };

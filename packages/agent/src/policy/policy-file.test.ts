@@ -123,8 +123,8 @@ test.each([
     "rules[0].limits.max_round",
     "line 3: unknown field",
   ],
-  ["rules: []\nrules: []", "", "line 2: the key "],
-  ["rules: [", "", "Flow sequence"],
+  ["rules: []\nrules: []", "line 2", "the key "],
+  ["rules: [", "line 1", "Flow sequence"],
   ["- a", "", "the file is not a mapping"],
 ])("%j is refused", (text, field, problem) => {
   const failure = refusalOf(text);

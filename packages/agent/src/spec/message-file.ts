@@ -5,7 +5,7 @@ import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import type { ShapeOptions } from "@reeve/platform/strict/read-shape";
 import { readShape } from "@reeve/platform/strict/read-shape";
-import type { Document } from "yaml";
+import type { Document, YAMLParseError, YAMLWarning } from "yaml";
 import { isScalar, LineCounter, parseDocument, visit } from "yaml";
 
 /** A kind of file: the message that it holds, and how errors refer to it. */
@@ -71,15 +71,17 @@ export function readMapping(kind: Kind, text: string, file: string): JsonObject 
   const lineCounter = new LineCounter();
   // The parser compares each key with each other one, so a file with many keys would take minutes.
   const document = parseDocument(text, { stringKeys: true, uniqueKeys: false, lineCounter });
-  const messages = [...document.errors, ...document.warnings].map(({ message }) => message);
-  const syntax = [...messages, ...repeatedKeys(document, lineCounter)].map(syntaxError);
+  const syntax = [
+    ...[...document.errors, ...document.warnings].map(syntaxErrorOf),
+    ...repeatedKeys(document, lineCounter),
+  ];
   if (syntax.length > 0) throw malformedFile(kind, file, syntax.slice(0, maxSyntaxErrors));
   let value: unknown;
   try {
     value = document.toJS();
   } catch (error) {
     // An alias without an anchor, or so many aliases that the file would expand without limit.
-    throw malformedFile(kind, file, [syntaxError(messageOf(error))]);
+    throw malformedFile(kind, file, [syntaxError("", messageOf(error))]);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     const description = "the file is not a mapping of fields";
@@ -90,8 +92,8 @@ export function readMapping(kind: Kind, text: string, file: string): JsonObject 
 }
 
 /** Describes the keys that a mapping of the document has more than once. */
-function repeatedKeys(document: Document.Parsed, lines: LineCounter): readonly string[] {
-  const repeated: string[] = [];
+function repeatedKeys(document: Document.Parsed, lines: LineCounter): readonly Violation[] {
+  const repeated: Violation[] = [];
   visit(document, {
     Map(_, { items }) {
       const seen = new Set<unknown>();
@@ -99,7 +101,7 @@ function repeatedKeys(document: Document.Parsed, lines: LineCounter): readonly s
         if (!isScalar(key)) continue;
         if (seen.has(key.value)) {
           const { line } = lines.linePos(key.range?.[0] ?? 0);
-          repeated.push(`line ${line}: the key "${String(key.value)}" is repeated`);
+          repeated.push(syntaxError(`line ${line}`, `the key "${String(key.value)}" is repeated`));
         }
         seen.add(key.value);
       }
@@ -108,8 +110,21 @@ function repeatedKeys(document: Document.Parsed, lines: LineCounter): readonly s
   return repeated;
 }
 
-function syntaxError(message: string): Violation {
-  return { field: "", description: message.split("\n")[0] ?? message, reason: "SYNTAX" };
+/** Describes an error of the parser, whose message ends with its position and an excerpt of the file. */
+function syntaxErrorOf({ code, message, linePos }: YAMLParseError | YAMLWarning): Violation {
+  const [{ line, col } = { line: 0, col: 0 }] = linePos ?? [];
+  if (code === "MULTIPLE_DOCS") {
+    return syntaxError(`line ${line}`, "the file contains more than one document");
+  }
+  const position = ` at line ${line}, column ${col}:`;
+  const [first = message] = message.split("\n");
+  if (!first.endsWith(position)) return syntaxError("", first);
+  return syntaxError(`line ${line}`, first.slice(0, -position.length));
+}
+
+/** `where` is the line in the file, if it is known. */
+function syntaxError(where: string, message: string): Violation {
+  return { field: where, description: message.split("\n")[0] ?? message, reason: "SYNTAX" };
 }
 
 function messageOf(error: unknown): string {
