@@ -11,7 +11,7 @@ import type { LocalFile } from "../files/local-file.ts";
 import { parseLocalFile, readLocalFile } from "../files/local-file.ts";
 import { incompleteName } from "../render/incomplete.ts";
 import { jsonLine } from "../render/json-line.ts";
-import { formatCost } from "../render/numbers.ts";
+import { formatPrice } from "../render/numbers.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { renderTree } from "../render/tree.ts";
 import { watchRun } from "../watch-run.ts";
@@ -232,7 +232,7 @@ function rowOf(run: Run): readonly string[] {
     run.runId,
     [status, incompleteName(run.incompleteReason)].filter((word) => word !== "").join(", "),
     oneLine(run.agentId, 63),
-    run.cost === undefined ? "" : formatCost(run.cost),
+    run.cost === undefined ? "" : formatPrice(run.cost, "unknown"),
     oneLine(run.inputPreview, 60),
   ];
 }

@@ -21,9 +21,14 @@ function formatCount(count: number): string {
 /** Formats the calls, tokens, and dollars of a run as one phrase. */
 export function formatCost(cost: CostSummary): string {
   const tokens = `${formatCount(cost.inputTokens)} + ${formatCount(cost.outputTokens)} tokens`;
-  const dollars = cost.costUsd === undefined ? "price unknown" : `$${formatDollars(cost.costUsd)}`;
+  const dollars = formatPrice(cost, "price unknown");
   const calls = [plural(cost.llmCalls, "model call"), plural(cost.toolCalls, "tool call")];
   return [...calls, tokens, dollars].join(" · ");
+}
+
+/** Formats the dollars of a run, or returns `unknown` if its model has no price. */
+export function formatPrice({ costUsd }: CostSummary, unknown: string): string {
+  return costUsd === undefined ? unknown : `$${formatDollars(costUsd)}`;
 }
 
 export function plural(count: number, noun: string): string {
