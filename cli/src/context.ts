@@ -23,6 +23,8 @@ export interface Context {
   exitCode: ExitCode;
   /** Address of the server that the command uses, for error messages. */
   url: string | undefined;
+  /** How the user runs `reeve` with the same data folder, for hints of errors: `up` has no other server. */
+  program: string;
   /** How the user runs `reeve` against the same server, for hints: the program with the options that select the server. */
   reeve: string;
 }
@@ -31,7 +33,7 @@ export function createContext(
   given: Pick<Context, "terminal" | "environment" | "signal">,
 ): Context {
   const reeve = reeveCommand({}, given.environment);
-  return { ...given, exitCode: exitCodes.ok, url: undefined, reeve };
+  return { ...given, exitCode: exitCodes.ok, url: undefined, program: reeve, reeve };
 }
 
 /** Runs an action of `command` with a client of the server that the options name. The action may return an exit code. */
@@ -43,6 +45,7 @@ export async function withClient(
   const options = command.optsWithGlobals<ServerOptions>();
   const address = serverAddress(options, context.environment);
   context.url = address.url;
+  context.program = reeveCommand({ dataDir: options.dataDir }, context.environment);
   context.reeve = reeveCommand(options, context.environment);
   const token = await tokenFor(address, options, context);
   using reeve = openClient({ url: address.url, token, tls: address.tls });
@@ -56,7 +59,12 @@ export async function withClient(
 async function tokenFor(
   { url, token }: ServerAddress,
   options: ServerOptions,
-  { terminal, environment, signal }: Pick<Context, "terminal" | "environment" | "signal">,
+  {
+    terminal,
+    environment,
+    program,
+    signal,
+  }: Pick<Context, "terminal" | "environment" | "program" | "signal">,
 ): Promise<ClientOptions["token"]> {
   if (options.token !== undefined || environment["REEVE_TOKEN"]) return token;
   const signIns = new StoredSignIns(configFolder(environment));
@@ -64,7 +72,7 @@ async function tokenFor(
     if ((await currentToken(signIns, url, signal)) === undefined) return token;
   } catch (error) {
     if (!(error instanceof UnreadableSignIns)) throw error;
-    terminal.note(asTyped(`${plainText(error.message)}\n`, environment));
+    terminal.note(asTyped(`${plainText(error.message)}\n`, program));
     return token;
   }
   return async () => {

@@ -17,8 +17,8 @@ test.each([
 test("errors name the program as the user runs it", () => {
   const text =
     "no Reeve server; start `reeve up`, or sign in: reeve login --help; `reeve-cli` stays";
-  expect(asTyped(text, {})).toBe(text);
-  expect(asTyped(text, { npm_command: "exec" })).toBe(
-    "no Reeve server; start `npx @reeve/cli up`, or sign in: npx @reeve/cli login --help; `reeve-cli` stays",
+  expect(asTyped(text, "reeve")).toBe(text);
+  expect(asTyped(text, "npx @reeve/cli --data-dir d")).toBe(
+    "no Reeve server; start `npx @reeve/cli --data-dir d up`, or sign in: npx @reeve/cli --data-dir d login --help; `reeve-cli` stays",
   );
 });

@@ -22,8 +22,7 @@ export function reeveCommand(
 }
 
 /** Returns a text with its commands as the user types them: of the server's and our own errors, which say `reeve`. */
-export function asTyped(text: string, environment: NodeJS.ProcessEnv): string {
-  const program = reeveCommand({}, environment);
+export function asTyped(text: string, program: string): string {
   return text.replaceAll(/(?<=`|: )reeve(?= [a-z])/g, () => program);
 }
 

@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { MemoryTerminal } from "../test/support/memory-terminal.ts";
 import { runCli } from "./run-cli.ts";
 
@@ -48,4 +51,15 @@ test.each([
   const { code, stderr } = await run(line);
   expect(stderr).toMatch(new RegExp(`^error: .*${sentence}.*\\n$`));
   expect(code).toBe(1);
+});
+
+test("without a server, the hint starts one with the data folder that was given", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-cli-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { code, stderr } = await run(`--data-dir ${folder} --url http://127.0.0.1:1 runs`);
+  expect(stderr).toContain(`start one with \`reeve --data-dir ${folder} up\``);
+  expect(code).toBe(4);
+  const gone = await run(`--data-dir ${folder}/gone runs`);
+  expect(gone.stderr).toBe(`error: the data folder ${folder}/gone does not exist\n`);
+  expect(gone.code).toBe(2);
 });

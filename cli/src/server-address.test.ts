@@ -37,3 +37,11 @@ test.each<[string, string | undefined, string]>([
   expect(serverAddress({ dataDir }, { REEVE_URL: url }).token).toBeUndefined();
   expect(serverAddress({ dataDir, url, token: "given" }, {}).token).toBe("given");
 });
+
+test("a data folder that does not exist is an error, unless an address is given", () => {
+  const dataDir = join(dataFolder(), "gone");
+  expect(() => serverAddress({ dataDir }, {})).toThrow(`data folder ${dataDir} does not exist`);
+  const url = "http://127.0.0.1:5000";
+  expect(serverAddress({ dataDir, url }, {})).toMatchObject({ url, token: undefined });
+  expect(serverAddress({}, { REEVE_DATA_DIR: dataDir }).token).toBeUndefined();
+});

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isLoopback } from "@reeve/platform/config";
 import { UsageError } from "./exit-code.ts";
@@ -32,6 +32,9 @@ export function serverAddress(
   environment: NodeJS.ProcessEnv,
 ): ServerAddress {
   const dataDir = options.dataDir ?? (environment["REEVE_DATA_DIR"] || defaultDataDir);
+  if (options.dataDir !== undefined && options.url === undefined && !existsSync(dataDir)) {
+    throw new UsageError(`the data folder ${dataDir} does not exist`);
+  }
   const ownUrl = firstLine(urlFile(dataDir)) ?? defaultUrl;
   const url = options.url ?? (environment["REEVE_URL"] || ownUrl);
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
