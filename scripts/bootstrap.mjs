@@ -11,6 +11,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { findNode } from "./bootstrap/node.mjs";
 import { ensurePackages } from "./bootstrap/packages.mjs";
+import { unexpectedEnd } from "./bootstrap/unexpected-end.mjs";
 import { ensurePrograms, serverFolders } from "../cli/src/embedded/programs.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -100,5 +101,9 @@ function run(script, args) {
     console.error(`${node} did not start: ${error.message}`);
     process.exit(3);
   });
-  child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+  child.on("exit", (code, signal) => {
+    const note = unexpectedEnd(name, signal);
+    if (note !== undefined) console.error(note);
+    process.exit(code ?? 128 + constants.signals[signal]);
+  });
 }

@@ -1,0 +1,1 @@
+export function unexpectedEnd(name: string, signal: string | null): string | undefined;
