@@ -16,6 +16,7 @@ class Quickstart {
       while (watch.hasNext()) {
         var event = watch.next();
         System.out.print(event.getText().getText());
+        if (event.getStep().getState() == StepState.STEP_STATE_COMPLETED) System.out.println();
         var approval = event.getApproval().getApproval();
         if (approval.getState() == ApprovalState.APPROVAL_STATE_PENDING) {
           var decision = DecideApprovalRequest.newBuilder().setApprovalId(approval.getApprovalId());

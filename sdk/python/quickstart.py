@@ -1,7 +1,7 @@
 import asyncio, os, reeve_client
 from pathlib import Path
 from reeve.approval.v1.approval_pb2 import ApprovalState
-from reeve.run.v1.run_event_pb2 import RunStatus
+from reeve.run.v1.run_event_pb2 import RunStatus, StepState
 
 async def main():
     async with reeve_client.connect(os.environ["REEVE_URL"], os.environ["REEVE_TOKEN"]) as reeve:
@@ -11,6 +11,8 @@ async def main():
         watch = reeve.watch(run.run_id)
         async for event in watch:
             print(event.text.text, end="")
+            if event.step.state == StepState.STEP_STATE_COMPLETED:
+                print()
             approval = event.approval.approval
             if approval.state == ApprovalState.APPROVAL_STATE_PENDING:
                 await reeve.decide(approval.approval_id, approved=True)

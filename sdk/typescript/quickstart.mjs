@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ApprovalState, connect, RunStatus } from "@reeve/client";
+import { ApprovalState, connect, RunStatus, StepState } from "@reeve/client";
 
 const reeve = connect({ address: process.env.REEVE_URL, token: process.env.REEVE_TOKEN });
 const content = readFileSync("examples/csv-report/sales.csv");
@@ -9,6 +9,7 @@ const run = await reeve.startRun({ agentId: "csv-report", input: "Summarize the 
 const watch = reeve.watch(run.runId);
 for await (const { event } of watch) {
   if (event.case === "text") process.stdout.write(event.value.text);
+  if (event.case === "step" && event.value.state === StepState.COMPLETED) console.log();
   if (event.case !== "approval") continue;
   const { approvalId, state } = event.value.approval;
   if (state === ApprovalState.PENDING) await reeve.decide({ approvalId, approved: true });

@@ -1,5 +1,5 @@
 use reeve_client::proto::approval::v1::{ApprovalState, DecideApprovalRequest};
-use reeve_client::proto::run::v1::{run_event::Event, ApprovalChanged, StartRunRequest};
+use reeve_client::proto::run::v1::{run_event::Event, ApprovalChanged, StartRunRequest, StepState};
 use reeve_client::proto::tool::v1::WorkspaceFile;
 use reeve_client::{Client, Error, Options};
 use std::env::var;
@@ -17,6 +17,7 @@ async fn main() -> Result<(), Error> {
     while let Some(event) = watch.next().await? {
         match event.event {
             Some(Event::Text(text)) => print!("{}", text.text),
+            Some(Event::Step(step)) if step.state() == StepState::Completed => println!(),
             Some(Event::Approval(ApprovalChanged { approval: Some(it) })) if it.state() == ApprovalState::Pending => {
                 let approval_id = it.approval_id;
                 reeve.decide(DecideApprovalRequest { approval_id, approved: true, ..Default::default() }).await?;

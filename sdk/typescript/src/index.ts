@@ -10,7 +10,7 @@ export { ErrorReason } from "#contracts/error";
 export type { Memory } from "#contracts/memory";
 export { Role } from "#contracts/role";
 export type { Run, RunEvent } from "#contracts/run";
-export { EventFamily, RunStatus } from "#contracts/run";
+export { EventFamily, RunStatus, StepState } from "#contracts/run";
 export type { ExecutionTree, Thread, ThreadMessage } from "#contracts/thread";
 export type { FileEntry, ToolDescriptor } from "#contracts/tool";
 export type { Agents, AppliedAgent, ExplainOptions } from "./agents.ts";

@@ -29,6 +29,9 @@ func main() {
 	watch := client.Watch(run.RunId, reeve.WatchOptions{})
 	for watch.Next(ctx) {
 		fmt.Print(watch.Event().GetText().GetText())
+		if watch.Event().GetStep().GetState() == runv1.StepState_STEP_STATE_COMPLETED {
+			fmt.Println()
+		}
 		approval := watch.Event().GetApproval().GetApproval()
 		if approval.GetState() == approvalv1.ApprovalState_APPROVAL_STATE_PENDING {
 			_, err := client.Decide(ctx, &approvalv1.DecideApprovalRequest{ApprovalId: approval.ApprovalId, Approved: true})
