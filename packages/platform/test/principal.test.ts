@@ -164,3 +164,18 @@ test("a token that stands for somebody else ends the streams that it opened", as
   subject = "bob";
   expect(() => recheck(values)).toThrow("unknown bearer token");
 });
+
+test("a principal in more groups than a call carries is refused with the reason", () => {
+  expect(headersFor(groupsOf(500, "g"))["reeve-groups"]?.split(",")).toHaveLength(500);
+  for (const groups of [groupsOf(501, "g"), groupsOf(2, "ü".repeat(2_000))]) {
+    expect(() => headersFor(groups)).toThrow(`the credential of ann names ${groups.size} groups`);
+  }
+});
+
+function groupsOf(count: number, name: string): ReadonlySet<string> {
+  return new Set(Array.from({ length: count }, (_, at) => `${name}${at}`));
+}
+
+function headersFor(groups: ReadonlySet<string>): Record<string, string> {
+  return principalHeaders({ tenant: "acme", subject: "ann", groups }, internalToken);
+}

@@ -9,12 +9,21 @@ const tenantHeader = "reeve-tenant";
 const subjectHeader = "reeve-subject";
 const groupsHeader = "reeve-groups";
 
-/** Returns the headers of a call to another Reeve service on behalf of `principal`. */
+/** How many groups a call carries, and their size in its header: servers refuse larger headers without a reason. */
+const maxGroups = 500;
+const maxGroupsBytes = 16_384;
+
+/**
+ * Returns the headers of a call to another Reeve service on behalf of `principal`. Throws a Failure of kind `precondition` if it is in
+ * more groups than they can carry: without some of them, the other service would decide on a part of what it is.
+ */
 export function principalHeaders(
   { tenant, subject, groups }: Principal & { readonly groups?: ReadonlySet<string> },
   internalToken: string | undefined,
 ): Record<string, string> {
   const names = [...(groups ?? [])].map(encodeURIComponent).join(",");
+  const count = groups?.size ?? 0;
+  if (count > maxGroups || names.length > maxGroupsBytes) throw tooManyGroups(subject, count);
   return {
     ...(names !== "" && { [groupsHeader]: names }),
     [tenantHeader]: tenant,
@@ -46,6 +55,14 @@ export function authenticateInternally(internalToken: string | undefined): Authe
     const groups = (requestHeader.get(groupsHeader) ?? "").split(",").map((name) => name.trim());
     setMemberships(values, new Set(groups.map(decoded).filter((name) => name !== "")));
   };
+}
+
+function tooManyGroups(subject: string, count: number): Failure {
+  return new Failure(
+    "precondition",
+    ErrorReason.TOO_LARGE,
+    `the credential of ${subject} names ${count} groups, which are more than ${maxGroups}, or longer than ${maxGroupsBytes} bytes in all; let the identity provider name only the groups that Reeve needs`,
+  );
 }
 
 /** Decodes a percent-encoded text. Returns "" if it is malformed. */

@@ -2,21 +2,25 @@ import type { Client, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
-import { memberOf } from "@reeve/platform/rpc/principal";
+import type { Principal } from "@reeve/platform/rpc/principal";
+import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 
 /** Returns the handlers of ApprovalService: they forward each call to approvals, with the authenticated principal. */
 export function approvalService(
   approvals: Client<typeof ApprovalService>,
   internalToken: string | undefined,
 ): ServiceImpl<typeof ApprovalService> {
-  const as = (context: HandlerContext) => ({
-    headers: principalHeaders(memberOf(context), internalToken),
-    signal: context.signal,
+  const withHeaders = (principal: Principal, { signal }: HandlerContext) => ({
+    headers: principalHeaders(principal, internalToken),
+    signal,
   });
+  const as = (context: HandlerContext) => withHeaders(principalOf(context), context);
   return {
     listApprovals: (request, context) => forwarded(approvals.listApprovals(request, as(context))),
     getApproval: (request, context) => forwarded(approvals.getApproval(request, as(context))),
-    decideApproval: (request, context) => forwarded(approvals.decideApproval(request, as(context))),
+    // Only a decision depends on the groups.
+    decideApproval: (request, context) =>
+      forwarded(approvals.decideApproval(request, withHeaders(memberOf(context), context))),
     async *watchApprovals(request, context) {
       try {
         yield* approvals.watchApprovals(request, as(context));
