@@ -190,3 +190,14 @@ test("an approval with a timeout of two months does not expire at once", async (
   });
   expect(states(events)).not.toContain(ApprovalState.TIMED_OUT);
 });
+
+test("a person who rejects again and again with other reasons does not end the run", async () => {
+  let asked = 0;
+  const undecided: Decide = async () => ({ approved: false, reason: `because ${++asked}` });
+  const policy = { alternatives: [{ people: ["local", "other"], approvals: 1, denials: 2 }] };
+  const spec = { hitlTools: ["order"], approvalPolicy: policy };
+  const { ended, events } = await ordering(spec, undecided);
+  expect(ended.status).toBe(RunStatus.COMPLETED);
+  expect(asked).toBe(6);
+  expect(states(events).at(-1)).toBe(ApprovalState.TIMED_OUT);
+});

@@ -130,9 +130,9 @@ async function record(
     });
   } catch (error) {
     // It expired, or its call ended, while `decide` was at work.
-    // Or the policy names other people, who cannot be asked here.
-    const isDenied = error instanceof Failure && error.kind === "denied";
-    if (!isClosed(error) && !isDenied) throw error;
+    // Or the policy names other people, who cannot be asked here, or the person has no vote left.
+    const isLast = error instanceof Failure && ["denied", "exhausted"].includes(error.kind);
+    if (!isClosed(error) && !isLast) throw error;
     await expireApproval(ports, key, approvalId, signal);
   }
 }

@@ -2,7 +2,7 @@ import type { ApprovalPolicy, DecisionAlternative } from "@reeve/contracts/agent
 import type { Violation } from "@reeve/platform/failure";
 import { roleNamed } from "@reeve/platform/rpc/roles";
 import { alternativeName } from "./alternative-name.ts";
-import { filterProblem } from "./decision-filter.ts";
+import { filterProblem } from "./filter-problem.ts";
 
 /** Returns the violations of a policy: filters that cannot be read, and alternatives that nobody can reach. */
 export function deciderProblems(policy: ApprovalPolicy | undefined): readonly Violation[] {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { FilteredCall } from "./decision-filter.ts";
-import { filterApplies, filterProblem } from "./decision-filter.ts";
+import { WorkBudget } from "../schema/work-budget.ts";
+import { applyingFilters, filterApplies } from "./decision-filter.ts";
+import { filterProblem } from "./filter-problem.ts";
 
 const call: FilteredCall = {
   tool: "pay",
@@ -17,6 +19,12 @@ describe("a filter", () => {
     ['arguments.to.exists(name, name == "bob") && channel == "thread"', true],
     ['agent.id == "buyer" && agent.revision == 3', true],
     ["", true],
+    ['tool.matches("^p.y$") && !tool.matches("b")', true],
+    ["arguments.to.map(name, size(name)) == [3]", true],
+    ['arguments.to.filter(name, name != "bob").size() == 0', true],
+    ["arguments.to.exists_one(name, name.startsWith('b'))", true],
+    ['has(arguments.amount) && !has(arguments.note) && arguments["amount"] > 1', true],
+    ['channel in ["thread", "plain"] ? requester.roles[0] == "runner" : false', true],
   ])("selects calls: %s", (filter, applies) => {
     expect(filterApplies(filter, call)).toBe(applies);
   });
@@ -37,8 +45,42 @@ describe("a filter", () => {
     ["tool ==", "is not an expression"],
     ["secret == 1", "has the unknown name secret"],
     ["[1].exists(a, [2].exists(b, a == b))", "within the search of another"],
+    ['arguments.to.all(a, a.matches("b+"))', "matches within the search of a list"],
+    ["tool.matches(arguments.pattern)", "a pattern that is not a text in quotes"],
+    ['tool.matches("(a)\\\\1")', "is not a regular expression"],
     ["(".repeat(600) + "1" + ")".repeat(600), "is not an expression"],
   ])("that cannot be used has a problem: %s", (filter, problem) => {
     expect(filterProblem(filter)).toContain(problem);
+  });
+
+  describe("with a budget of work", () => {
+    const many = { ...call, arguments: { list: Array.from({ length: 1_900 }, (_, at) => at) } };
+    const heavy = "arguments.list.all(a, arguments.list == arguments.list)";
+
+    test("spends it for each element that it searches, and each value that it compares", () => {
+      const work = new WorkBudget(10_000);
+      expect(filterApplies("arguments.list.all(a, a >= 0.0)", many, work)).toBe(false);
+      expect(work.isExceeded).toBe(true);
+      const enough = new WorkBudget(100_000);
+      expect(filterApplies("arguments.list.all(a, a >= 0.0)", many, enough)).toBe(true);
+    });
+
+    test("selects no call once it is used up, even where the rest of the expression is true", () => {
+      const work = new WorkBudget(100_000);
+      expect(filterApplies(`${heavy} || true`, many, work)).toBe(false);
+      expect(filterApplies("arguments.list.size() == 0 || true", many, work)).toBe(false);
+    });
+
+    test("shares it with the other filters of the call", () => {
+      const filters = ["", 'tool == "pay"', heavy, 'tool == "pay"', ""];
+      expect(applyingFilters(filters, many)).toEqual([true, true, false, false, true]);
+    });
+
+    test("pays for a match by the size of the text and of the pattern", () => {
+      const long = { ...call, arguments: { text: "a".repeat(60_000) } };
+      const match = 'arguments.text.matches("(a?){30}b")';
+      expect(filterApplies(`!${match}`, long, new WorkBudget(60_000 * 30))).toBe(false);
+      expect(filterApplies(`!${match}`, long, new WorkBudget(60_000 * 300))).toBe(true);
+    });
   });
 });

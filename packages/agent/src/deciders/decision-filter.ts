@@ -1,5 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { celEnv, isCelError, parse, plan } from "@bufbuild/cel";
+import type { CelInput } from "@bufbuild/cel";
+import { isCelError, parse, plan } from "@bufbuild/cel";
+import { WorkBudget } from "../schema/work-budget.ts";
+import { filterProblem } from "./filter-problem.ts";
+import { metered, meteredEnv } from "./metered-expression.ts";
 
 /** What a filter sees of a call. */
 export interface FilteredCall {
@@ -10,95 +14,50 @@ export interface FilteredCall {
   readonly channel: string;
 }
 
-const variables = ["tool", "arguments", "agent", "requester", "channel"];
-/** With comprehensions that are not nested, this bounds the time that a filter takes. */
+/** The largest arguments that are searched. */
 const maxValues = 2_000;
 const maxCharacters = 65_536;
-const maxDepth = 50;
+/** The steps of all filters of one turn at most: about a quarter of a second of a processor in the worst case. */
+export const maxFilterWork = 1_000_000;
 
-/** Returns what is wrong with a filter, or undefined. A filter without a problem may still fail for a call. */
-export function filterProblem(filter: string): string | undefined {
-  try {
-    return expressionProblem(parse(filter).expr);
-  } catch (error) {
-    return `is not an expression: ${error instanceof Error ? error.message : String(error)}`;
-  }
+/**
+ * Returns which of the filters are true for a call, each at its position. A filter is false if it fails, is no boolean, or if the
+ * arguments are too large to search. All filters share `work`: those that it does not suffice for are false.
+ */
+export function applyingFilters(
+  filters: readonly string[],
+  call: FilteredCall,
+  work: WorkBudget = new WorkBudget(maxFilterWork),
+): readonly boolean[] {
+  if (filters.every((filter) => filter === "")) return filters.map(() => true);
+  if (isTooLarge(call.arguments)) return filters.map((filter) => filter === "");
+  const { tool, requester, channel, agent } = call;
+  const bindings = structuredClone({
+    tool,
+    arguments: call.arguments,
+    agent: { id: agent.id, revision: agent.revision },
+    requester,
+    channel,
+  });
+  return filters.map((filter) => filter === "" || applies(filter, bindings, work));
 }
 
-/** Whether a filter is true for a call. False if it fails, is no boolean, or if the arguments are too large to search. */
-export function filterApplies(filter: string, call: FilteredCall): boolean {
-  if (filter === "") return true;
-  if (filterProblem(filter) !== undefined || isTooLarge(call.arguments)) return false;
+/** Whether a filter is true for a call. */
+export function filterApplies(filter: string, call: FilteredCall, work?: WorkBudget): boolean {
+  return applyingFilters([filter], call, work)[0] ?? false;
+}
+
+function applies(filter: string, bindings: Record<string, CelInput>, work: WorkBudget): boolean {
+  if (filterProblem(filter) !== undefined) return false;
+  const { expr } = parse(filter);
+  if (expr === undefined) return false;
   try {
-    const bindings = { ...call, agent: { id: call.agent.id, revision: call.agent.revision } };
-    const result = plan(celEnv(), parse(filter))(structuredClone(bindings));
-    return !isCelError(result) && result === true;
+    const result = plan(meteredEnv(work), metered(expr))(bindings);
+    // A failed function does not always fail the expression: `||` may have another true side.
+    return !work.isExceeded && !isCelError(result) && result === true;
   } catch {
     return false;
   }
-}
-
-type Expression = ReturnType<typeof parse>["expr"];
-
-function expressionProblem(
-  expression: Expression | undefined,
-  bound: ReadonlySet<string> = new Set(variables),
-  depth = 0,
-  isNested = false,
-): string | undefined {
-  if (expression === undefined) return undefined;
-  if (depth > maxDepth) return `is nested deeper than ${maxDepth} levels`;
-  const inside = (parts: readonly (Expression | undefined)[], names = bound, nested = isNested) =>
-    firstProblem(parts, (part) => expressionProblem(part, names, depth + 1, nested));
-  const { exprKind } = expression;
-  switch (exprKind.case) {
-    case "identExpr": {
-      const { name } = exprKind.value;
-      return bound.has(name)
-        ? undefined
-        : `has the unknown name ${name}; there are: ${variables.join(", ")}`;
-    }
-    case "selectExpr":
-      return inside([exprKind.value.operand]);
-    case "callExpr":
-      return inside([exprKind.value.target, ...exprKind.value.args]);
-    case "listExpr":
-      return inside(exprKind.value.elements);
-    case "structExpr": {
-      if (exprKind.value.messageName !== "") return "creates a message, which is not supported";
-      const { entries } = exprKind.value;
-      return inside(
-        entries.flatMap(({ keyKind, value }) => [
-          value,
-          keyKind.case === "mapKey" ? keyKind.value : undefined,
-        ]),
-      );
-    }
-    case "comprehensionExpr": {
-      if (isNested) return "searches a list within the search of another, which is not supported";
-      const { iterRange, accuInit, loopCondition, loopStep, result, ...names } = exprKind.value;
-      const further = [names.iterVar, names.iterVar2, names.accuVar];
-      const inner = new Set([...bound, ...further]);
-      return (
-        inside([iterRange, accuInit], bound, true) ??
-        inside([loopCondition, loopStep, result], inner, true)
-      );
-    }
-    case "constExpr":
-    case undefined:
-      return undefined;
-  }
-}
-
-function firstProblem<Part>(
-  parts: readonly Part[],
-  problemOf: (part: Part) => string | undefined,
-): string | undefined {
-  for (const part of parts) {
-    const problem = problemOf(part);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
 }
 
 function isTooLarge(args: JsonObject): boolean {

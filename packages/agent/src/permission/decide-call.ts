@@ -9,8 +9,8 @@ import type { LevelRule, PermissionLevel } from "./permission-levels.ts";
 
 const { ASK, ALLOW, DENY } = PermissionBehavior;
 
-/** The steps of one decision at most: about half a second of a processor in the worst case. */
-const maxWork = 100_000_000;
+/** The steps of the decisions about the calls of one turn at most: about half a second of a processor in the worst case. */
+export const maxPermissionWork = 100_000_000;
 
 /** From the strictest behavior to the mildest. */
 const strictness: readonly PermissionBehavior[] = [DENY, ASK, ALLOW];
@@ -18,20 +18,24 @@ const strictness: readonly PermissionBehavior[] = [DENY, ASK, ALLOW];
 /**
  * Decides on a call. In a level, a rule that denies overrides one that allows, which overrides one that asks; without a matching
  * rule its default decides, but not about tools of the runtime, which act on the run alone. The strictest level decides. Undefined: no
- * level says anything. A call whose arguments are too large to be checked is denied by the rule that could not be checked.
+ * level says anything. A call that takes more than `work` to be checked is denied by the rule that could not be checked.
  */
 export function decideCall(
   levels: readonly PermissionLevel[],
   call: CheckedCall,
+  work: WorkBudget = new WorkBudget(maxPermissionWork),
 ): PermissionDecision | undefined {
-  const decisions = levels.flatMap((level) => decideLevel(level, call) ?? []);
+  const decisions = levels.flatMap((level) => decideLevel(level, call, work) ?? []);
   return decisions.toSorted(
     (a, b) => strictness.indexOf(a.behavior) - strictness.indexOf(b.behavior),
   )[0];
 }
 
-function decideLevel(level: PermissionLevel, call: CheckedCall): PermissionDecision | undefined {
-  const work = new WorkBudget(maxWork);
+function decideLevel(
+  level: PermissionLevel,
+  call: CheckedCall,
+  work: WorkBudget,
+): PermissionDecision | undefined {
   for (const behavior of [DENY, ALLOW, ASK]) {
     const quantifier = behavior === ALLOW ? "every" : "some";
     for (const rule of level.rules) {

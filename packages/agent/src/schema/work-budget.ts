@@ -13,6 +13,11 @@ export class WorkBudget {
     this.#remaining = this.#max;
   }
 
+  /** Whether more work was asked for than there was. */
+  get isExceeded(): boolean {
+    return this.#remaining < 0;
+  }
+
   /** Counts work. Throws WorkBudgetExceeded when the validation exceeds its limit. */
   spend(units: number): void {
     this.#remaining -= units;

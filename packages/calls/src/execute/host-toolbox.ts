@@ -75,6 +75,7 @@ export function catalogOf(
     host,
     isolation,
     announcedAt: timestampNow(),
+    bindsContent: true,
     tools,
     ...(sandbox && { sandbox }),
   });

@@ -6,10 +6,12 @@ import { BoundContentSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { PlayedRun } from "../../test/support/run-player.ts";
 import { supersede } from "./calls/call-content.ts";
+import { boundPreviews } from "./calls/bound-previews.ts";
 import { executionId } from "./calls/execution-id.ts";
 import { gateOf, requestApproval } from "./calls/gate-call.ts";
 import { nextEffects, openWaits } from "./next-effects.ts";
 import { rootOf } from "./state/run-state.ts";
+import { bytesOf } from "./state/fact.ts";
 import { scopeOf } from "./state/frame.ts";
 
 const publish = { name: "publish", pathArguments: ["path"] };
@@ -19,6 +21,15 @@ const { APPROVED, PENDING, SUPERSEDED } = ApprovalState;
 function contentOf(text: string): BoundContent {
   const files = [{ path: "report.md", state: "file", sha256: text, preview: text }];
   return create(BoundContentSchema, { digest: contentDigest(files), files });
+}
+
+function manyFiles(text: string): BoundContent {
+  const files = Array.from({ length: 256 }, (_, at) => ({
+    path: `f${at}`,
+    sha256: text,
+    preview: text.repeat(2_000),
+  }));
+  return create(BoundContentSchema, { digest: text, files });
 }
 
 function played(): PlayedRun {
@@ -42,8 +53,9 @@ function inspected(run: PlayedRun, text: string): PlayedRun {
 
 /** Does what the effect that calls the tool does when the files have changed. */
 function changed(run: PlayedRun, text: string): PlayedRun {
-  const scope = scopeOf(rootOf(run.state));
-  return run.append(supersede(run.state, scope, callOf(run), contentOf(text), run.nowMs));
+  return run.append(
+    supersede(run.state, rootOf(run.state), callOf(run), contentOf(text), run.nowMs),
+  );
 }
 
 const kinds = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kind);
@@ -102,5 +114,80 @@ describe("an approval of a call that names files", () => {
   test("with edited arguments that name other files is no approval", () => {
     const run = inspected(played(), "a").decides(APPROVED, { edited: { path: "other.md" } });
     expect(run.all("toolResult")[0]?.error).toContain("name other files");
+  });
+
+  test("with edited arguments that name fewer of its files executes the call", () => {
+    const run = new PlayedRun(
+      { hitlTools: ["run"], approvalPolicy: { allowEditedArguments: true } },
+      { tools: [{ name: "run", pathArguments: ["command"] }] },
+    );
+    run.turn({ name: "run", args: { command: ["cat", "a", "b"] } });
+    const gate = gateOf(run.state, rootOf(run.state), callOf(run));
+    if (gate?.kind !== "ask") throw new Error("the call needs no approval");
+    const files = ["cat", "a", "b"].map((path) => ({ path, state: "absent", sha256: "" }));
+    const content = create(BoundContentSchema, { digest: contentDigest(files), files });
+    const reason = { ...gate, scope: scopeOf(rootOf(run.state)), content };
+    run.append([requestApproval(run.state, callOf(run), reason, run.nowMs)]);
+    run.decides(APPROVED, { edited: { command: ["cat", "b"] } });
+    expect(run.all("toolResult")).toEqual([]);
+    expect(kinds(run)).toEqual(["call_tool"]);
+  });
+
+  test("shows parts of its files that fit into the log beside the approval that it supersedes", () => {
+    const run = played();
+    const gate = gateOf(run.state, rootOf(run.state), callOf(run));
+    if (gate?.kind !== "ask") throw new Error("the call needs no approval");
+    const scope = scopeOf(rootOf(run.state));
+    const reason = { ...gate, scope, content: boundPreviews(manyFiles("é")) };
+    run.append([requestApproval(run.state, callOf(run), reason, run.nowMs)]).decides(APPROVED);
+    const facts = supersede(run.state, rootOf(run.state), callOf(run), manyFiles("ü"), run.nowMs);
+    expect(facts).toHaveLength(2);
+    expect(facts.map(bytesOf).every((bytes) => bytes < 128 * 1024)).toBe(true);
+    run.append(facts);
+    const files = run.all("approval").at(-1)?.approval?.content?.files ?? [];
+    expect(files[0]?.preview).toBe("ü".repeat(62));
+    expect(files[0]?.previous?.preview).toBe("é".repeat(62));
+  });
+
+  test("is not requested again if both requests are too large for the log", () => {
+    const run = new PlayedRun(spec, { tools: [publish] });
+    run.turn({ name: "publish", args: { path: "report.md", note: "n".repeat(500_000) } });
+    inspected(run, "a").decides(APPROVED);
+    changed(run, "b");
+    expect(run.all("approval").at(-1)?.approval?.state).toBe(SUPERSEDED);
+    expect(run.all("toolResult")[0]?.error).toContain("another approval would be too large");
+  });
+});
+
+describe("the files of a call", () => {
+  const write = { name: "write", parallelSafe: false };
+  const held = { ...publish, parallelSafe: false };
+
+  test("are inspected when the calls before it have run, which may change them", () => {
+    const run = new PlayedRun(spec, { tools: [write, held] });
+    run.turn({ name: "write" }, { name: "publish", args: { path: "report.md" } });
+    expect(kinds(run)).toEqual(["call_tool"]);
+    run.result(0, "written");
+    expect(kinds(run)).toEqual(["inspect_call"]);
+  });
+
+  test("are inspected when the calls before it have been decided and run", () => {
+    const run = new PlayedRun(spec, { tools: [held] });
+    const call = { name: "publish", args: { path: "report.md" } };
+    run.turn(call, call);
+    expect(kinds(run)).toEqual(["inspect_call"]);
+    inspected(run, "a");
+    expect(kinds(run)).toEqual([]);
+    run.decides(APPROVED).result(0, "published");
+    expect(kinds(run)).toEqual(["inspect_call"]);
+  });
+
+  test("are inspected although calls that may run beside it wait for their approvals", () => {
+    const run = new PlayedRun(
+      { ...spec, hitlTools: ["publish", "search"] },
+      { tools: [held, { name: "search" }] },
+    );
+    run.turn({ name: "search" }, { name: "publish", args: { path: "report.md" } });
+    expect(kinds(run)).toEqual(["inspect_call"]);
   });
 });

@@ -10,8 +10,9 @@ import { executionId } from "./calls/execution-id.ts";
 import { awaitsApproval } from "./calls/gate-call.ts";
 import { needsCount } from "./model/needs-count.ts";
 import { retryDelayMs } from "./model/retry-delay.ts";
-import { openCalls, callsInProgress } from "./calls/outgoing-calls.ts";
+import { openCalls, callsInProgress, parallelCallLimit } from "./calls/outgoing-calls.ts";
 import { answeredQuestions } from "./calls/questions.ts";
+import { scheduleCalls } from "./calls/schedule-calls.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded, liveFrames } from "./state/run-state.ts";
 
@@ -58,14 +59,17 @@ export function nextEffects(state: RunState): readonly Effect[] {
   return [...models, ...inspections, ...tools, ...answers];
 }
 
+/** The files of a call are inspected when it is the next to run: the calls before it may still change them. */
 function inspectionEffects(state: RunState, frame: Frame): readonly Effect[] {
   if (!frame.stepOpen || !frame.hasTurn) return [];
-  return frame.calls.flatMap((call): readonly Effect[] => {
-    const tool = frame.tools.get(call.call.name);
-    if (tool === undefined || !awaitsContent(state, frame, call)) return [];
-    const place = { id: `inspect:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
-    return [{ ...place, kind: "inspect_call", call, tool }];
-  });
+  return scheduleCalls(frame, parallelCallLimit(state, frame)).flatMap(
+    (call): readonly Effect[] => {
+      const tool = frame.tools.get(call.call.name);
+      if (tool === undefined || !awaitsContent(state, frame, call)) return [];
+      const place = { id: `inspect:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
+      return [{ ...place, kind: "inspect_call", call, tool }];
+    },
+  );
 }
 
 function modelEffects(state: RunState, frame: Frame): readonly Effect[] {

@@ -36,7 +36,7 @@ export function nextFacts(state: RunState, nowMs: number): readonly Fact[] {
   }
   return startableCalls(state).map(({ frame, call, tool }) => {
     const { callId } = call.call;
-    const permission = permissionOf(state, tool, call);
+    const permission = permissionOf(state, frame, tool, call);
     const value = { callId, ...(permission && { permission }) };
     return fact(scopeOf(frame), { case: "toolCallStarted", value });
   });

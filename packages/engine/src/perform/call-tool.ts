@@ -22,7 +22,9 @@ import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import type { Refusal } from "./policy-now.ts";
 import { networkOf, policyNow, refusalOfCall } from "./policy-now.ts";
+import { unboundHost } from "./unbound-host.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
 
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
@@ -42,7 +44,7 @@ export async function* callTool(
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
   const isCallNew = await isNew(state, key, ports, signal);
-  const refusal = isCallNew ? refusalOfCall(state, effect.tool, effect.call, ports) : undefined;
+  const refusal = isCallNew ? refusalOf(state, effect, ports) : undefined;
   if (refusal === undefined) {
     const request = requestFor(state, effect, networkOf(state, policyNow(state, ports)));
     const queue = await ports.toolCalls(effect.tool.pool);
@@ -74,6 +76,16 @@ export async function* callTool(
   } finally {
     end.abort(new DOMException("the call has ended", "AbortError"));
   }
+}
+
+/** Returns why the call is not sent: the policy of now refuses it, or a host might ignore what its approval is bound to. */
+function refusalOf(
+  state: RunState,
+  { tool, call }: CallTool,
+  ports: RunPorts,
+): Refusal | undefined {
+  const outdated = call.approval?.content && unboundHost(tool, ports);
+  return outdated === undefined ? refusalOfCall(state, tool, call, ports) : { reason: outdated };
 }
 
 /** Whether the journal of the call is empty. For the first owner of a run it always is. */
@@ -125,7 +137,7 @@ function requestFor(
 
 function factsOf(
   state: RunState,
-  { scope, call, tool }: CallTool,
+  { scope, call, tool, frame }: CallTool,
   entry: ToolCallFact,
   nowMs: number,
 ): readonly Fact[] {
@@ -154,7 +166,9 @@ function factsOf(
     case "result": {
       const { value } = entry.fact;
       const { contentChanged = false, content: now } = value.metadata ?? {};
-      if (contentChanged && now !== undefined) return supersede(state, scope, call, now, nowMs);
+      if (contentChanged && now !== undefined) {
+        return supersede(state, frameOf(state, frame), call, now, nowMs);
+      }
       const content = truncateToBytes(value.content, limitsOf(state).resultBytes);
       return [toolResultFact(call, scope, { ...value, content }, nowMs)];
     }

@@ -9,14 +9,18 @@ import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { limitsOf } from "../domain/budget/limits.ts";
 import { boundPaths } from "../domain/calls/bound-paths.ts";
+import { boundPreviews } from "../domain/calls/bound-previews.ts";
+import { maxApprovalBytes } from "../domain/calls/call-content.ts";
 import { gateOf, requestApproval } from "../domain/calls/gate-call.ts";
 import { refuse } from "../domain/calls/tool-result.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { Fact } from "../domain/state/fact.ts";
+import { bytesOf } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { callKey } from "./call-tool.ts";
+import { unboundHost } from "./unbound-host.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
 
 type InspectCall = Extract<Effect, { kind: "inspect_call" }>;
@@ -45,11 +49,22 @@ export async function* inspectCall(
     yield [refused(`it names ${paths.length}, more than ${maxNamedPaths}`)];
     return;
   }
+  const outdated = unboundHost(tool, ports);
+  if (outdated !== undefined) {
+    yield [refused(outdated)];
+    return;
+  }
   const result = await resultOf(state, effect, paths, ports, signal);
-  const content = result.metadata?.content;
-  yield content === undefined || result.isError
-    ? [refused(result.content)]
-    : [requestApproval(state, call, { ...gate, scope, content }, nowMs())];
+  const found = result.metadata?.content;
+  if (found === undefined || result.isError) {
+    yield [refused(result.content)];
+    return;
+  }
+  const content = boundPreviews(found);
+  const requested = requestApproval(state, call, { ...gate, scope, content }, nowMs());
+  yield bytesOf(requested) <= maxApprovalBytes
+    ? [requested]
+    : [refused("the arguments and the paths are too large for an approval")];
 }
 
 /** Returns the result of the inspection. A repetition attaches to the first one: its journal decides. */

@@ -15,6 +15,7 @@ import {
   ToolCatalogSchema,
   ToolResultSchema,
 } from "@reeve/contracts/tool";
+import { inspectFilesName } from "@reeve/agent/tools/named-paths";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
@@ -55,6 +56,8 @@ export class WorkerBench {
   policy: Policy | undefined;
   /** The isolation of the toolhosts. */
   isolation = "none";
+  /** Whether the toolhosts check the content that approvals are bound to. */
+  bindsContent = true;
   /** Called for each published request. A held call never gets a result. */
   onRequest: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
@@ -105,6 +108,8 @@ export class WorkerBench {
       create(ToolCatalogSchema, {
         tools: [count, other, ...this.#offered],
         isolation: this.isolation,
+        bindsContent: this.bindsContent,
+        host: "host-1",
       }),
     ];
     const models = create(ModelCatalogSchema, {
@@ -143,8 +148,14 @@ export class WorkerBench {
     const callKey = { ...key, call: call?.callId ?? "" };
     const { tail } = await this.journal.read(callKey, emptyTail, never);
     if (tail.sequence > 0 || this.onRequest(callKey.call) === "hold") return 1;
-    this.executed.push(callKey.call);
-    const value = create(ToolResultSchema, { callId: callKey.call, name: "count", content: "1" });
+    const isInspection = call?.name === inspectFilesName;
+    if (!isInspection) this.executed.push(callKey.call);
+    const value = create(ToolResultSchema, {
+      callId: callKey.call,
+      name: "count",
+      content: "1",
+      ...(isInspection && { metadata: { content: { digest: "d", files: [{ path: "a" }] } } }),
+    });
     const result = create(ToolCallFactSchema, { fact: { case: "result", value } });
     await this.journal.append(callKey, tail, [result], never);
     return 1;

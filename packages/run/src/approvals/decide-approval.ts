@@ -17,7 +17,8 @@ import type { AppendExternalPorts } from "../commands/append-external.ts";
 import { approvalNotFound, runOfApproval } from "./approval-id.ts";
 import { approvalOf } from "../head/run-head.ts";
 import type { Decider } from "./votes/count-vote.ts";
-import { countVote, isSame, voteOf } from "./votes/count-vote.ts";
+import { applyingTo } from "./votes/applying-to.ts";
+import { countVote, isReplaced, isSame, voteOf } from "./votes/count-vote.ts";
 
 export interface DecidingPorts extends AppendExternalPorts {
   readonly clock: Pick<Clock, "now">;
@@ -92,7 +93,12 @@ async function decideOnce(
       assertSameCall(approval, request.callDigest);
       if (approval.question === undefined) assertEditedArguments(approval, decision, before);
       assertAnswers(approval, decision);
-      const decided = countVote(approval, decision, decider);
+      const decided = countVote(
+        approval,
+        decision,
+        decider,
+        applyingTo(approval, decision, before),
+      );
       return [{ case: "approval", value: { approval: decided } }];
     },
     signal,
@@ -107,8 +113,9 @@ function missing({ lastSequence, status }: RunHead, approvalId: string): Error {
   return isOpen ? new MissingApproval() : approvalNotFound(approvalId);
 }
 
-/** Whether the approval was decided by this decision, or has this vote already. */
+/** Whether the approval was decided by this decision, or has or had this vote already. */
 function isRepetition(approval: Approval, decision: Decision): boolean {
+  if (isReplaced(approval, decision)) return true;
   const { decision: deciding } = approval;
   if (deciding !== undefined && isSameRequest(deciding, decision)) return true;
   const vote = voteOf(approval, decision.decidedBy)?.decision;

@@ -11,8 +11,10 @@ import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
 /** How long the digests of all files may take. */
 const inspectTimeoutMs = 300_000;
-/** How much of the start of a file is shown. */
-const previewBytes = 2_000;
+/** How much of the start of a file is shown at most. */
+const maxPreviewBytes = 2_000;
+/** How much of all files is shown: an approval is stored again with each vote, and beside the one that it supersedes. */
+const maxAllPreviewBytes = 32_000;
 
 const inspected = z.array(
   z.object({
@@ -30,7 +32,8 @@ export async function inspectFiles(
   paths: readonly string[],
   signal: AbortSignal,
 ): Promise<BoundContent> {
-  const request = { operation: "inspect", preview: previewBytes };
+  const share = Math.floor(maxAllPreviewBytes / Math.max(paths.length, 1));
+  const request = { operation: "inspect", preview: Math.min(maxPreviewBytes, share) };
   const stdin = Buffer.from(JSON.stringify(paths));
   const limits = { ...defaultLimits, timeoutMs: inspectTimeoutMs };
   const command = { ...fileCommand("workspace_files", request), readOnly: true, stdin, limits };

@@ -123,6 +123,10 @@ pub struct Vote {
     /// How many times the person has voted.
     #[prost(uint32, tag = "3")]
     pub attempts: u32,
+    /// Ids of the earlier decisions of the person, which this one replaced. A repetition of one of them,
+    /// however late, changes nothing.
+    #[prost(string, repeated, tag = "4")]
+    pub earlier_decision_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A decision about an approval.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -438,6 +438,10 @@ pub struct RunCreated {
     /// Subject of the credential that saved the agent at `agent_revision`. Empty if it is not known.
     #[prost(string, tag = "23")]
     pub agent_author: ::prost::alloc::string::String,
+    /// Subjects of those who started the runs that this one continues, or sent messages to them. Empty in a
+    /// run that was started on its own, and in logs of versions that did not record them.
+    #[prost(string, repeated, tag = "24")]
+    pub earlier_requesters: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The state of a failed run from which another run continues.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -185,7 +185,8 @@ pub struct BoundFile {
     /// SHA-256 of the file, in lower-case hexadecimal. Empty if there is no file.
     #[prost(string, tag = "4")]
     pub sha256: ::prost::alloc::string::String,
-    /// Start of the file, at most 2,000 bytes. Empty if it is not text.
+    /// Start of the file, at most 2,000 bytes, and of all files of an approval at most 32,000. Empty if it
+    /// is not text.
     #[prost(string, tag = "5")]
     pub preview: ::prost::alloc::string::String,
     /// The file as the approval before this one was bound to it. Unset if there was none, or if the file
@@ -284,6 +285,10 @@ pub struct ToolCatalog {
     /// has an earlier version.
     #[prost(message, optional, tag = "6")]
     pub sandbox: ::core::option::Option<SandboxFeatures>,
+    /// Whether the host checks the content that the approval of a call is bound to. A call that is bound to
+    /// content is not made while a host of its pool does not.
+    #[prost(bool, tag = "7")]
+    pub binds_content: bool,
 }
 /// What the sandboxes of a toolhost offer to code and commands. An agent that requests what no
 /// toolhost of its pool offers is refused.

@@ -15,6 +15,8 @@ const never = new AbortController().signal;
 const request = (approved: boolean, decisionId = "", more = {}) =>
   create(DecideApprovalRequestSchema, { approvalId, approved, decisionId, ...more });
 
+const paying = (amount: number) => request(true, "", { editedArguments: { amount } });
+
 function nested(levels: number): JsonObject {
   return levels === 1 ? { a: 1 } : { a: nested(levels - 1) };
 }
@@ -39,6 +41,45 @@ describe("a decision", () => {
     const { events } = await ports.log.read(runKey, emptyTail, never);
     expect(events.at(-1)?.event).toMatchObject({ case: "approval", value: { approval: decided } });
     expect(ports.dispatch.length).toBe(1);
+  });
+
+  test("that its person has replaced since changes nothing when it is repeated late", async () => {
+    const anyone = { name: "1", people: ["ada", "bob"], approvals: 2, denials: 2 };
+    const ports = await parkedRun({ alternatives: [anyone] });
+    await decideApproval(ports, ada, request(true, "d1"), never);
+    const replaced = await decideApproval(ports, ada, request(false, "d2"), never);
+    expect(await decideApproval(ports, ada, request(true, "d1"), never)).toEqual(replaced);
+    expect(replaced.votes).toMatchObject([{ decision: { approved: false }, attempts: 2 }]);
+    const again = await decideApproval(ports, ada, request(true, "d3"), never);
+    expect(again.votes).toMatchObject([{ attempts: 3, earlierDecisionIds: ["d1", "d2"] }]);
+  });
+
+  test("with arguments to which no alternative of its person applies is refused at once", async () => {
+    const tools = [{ name: "pay", inputSchema: { type: "object" } }];
+    const small = {
+      name: "small",
+      people: ["ada"],
+      filter: "arguments.amount < 100.0",
+      approvals: 1,
+      denials: 1,
+    };
+    const large = { ...small, name: "large", people: ["bob"], filter: "" };
+    const approval = {
+      allowEditedArguments: true,
+      alternatives: [small, large],
+      call: { name: "pay", arguments: { amount: 10 } },
+    };
+    const ports = await parkedRun(approval, tools);
+    await expect(decideApproval(ports, ada, paying(1_000), never)).rejects.toMatchObject({
+      kind: "precondition",
+      message: expect.stringContaining("would not count") as unknown,
+      violations: [{ field: "edited_arguments", reason: "NOT_APPLICABLE" }],
+    });
+    const decided = await decideApproval(ports, ada, paying(50), never);
+    expect(decided).toMatchObject({
+      state: ApprovalState.APPROVED,
+      votes: [{ countsFor: ["small"] }],
+    });
   });
 
   test("that names another call than the one that waits is refused, and may be made again", async () => {

@@ -2,13 +2,20 @@ import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import type { BoundContent } from "@reeve/contracts/tool";
 import { BoundContentSchema, BoundFileSchema, ToolStatus } from "@reeve/contracts/tool";
-import type { Fact, Scope } from "../state/fact.ts";
-import { fact } from "../state/fact.ts";
+import type { Fact } from "../state/fact.ts";
+import { bytesOf, fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { boundPreviews, withoutPreviews } from "./bound-previews.ts";
 import { decidersOf } from "./deciders-of.ts";
 import { gateOf, isBoundToFiles, requestApproval } from "./gate-call.ts";
 import { refuse } from "./tool-result.ts";
+
+/** What is left in a batch of the log for the facts of approvals. */
+export const maxApprovalBytes = 900 * 1024;
+const tooLarge =
+  "the files of this call changed after its approval, and it was not made: another approval would be too large, because the arguments are; call again with smaller ones";
 
 /** How many times an approval of one call is superseded. */
 const maxSuperseded = 10;
@@ -37,21 +44,28 @@ export function withHeldCalls(state: RunState, frame: Frame): Pick<Frame, "calls
  */
 export function supersede(
   state: RunState,
-  scope: Scope,
+  frame: Frame,
   pending: Call,
   now: BoundContent,
   nowMs: number,
 ): readonly Fact[] {
   const { call, approval } = pending;
   if (approval === undefined) return [];
+  const scope = scopeOf(frame);
   const round = Number(/-r(\d+)$/.exec(approval.approvalId)?.[1] ?? 1) + 1;
-  const superseded = create(ApprovalSchema, { ...approval, state: ApprovalState.SUPERSEDED });
+  // Both approvals are one batch.
+  const { content: before } = approval;
+  const superseded = create(ApprovalSchema, {
+    ...approval,
+    ...(before && { content: withoutPreviews(before) }),
+    state: ApprovalState.SUPERSEDED,
+  });
   const closing = fact(scope, { case: "approval", value: { approval: superseded } });
   if (round > maxSuperseded) {
     const content = `the files of this call changed after each of ${maxSuperseded} approvals, and it was not made; end what changes them, then call again`;
     return [closing, refuse(pending, scope, content, ToolStatus.ERROR, nowMs)];
   }
-  const deciders = decidersOf(state, call);
+  const deciders = decidersOf(state, frame, call);
   if (typeof deciders === "string")
     return [closing, refuse(pending, scope, deciders, ToolStatus.REJECTED, nowMs)];
   const reason = {
@@ -59,11 +73,14 @@ export function supersede(
     deciders,
     gates: approval.gates,
     permission: approval.permission,
-    content: withPrevious(now, approval.content),
+    content: withPrevious(boundPreviews(now), before),
     approvalId: `${call.callId}-r${round}`,
     supersedes: approval.approvalId,
   };
-  return [closing, requestApproval(state, pending, reason, nowMs)];
+  const requested = requestApproval(state, pending, reason, nowMs);
+  return bytesOf(closing) + bytesOf(requested) <= maxApprovalBytes
+    ? [closing, requested]
+    : [closing, refuse(pending, scope, tooLarge, ToolStatus.ERROR, nowMs)];
 }
 
 /** Adds to each file that has changed what it was before. */

@@ -73,6 +73,25 @@ describe("who decides on a call", () => {
     expect(run.all("toolCallStarted")).toEqual([]);
   });
 
+  test("leaves out those who asked for the runs that this one continues", () => {
+    const created = { startedBy: "bob", earlierRequesters: ["ann", "bob"] };
+    const spec = { hitlTools: ["search"], approvalPolicy: { excludeRequester: true } };
+    const run = new PlayedRun(spec, { created }).turn({ name: "search" });
+    expect(run.all("approval")[0]?.approval?.excludedSubjects).toEqual(["bob", "ann"]);
+  });
+
+  test.each([
+    ["exclude_author", { excludeAuthor: true }, { startedBy: "ann" }],
+    ["exclude_requester", { excludeRequester: true }, { agentAuthor: "eve" }],
+  ])("the call is refused if %s is set and the person is not known", (field, policy, created) => {
+    const spec = { hitlTools: ["search"], approvalPolicy: policy };
+    const run = new PlayedRun(spec, { created }).turn({ name: "search" });
+    expect(run.all("approval")).toEqual([]);
+    expect(run.resultsSeen()).toEqual([
+      expect.stringContaining(`approval_policy.${field} is set, and it is not known who`),
+    ]);
+  });
+
   test.each<[string, NonNullable<MessageInitShape<typeof ApprovalPolicySchema>>]>([
     ["no alternative applies", { alternatives: [{ filter: "arguments.missing > 1" }] }],
     ["only the requester could", { excludeRequester: true, alternatives: [{ people: ["ann"] }] }],

@@ -1,14 +1,16 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { alternativeName } from "@reeve/agent/deciders/alternative-name";
 import { unreachableWithout } from "@reeve/agent/deciders/decider-problems";
-import type { FilteredCall } from "@reeve/agent/deciders/decision-filter";
-import { filterApplies } from "@reeve/agent/deciders/decision-filter";
-import { runContextOf } from "@reeve/agent/resolve/resolve-agent";
+import { applyingFilters, maxFilterWork } from "@reeve/agent/deciders/decision-filter";
+import { WorkBudget } from "@reeve/agent/schema/work-budget";
 import type { AlternativeSchema } from "@reeve/contracts/approval";
+import type { RunCreated } from "@reeve/contracts/run";
 import type { ToolCall } from "@reeve/contracts/tool";
-import { roleName } from "@reeve/platform/rpc/roles";
+import { filteredCall } from "@reeve/agent/deciders/filtered-call";
 import { oldestFirst } from "@reeve/run/head/linked";
+import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { onceForCall, shareOf } from "./once-for-call.ts";
 
 /** Who decides on a call. */
 export interface Deciders {
@@ -17,14 +19,19 @@ export interface Deciders {
 }
 
 /** Returns who decides on a call by the agent's policy, or why nobody can. */
-export function decidersOf(state: RunState, call: ToolCall): Deciders | string {
+export function decidersOf(
+  state: RunState,
+  frame: Pick<Frame, "calls">,
+  call: ToolCall,
+): Deciders | string {
   const policy = state.head.created?.spec?.approvalPolicy;
   if (policy === undefined) return { alternatives: [], excludedSubjects: [] };
   const excluded = excludedSubjects(state);
-  const seen = filteredCall(state, call);
+  if (typeof excluded === "string") return excluded;
+  const applies = appliedTo(state, frame, call, policy.alternatives);
   const applying = policy.alternatives
     .map((alternative, index) => ({ alternative, name: alternativeName(alternative, index) }))
-    .filter(({ alternative: { filter } }) => filterApplies(filter, seen));
+    .filter((_, index) => applies[index]);
   if (policy.alternatives.length > 0 && applying.length === 0)
     return "nobody may approve this call: no alternative of approval_policy applies to it";
   const unreachable = unreachableWithout(
@@ -46,33 +53,47 @@ export function decidersOf(state: RunState, call: ToolCall): Deciders | string {
   };
 }
 
-/** Whether an alternative with this filter applies to a call. */
-export function appliesTo(state: RunState, filter: string, call: ToolCall): boolean {
-  return filterApplies(filter, filteredCall(state, call));
+/** Returns which of the alternatives apply to a call, each at its position. */
+export function appliedTo(
+  { head: { created } }: RunState,
+  { calls }: Pick<Frame, "calls">,
+  call: ToolCall,
+  alternatives: readonly Filtered[],
+): readonly boolean[] {
+  return applied(call, created, alternatives, calls.length);
 }
 
-function excludedSubjects({ head: { created, messages } }: RunState): ReadonlySet<string> {
+interface Filtered {
+  readonly filter: string;
+}
+
+const applied = onceForCall(
+  (
+    call,
+    created: RunCreated | undefined,
+    alternatives: readonly Filtered[],
+    callsInTurn: number,
+  ) => {
+    const filters = alternatives.map(({ filter }) => filter);
+    const work = new WorkBudget(shareOf(maxFilterWork, callsInTurn));
+    return applyingFilters(filters, filteredCall(created, call), work);
+  },
+);
+
+/** Returns who may not decide; or why nobody may: a person who is to be excluded is not known. */
+function excludedSubjects({ head: { created, messages } }: RunState): ReadonlySet<string> | string {
   const policy = created?.spec?.approvalPolicy;
-  const requesters = [
-    created?.startedBy ?? "",
-    ...oldestFirst(messages).map(({ submittedBy }) => submittedBy),
-  ];
+  const { startedBy = "", agentAuthor = "", earlierRequesters = [] } = created ?? {};
+  if (policy?.excludeAuthor === true && agentAuthor === "") {
+    return "nobody may approve this call: approval_policy.exclude_author is set, and it is not known who saved the agent; save the agent again";
+  }
+  if (policy?.excludeRequester === true && startedBy === "") {
+    return "nobody may approve this call: approval_policy.exclude_requester is set, and it is not known who started the run";
+  }
+  const senders = oldestFirst(messages).map(({ submittedBy }) => submittedBy);
   const excluded = [
-    ...(policy?.excludeRequester ? requesters : []),
-    ...(policy?.excludeAuthor ? [created?.agentAuthor ?? ""] : []),
+    ...(policy?.excludeRequester ? [startedBy, ...earlierRequesters, ...senders] : []),
+    ...(policy?.excludeAuthor ? [agentAuthor] : []),
   ];
   return new Set(excluded.filter((subject) => subject !== ""));
-}
-
-function filteredCall({ head: { created } }: RunState, call: ToolCall): FilteredCall {
-  return {
-    tool: call.name,
-    arguments: call.arguments ?? {},
-    agent: { id: created?.agentId ?? "", revision: created?.agentRevision ?? 0 },
-    requester: {
-      subject: created?.startedBy ?? "",
-      roles: (created?.startedByRoles ?? []).map(roleName),
-    },
-    channel: created === undefined ? "plain" : runContextOf(created),
-  };
 }

@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import { callDigest } from "@reeve/contracts/digest/call-digest";
-import type { BoundContent, PermissionDecision } from "@reeve/contracts/tool";
+import type { BoundContent, PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionBehavior, ToolStatus } from "@reeve/contracts/tool";
 import { describeDecision } from "@reeve/agent/permission/decide-call";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
@@ -13,6 +13,7 @@ import { permissionOf } from "./call-permission.ts";
 import type { Deciders } from "./deciders-of.ts";
 import { decidersOf } from "./deciders-of.ts";
 import { decisionProblem } from "./decision-problem.ts";
+import { onceForCall } from "./once-for-call.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -61,7 +62,7 @@ export function gateCall(
       if (!isForCall(state, pending)) {
         return refused("the approval was given for another call", ToolStatus.REJECTED);
       }
-      const problem = decisionProblem(state, pending);
+      const problem = decisionProblem(state, frame, pending);
       if (problem !== undefined) return refused(problem, ToolStatus.REJECTED);
       return namesBoundFiles(frame, pending)
         ? []
@@ -103,7 +104,7 @@ export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | und
   // The arguments of an approved call may be other ones than when it was requested.
   const isDecided = approval === undefined || approval.state === ApprovalState.APPROVED;
   const tool = frame.tools.get(pending.call.name);
-  const permission = isDecided && tool ? permissionOf(state, tool, pending) : undefined;
+  const permission = isDecided && tool ? permissionOf(state, frame, tool, pending) : undefined;
   if (permission?.behavior === PermissionBehavior.DENY) {
     const denial = `${describeDecision(permission)} denies this call`;
     return { kind: "refused", problem: denial, status: ToolStatus.ERROR, permission };
@@ -111,7 +112,7 @@ export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | und
   if (approval !== undefined) return undefined;
   const gates = gatesOf(state, pending, permission);
   if (gates.length === 0) return undefined;
-  const deciders = decidersOf(state, pending.call);
+  const deciders = decidersOf(state, frame, pending.call);
   return typeof deciders === "string"
     ? { kind: "refused", problem: deciders, status: ToolStatus.REJECTED, permission: undefined }
     : { kind: "ask", gates, permission, deciders };
@@ -123,7 +124,10 @@ export function isBoundToFiles({ tools }: Frame, pending: Call): boolean {
   return tool !== undefined && boundPaths(tool, pending).length > 0;
 }
 
-/** Whether an approved call names exactly the files that its approval is bound to: edited arguments may name others. */
+/**
+ * Whether an approved call names only files that its approval is bound to: edited arguments may name others. With fewer files, the
+ * approval is still bound to all that it showed.
+ */
 function namesBoundFiles({ tools }: Frame, pending: Call): boolean {
   const tool = tools.get(pending.call.name);
   const { approval } = pending;
@@ -131,7 +135,7 @@ function namesBoundFiles({ tools }: Frame, pending: Call): boolean {
   if (tool === undefined || approval?.decision?.editedArguments === undefined) return true;
   const bound = approval.content?.files.map(({ path }) => path) ?? [];
   const named = boundPaths(tool, pending);
-  return named.length === bound.length && named.every((path, index) => path === bound[index]);
+  return named.every((path) => bound.includes(path));
 }
 
 /** Whether the call waits for an approval. */
@@ -166,6 +170,10 @@ function isForCall({ head: { created } }: RunState, { call, approval }: Call): b
   return digest === "" || digest === callDigest(call, created, approval?.content);
 }
 
+const checkedArguments = onceForCall((call, tool: ToolDescriptor) =>
+  argumentProblems(tool, call.arguments ?? {}),
+);
+
 function problemOf({ tools }: Frame, pending: Call): string | undefined {
   const call = approvedCall(pending);
   const tool = tools.get(call.name);
@@ -175,7 +183,7 @@ function problemOf({ tools }: Frame, pending: Call): string | undefined {
   }
   if (call.arguments === undefined)
     return "the arguments are not a JSON object, or are nested too deeply; call again with a simple JSON object";
-  const problems = argumentProblems(tool, call.arguments);
+  const problems = checkedArguments(call, tool);
   return problems.length === 0
     ? undefined
     : `the arguments do not fit ${call.name}: ${problems.join("; ")}`;

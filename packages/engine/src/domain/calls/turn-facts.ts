@@ -33,7 +33,7 @@ function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): rea
   const tool = frame.tools.get(call.call.name);
   if (tool === undefined || !isCleared(call)) return [];
   if (isPure(tool)) {
-    const permission = permissionOf(state, tool, call);
+    const permission = permissionOf(state, frame, tool, call);
     return runRuntimeTool(state, frame, { ...call, permission }, nowMs);
   }
   if (!isSubagent(tool)) return [];

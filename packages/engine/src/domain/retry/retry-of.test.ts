@@ -42,6 +42,16 @@ test("a run continues one that continued another, with its own limits", () => {
   expect(third.turn().end).toBe("completed");
 });
 
+test("a run knows who asked for the runs that it continues", () => {
+  const sent = { case: "messageSubmitted", value: { messageId: "m", submittedBy: "eve" } } as const;
+  const first = new PlayedRun(oneStep, { created: { startedBy: "ann" } }).write(sent);
+  first.turn({ name: "search" }).result(0);
+  const second = continued(first);
+  expect(second.state.head.created?.earlierRequesters).toEqual(["ann", "eve"]);
+  second.turn({ name: "search" }).result(0);
+  expect(continued(second).state.head.created?.earlierRequesters).toEqual(["ann", "eve"]);
+});
+
 test("the answer that failed is asked for again", () => {
   const broken = new PlayedRun().turn({ name: "search" }).result(0).says("I wi").fails("refused");
   expect(broken.end).toBe("error");

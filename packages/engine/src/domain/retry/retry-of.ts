@@ -10,6 +10,7 @@ import {
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { workspaceIdOf } from "@reeve/contracts/workspace-id";
+import { oldestFirst } from "@reeve/run/head/linked";
 import { fitHistory } from "@reeve/run/thread/history/fit-history";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";
 import { isBudgetRefusal } from "../budget/over-budget.ts";
@@ -55,6 +56,7 @@ export function retryOf(
     origin: create(RunOriginSchema, { runId, sequence: lastGood(events) }),
     inherited,
     workspaceId: workspaceIdOf(runId, created),
+    earlierRequesters: [...requestersOf(state, created)],
   };
   const roomIn = () => maxCreatedBytes - toBinary(RunCreatedSchema, derived).length;
   // The conversation matters more to the model than what it may look up.
@@ -62,6 +64,14 @@ export function retryOf(
   const messages = messagesOf(state, before, events, compaction);
   inherited.messages = [...fitHistory(messages, roomIn())];
   return derived;
+}
+
+/** Returns who asked for what the run did: they do not decide on it because another person continued it. */
+function requestersOf({ head }: RunState, created: RunCreated): ReadonlySet<string> {
+  const { startedBy, earlierRequesters } = created;
+  const senders = oldestFirst(head.messages).map(({ submittedBy }) => submittedBy);
+  const subjects = [startedBy, ...earlierRequesters, ...senders];
+  return new Set(subjects.filter((subject) => subject !== ""));
 }
 
 /** Whether the run needs no planner: it has a plan, or continues without one. */

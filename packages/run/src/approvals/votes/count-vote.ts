@@ -19,21 +19,32 @@ export interface Decider {
   readonly groups?: ReadonlySet<string>;
 }
 
+/** Whether an alternative applies to the call as this decision would execute it. */
+export type Applies = (alternative: Alternative) => boolean;
+
 /** How many times a person may vote on an approval. */
 const maxAttempts = 5;
 
 /**
  * Returns the approval after a vote: pending, or decided by it. A later vote of a person replaces the earlier one. Throws a
- * Failure of kind `denied` if the person may not vote.
+ * Failure of kind `denied` if the person may not vote, of kind `precondition` if the vote would count for no alternative, and of
+ * kind `exhausted` if the person has no vote left.
  */
-export function countVote(approval: Approval, decision: Decision, decider: Decider): Approval {
+export function countVote(
+  approval: Approval,
+  decision: Decision,
+  decider: Decider,
+  applies: Applies = () => true,
+): Approval {
   assertNotExcluded(approval, decider);
   const revision = approval.revision + 1;
   if (approval.alternatives.length === 0) {
     return create(ApprovalSchema, { ...approval, revision, decision, state: stateOf(decision) });
   }
-  const countsFor = approval.alternatives.filter((each) => isDecider(each, decider));
-  if (countsFor.length === 0) throw notNamed(approval, decider);
+  const naming = approval.alternatives.filter((each) => isDecider(each, decider));
+  if (naming.length === 0) throw notNamed(approval, decider);
+  const countsFor = naming.filter(applies);
+  if (countsFor.length === 0) throw withoutEffect(approval, naming);
   const earlier = voteOf(approval, decider.subject);
   const attempts = (earlier?.attempts ?? 0) + 1;
   if (attempts > maxAttempts) throw tooManyVotes(approval, decider);
@@ -41,6 +52,7 @@ export function countVote(approval: Approval, decision: Decision, decider: Decid
     decision,
     countsFor: countsFor.map(({ name }) => name),
     attempts,
+    earlierDecisionIds: earlierIds(earlier),
   });
   const votes = [...approval.votes.filter((each) => each !== earlier), vote];
   const alternatives = approval.alternatives.map((each) => counted(each, votes));
@@ -57,6 +69,18 @@ export function countVote(approval: Approval, decision: Decision, decider: Decid
 /** Returns the last vote of a person on an approval. */
 export function voteOf({ votes }: Approval, subject: string): Vote | undefined {
   return votes.find(({ decision }) => decision?.decidedBy === subject);
+}
+
+/** Whether a decision is one that the person has replaced by another one since: repeated late, it must not count again. */
+export function isReplaced(approval: Approval, { decisionId, decidedBy }: Decision): boolean {
+  const ids = voteOf(approval, decidedBy)?.earlierDecisionIds ?? [];
+  return ids.includes(decisionId);
+}
+
+function earlierIds(earlier: Vote | undefined): string[] {
+  if (earlier === undefined) return [];
+  const last = earlier.decision?.decisionId ?? "";
+  return [...earlier.earlierDecisionIds, ...(last === "" ? [] : [last])];
 }
 
 /** Whether two sets of arguments, or two answers, are equal. */
@@ -123,13 +147,32 @@ function notNamed({ approvalId, runId, alternatives }: Approval, { subject }: De
   );
 }
 
+function withoutEffect({ approvalId, runId }: Approval, naming: readonly Alternative[]): Failure {
+  const filters = naming.map(({ name, filter }) => `${name} (${filter})`).join(", ");
+  return new Failure(
+    "precondition",
+    ErrorReason.INVALID_REQUEST,
+    `the vote on approval ${approvalId} would not count: with these arguments, no alternative applies that names the person: ${filters}; approve with other arguments, or reject`,
+    {
+      metadata: { approval_id: approvalId, run_id: runId },
+      violations: [
+        {
+          field: "edited_arguments",
+          description: `do not fit the filters of the alternatives: ${filters}`,
+          reason: "NOT_APPLICABLE",
+        },
+      ],
+    },
+  );
+}
+
 function denied(message: string, metadata: Readonly<Record<string, string>>): Failure {
   return new Failure("denied", ErrorReason.PERMISSION_DENIED, message, { metadata });
 }
 
 function tooManyVotes({ approvalId, runId }: Approval, { subject }: Decider): Failure {
   return new Failure(
-    "precondition",
+    "exhausted",
     ErrorReason.INVALID_REQUEST,
     `${subject} has voted ${maxAttempts} times on approval ${approvalId}, and the last vote stays`,
     { metadata: { approval_id: approvalId, run_id: runId } },

@@ -582,9 +582,12 @@ type Vote struct {
 	// time of the vote.
 	CountsFor []string `protobuf:"bytes,2,rep,name=counts_for,json=countsFor,proto3" json:"counts_for,omitempty"`
 	// How many times the person has voted.
-	Attempts      uint32 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Attempts uint32 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// Ids of the earlier decisions of the person, which this one replaced. A repetition of one of them,
+	// however late, changes nothing.
+	EarlierDecisionIds []string `protobuf:"bytes,4,rep,name=earlier_decision_ids,json=earlierDecisionIds,proto3" json:"earlier_decision_ids,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Vote) Reset() {
@@ -636,6 +639,13 @@ func (x *Vote) GetAttempts() uint32 {
 		return x.Attempts
 	}
 	return 0
+}
+
+func (x *Vote) GetEarlierDecisionIds() []string {
+	if x != nil {
+		return x.EarlierDecisionIds
+	}
+	return nil
 }
 
 // A decision about an approval.
@@ -1245,12 +1255,13 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\adenials\x18\x05 \x01(\rR\adenials\x12'\n" +
 	"\x0fapprovals_given\x18\x06 \x01(\rR\x0eapprovalsGiven\x12#\n" +
 	"\rdenials_given\x18\a \x01(\rR\fdenialsGiven\x12\x16\n" +
-	"\x06filter\x18\b \x01(\tR\x06filter\"z\n" +
+	"\x06filter\x18\b \x01(\tR\x06filter\"\xac\x01\n" +
 	"\x04Vote\x127\n" +
 	"\bdecision\x18\x01 \x01(\v2\x1b.reeve.approval.v1.DecisionR\bdecision\x12\x1d\n" +
 	"\n" +
 	"counts_for\x18\x02 \x03(\tR\tcountsFor\x12\x1a\n" +
-	"\battempts\x18\x03 \x01(\rR\battempts\"\xae\x02\n" +
+	"\battempts\x18\x03 \x01(\rR\battempts\x120\n" +
+	"\x14earlier_decision_ids\x18\x04 \x03(\tR\x12earlierDecisionIds\"\xae\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12\x1a\n" +

@@ -2341,9 +2341,12 @@ type RunCreated struct {
 	// prepare the run.
 	HasPolicy bool `protobuf:"varint,22,opt,name=has_policy,json=hasPolicy,proto3" json:"has_policy,omitempty"`
 	// Subject of the credential that saved the agent at `agent_revision`. Empty if it is not known.
-	AgentAuthor   string `protobuf:"bytes,23,opt,name=agent_author,json=agentAuthor,proto3" json:"agent_author,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	AgentAuthor string `protobuf:"bytes,23,opt,name=agent_author,json=agentAuthor,proto3" json:"agent_author,omitempty"`
+	// Subjects of those who started the runs that this one continues, or sent messages to them. Empty in a
+	// run that was started on its own, and in logs of versions that did not record them.
+	EarlierRequesters []string `protobuf:"bytes,24,rep,name=earlier_requesters,json=earlierRequesters,proto3" json:"earlier_requesters,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *RunCreated) Reset() {
@@ -2535,6 +2538,13 @@ func (x *RunCreated) GetAgentAuthor() string {
 		return x.AgentAuthor
 	}
 	return ""
+}
+
+func (x *RunCreated) GetEarlierRequesters() []string {
+	if x != nil {
+		return x.EarlierRequesters
+	}
+	return nil
 }
 
 // The state of a failed run from which another run continues.
@@ -4435,7 +4445,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xf9\a\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xa8\b\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -4465,7 +4475,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x10started_by_roles\x18\x15 \x03(\x0e2\x15.reeve.access.v1.RoleR\x0estartedByRoles\x12\x1d\n" +
 	"\n" +
 	"has_policy\x18\x16 \x01(\bR\thasPolicy\x12!\n" +
-	"\fagent_author\x18\x17 \x01(\tR\vagentAuthor\x1a9\n" +
+	"\fagent_author\x18\x17 \x01(\tR\vagentAuthor\x12-\n" +
+	"\x12earlier_requesters\x18\x18 \x03(\tR\x11earlierRequesters\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xba\x03\n" +

@@ -1070,7 +1070,8 @@ type BoundFile struct {
 	SizeBytes uint64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	// SHA-256 of the file, in lower-case hexadecimal. Empty if there is no file.
 	Sha256 string `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	// Start of the file, at most 2,000 bytes. Empty if it is not text.
+	// Start of the file, at most 2,000 bytes, and of all files of an approval at most 32,000. Empty if it
+	// is not text.
 	Preview string `protobuf:"bytes,5,opt,name=preview,proto3" json:"preview,omitempty"`
 	// The file as the approval before this one was bound to it. Unset if there was none, or if the file
 	// has not changed since. Has no `previous` itself.
@@ -1457,7 +1458,10 @@ type ToolCatalog struct {
 	AnnouncedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=announced_at,json=announcedAt,proto3" json:"announced_at,omitempty"`
 	// What the host's sandboxes offer to code and commands. Unset if the host executes none, or if it
 	// has an earlier version.
-	Sandbox       *SandboxFeatures `protobuf:"bytes,6,opt,name=sandbox,proto3" json:"sandbox,omitempty"`
+	Sandbox *SandboxFeatures `protobuf:"bytes,6,opt,name=sandbox,proto3" json:"sandbox,omitempty"`
+	// Whether the host checks the content that the approval of a call is bound to. A call that is bound to
+	// content is not made while a host of its pool does not.
+	BindsContent  bool `protobuf:"varint,7,opt,name=binds_content,json=bindsContent,proto3" json:"binds_content,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1532,6 +1536,13 @@ func (x *ToolCatalog) GetSandbox() *SandboxFeatures {
 		return x.Sandbox
 	}
 	return nil
+}
+
+func (x *ToolCatalog) GetBindsContent() bool {
+	if x != nil {
+		return x.BindsContent
+	}
+	return false
 }
 
 // What the sandboxes of a toolhost offer to code and commands. An agent that requests what no
@@ -2538,14 +2549,15 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bprogress\x18\x03 \x01(\x01R\bprogress\x12\x19\n" +
 	"\x05total\x18\x04 \x01(\x01H\x00R\x05total\x88\x01\x01\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessageB\b\n" +
-	"\x06_total\"\x83\x02\n" +
+	"\x06_total\"\xa8\x02\n" +
 	"\vToolCatalog\x12\x12\n" +
 	"\x04pool\x18\x01 \x01(\tR\x04pool\x123\n" +
 	"\x05tools\x18\x02 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\x12\x1c\n" +
 	"\tisolation\x18\x03 \x01(\tR\tisolation\x12\x12\n" +
 	"\x04host\x18\x04 \x01(\tR\x04host\x12=\n" +
 	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\x128\n" +
-	"\asandbox\x18\x06 \x01(\v2\x1e.reeve.tool.v1.SandboxFeaturesR\asandbox:\x00\"\xa5\x01\n" +
+	"\asandbox\x18\x06 \x01(\v2\x1e.reeve.tool.v1.SandboxFeaturesR\asandbox\x12#\n" +
+	"\rbinds_content\x18\a \x01(\bR\fbindsContent:\x00\"\xa5\x01\n" +
 	"\x0fSandboxFeatures\x12#\n" +
 	"\rnetwork_allow\x18\x01 \x03(\tR\fnetworkAllow\x12.\n" +
 	"\x13read_only_workspace\x18\x02 \x01(\bR\x11readOnlyWorkspace\x12'\n" +

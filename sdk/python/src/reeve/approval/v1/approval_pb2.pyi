@@ -122,14 +122,16 @@ class Alternative(_message.Message):
     def __init__(self, name: _Optional[str] = ..., people: _Optional[_Iterable[str]] = ..., groups: _Optional[_Iterable[str]] = ..., approvals: _Optional[int] = ..., denials: _Optional[int] = ..., approvals_given: _Optional[int] = ..., denials_given: _Optional[int] = ..., filter: _Optional[str] = ...) -> None: ...
 
 class Vote(_message.Message):
-    __slots__ = ("decision", "counts_for", "attempts")
+    __slots__ = ("decision", "counts_for", "attempts", "earlier_decision_ids")
     DECISION_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FOR_FIELD_NUMBER: _ClassVar[int]
     ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
+    EARLIER_DECISION_IDS_FIELD_NUMBER: _ClassVar[int]
     decision: Decision
     counts_for: _containers.RepeatedScalarFieldContainer[str]
     attempts: int
-    def __init__(self, decision: _Optional[_Union[Decision, _Mapping]] = ..., counts_for: _Optional[_Iterable[str]] = ..., attempts: _Optional[int] = ...) -> None: ...
+    earlier_decision_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, decision: _Optional[_Union[Decision, _Mapping]] = ..., counts_for: _Optional[_Iterable[str]] = ..., attempts: _Optional[int] = ..., earlier_decision_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Decision(_message.Message):
     __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer")

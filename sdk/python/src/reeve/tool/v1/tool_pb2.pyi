@@ -271,20 +271,22 @@ class ToolProgress(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., progress: _Optional[float] = ..., total: _Optional[float] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ToolCatalog(_message.Message):
-    __slots__ = ("pool", "tools", "isolation", "host", "announced_at", "sandbox")
+    __slots__ = ("pool", "tools", "isolation", "host", "announced_at", "sandbox", "binds_content")
     POOL_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     ISOLATION_FIELD_NUMBER: _ClassVar[int]
     HOST_FIELD_NUMBER: _ClassVar[int]
     ANNOUNCED_AT_FIELD_NUMBER: _ClassVar[int]
     SANDBOX_FIELD_NUMBER: _ClassVar[int]
+    BINDS_CONTENT_FIELD_NUMBER: _ClassVar[int]
     pool: str
     tools: _containers.RepeatedCompositeFieldContainer[ToolDescriptor]
     isolation: str
     host: str
     announced_at: _timestamp_pb2.Timestamp
     sandbox: SandboxFeatures
-    def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sandbox: _Optional[_Union[SandboxFeatures, _Mapping]] = ...) -> None: ...
+    binds_content: bool
+    def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sandbox: _Optional[_Union[SandboxFeatures, _Mapping]] = ..., binds_content: _Optional[bool] = ...) -> None: ...
 
 class SandboxFeatures(_message.Message):
     __slots__ = ("network_allow", "read_only_workspace", "workspace_bytes", "image")
