@@ -6,6 +6,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { OAuthDiscoveryState } from "@modelcontextprotocol/client";
@@ -26,6 +27,8 @@ export interface OAuthClient {
 
 /** How long the discovery of an authorization server and its answers may take together. */
 const authTimeoutMs = 30_000;
+/** How long a discovery is used. After that, the MCP server is asked again. */
+export const discoveryLifetimeMs = 600_000;
 
 /**
  * The tokens of one client for one MCP server. A token is requested when the server refuses a request, once for all requests that
@@ -35,8 +38,9 @@ export class OAuthSession implements AuthProvider {
   readonly #provider: MachineProvider;
   #renewal: Promise<void> | undefined;
 
-  constructor(client: OAuthClient) {
-    this.#provider = new MachineProvider(client);
+  /** `clock` is a monotonic clock. */
+  constructor(client: OAuthClient, clock: Pick<Clock, "now">) {
+    this.#provider = new MachineProvider(client, clock);
   }
 
   token(): Promise<string | undefined> {
@@ -57,6 +61,8 @@ export class OAuthSession implements AuthProvider {
         ...(resourceMetadataUrl && { resourceMetadataUrl }),
       });
     } catch (cause) {
+      // What was discovered may be the reason.
+      this.#provider.invalidateCredentials();
       const message = `the authorization server gives no token: ${describeProblem(cause)}`;
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause });
     }
@@ -80,10 +86,12 @@ class MachineProvider implements OAuthClientProvider {
   readonly #client: OAuthClient;
   #refreshToken: string | undefined;
   #tokens: StoredOAuthTokens | undefined;
-  #discovery: OAuthDiscoveryState | undefined;
+  readonly #clock: Pick<Clock, "now">;
+  #discovery: { readonly state: OAuthDiscoveryState; readonly untilMs: number } | undefined;
 
-  constructor(client: OAuthClient) {
+  constructor(client: OAuthClient, clock: Pick<Clock, "now">) {
     this.#client = client;
+    this.#clock = clock;
     this.#refreshToken = client.refreshToken;
   }
 
@@ -134,11 +142,12 @@ class MachineProvider implements OAuthClientProvider {
   }
 
   discoveryState(): OAuthDiscoveryState | undefined {
-    return this.#discovery;
+    const known = this.#discovery;
+    return known !== undefined && this.#clock.now() < known.untilMs ? known.state : undefined;
   }
 
   saveDiscoveryState(state: OAuthDiscoveryState): void {
-    this.#discovery = state;
+    this.#discovery = { state, untilMs: this.#clock.now() + discoveryLifetimeMs };
   }
 
   /** What was discovered may be out of date. */

@@ -1,3 +1,4 @@
+import { steadyClock } from "@reeve/platform/async/clock";
 import { withSecrets } from "../../../secrets/secret-references.ts";
 import type { Secrets } from "../../../secrets/secrets.ts";
 import type { McpServerConfig } from "../mcp-config.ts";
@@ -31,7 +32,7 @@ export class OAuthSessions {
     const key = JSON.stringify([clientId, clientSecret, refreshToken]);
     const session =
       this.#sessions.get(key) ??
-      new OAuthSession({ issuer, clientId, clientSecret, refreshToken, scope });
+      new OAuthSession({ issuer, clientId, clientSecret, refreshToken, scope }, steadyClock);
     this.#sessions.delete(key);
     this.#sessions.set(key, session);
     for (const oldest of this.#sessions.keys()) {
