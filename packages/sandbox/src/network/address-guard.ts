@@ -47,7 +47,7 @@ type LookupCallback = (
 ) => void;
 
 /** `dns.lookup` for all addresses of a name. */
-type Resolve = (
+export type Resolve = (
   hostname: string,
   options: LookupAllOptions,
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,

@@ -56,7 +56,13 @@ function overHttp(
   tenant: string,
   { secrets, oauth }: TransportPorts & { readonly oauth: OAuthSession | undefined },
 ): ServerTransport {
-  const guarded = guardedFetch(config.allow_addresses, maxMessageBytes);
+  const guarded = guardedFetch({
+    allowed: config.allow_addresses,
+    hosts: [config.url, ...(config.oauth ? [config.oauth.issuer] : [])].map(
+      (url) => new URL(url).hostname,
+    ),
+    maxBytes: maxMessageBytes,
+  });
   const transport = new StreamableHTTPClientTransport(new URL(config.url), {
     fetch: serverFetch(guarded.fetch, config, tenant, secrets),
     ...(oauth && { authProvider: oauth }),
