@@ -6,6 +6,7 @@ import { isTransient } from "./api/problem.ts";
 import { transport } from "./api/transport.ts";
 import { useSession } from "./api/use-session.ts";
 import { router } from "./router.tsx";
+import { ReplaceSession } from "./screens/replace-session.tsx";
 import { SignIn } from "./screens/sign-in.tsx";
 
 const queries = new QueryClient({
@@ -18,14 +19,16 @@ const queries = new QueryClient({
   },
 });
 
-/** The whole console: the sign-in, or the screens for who has signed in. */
+/** The whole console: the sign-in, the question which session to use, or the screens for who has signed in. */
 export function App() {
-  const { token } = useSession();
+  const { token, offered } = useSession();
+  const hasScreens = token !== undefined && offered === undefined;
   useEffect(() => {
     // What another person has read in this tab must not stay.
-    if (token === undefined) queries.clear();
-  }, [token]);
+    if (!hasScreens) queries.clear();
+  }, [hasScreens]);
   if (token === undefined) return <SignIn />;
+  if (offered !== undefined) return <ReplaceSession offered={offered} />;
   return (
     <TransportProvider transport={transport}>
       <QueryClientProvider client={queries}>

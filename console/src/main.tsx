@@ -10,6 +10,10 @@ import "./styles/tables.css";
 
 // Before anything else: the token must not stay in the address bar.
 takeTokenFromAddress(window.location, window.history);
+// A link that differs in its fragment only does not load the page again.
+window.addEventListener("hashchange", () => {
+  takeTokenFromAddress(window.location, window.history);
+});
 applyTheme();
 
 const container = document.getElementById("root");

@@ -100,6 +100,32 @@ describe.skipIf(isSkipped)("the console", () => {
     await expectAccessible(page);
   });
 
+  test("asks before the token of an address replaces the session, and forgets it if the answer is no", async () => {
+    await using shown = await open("/");
+    const { page } = shown;
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+    const used = () => page.evaluate("sessionStorage.getItem('reeve.token')");
+    const openLink = async (path: string, token: string) => {
+      await page.goto(`${deployment.url}${path}#token=${token}`);
+      await page.getByRole("heading", { name: "Use another session" }).waitFor();
+      expect(page.url()).toBe(`${deployment.url}${path}`);
+      expect(await used()).toBe(deployment.token);
+    };
+    // The same page, then another one.
+    await openLink("/runs", viewer);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Keep my session" }).click();
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+    expect(await used()).toBe(deployment.token);
+    await openLink("/models", viewer);
+    await page.getByRole("button", { name: "Use the other token" }).click();
+    await page.getByRole("heading", { name: "Models" }).waitFor();
+    expect(await used()).toBe(viewer);
+    await page.goto(`${deployment.url}/audit#token=${viewer}`);
+    await page.getByRole("heading", { name: "Audit" }).waitFor();
+    expect(page.url()).toBe(`${deployment.url}/audit`);
+  });
+
   // Requirement: CHAT-6
   test("shows nested cards, closed below the root, in the same order live and after a reload", async () => {
     const runId = await started("Nest the work.");

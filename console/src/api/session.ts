@@ -4,12 +4,15 @@ const key = "reeve.token";
 type Listener = () => void;
 const listeners = new Set<Listener>();
 let problem: string | undefined;
+let offered: string | undefined;
 
 /** Who is signed in in this tab. */
 export interface Session {
   readonly token: string | undefined;
   /** Why the last token is no longer used. */
   readonly problem: string | undefined;
+  /** Another token, of an address that was opened in this tab. It is not used before the person agrees. */
+  readonly offered: string | undefined;
 }
 
 let session: Session = read();
@@ -25,6 +28,7 @@ export function onSessionChange(listener: Listener): () => void {
 
 export function signIn(token: string): void {
   sessionStorage.setItem(key, token);
+  offered = undefined;
   change(undefined);
 }
 
@@ -33,12 +37,24 @@ export function signOut(reason?: string): void {
   change(reason);
 }
 
-/** Signs in with the token of the address, `#token=…`, and removes it from the address bar and the history at once. */
+/** Continues with the session of this tab, and forgets the token that an address offered. */
+export function keepSession(): void {
+  offered = undefined;
+  change(problem);
+}
+
+/**
+ * Takes the token of the address, `#token=…`, and removes it from the address bar and the history at once. A tab without a session signs
+ * in with it. One with another session keeps that until the person agrees: whoever made the address may be somebody else.
+ */
 export function takeTokenFromAddress(location: Location, history: History): void {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token === null) return;
   history.replaceState(history.state, "", location.pathname + location.search);
-  if (token !== "") signIn(token);
+  if (token === "" || token === session.token) return;
+  if (session.token === undefined) return signIn(token);
+  offered = token;
+  change(problem);
 }
 
 function change(reason: string | undefined): void {
@@ -48,5 +64,5 @@ function change(reason: string | undefined): void {
 }
 
 function read(): Session {
-  return { token: sessionStorage.getItem(key) ?? undefined, problem };
+  return { token: sessionStorage.getItem(key) ?? undefined, problem, offered };
 }
