@@ -113,12 +113,17 @@ const idLength = 12;
 /** The length of a token from which on nobody can find it by the digests of guesses. */
 const minIdentifiedLength = 32;
 
+/** Whether a token is so short that somebody could guess one like it. Tokens that Reeve issues, and signed tokens, are longer. */
+export function isGuessable(token: string): boolean {
+  return token.length < minIdentifiedLength;
+}
+
 /**
  * Returns the first 12 hexadecimal digits of a token's SHA-256, with which logs may name the token. Returns "" for a token with
  * fewer than 32 characters, which somebody could guess.
  */
 export function tokenId(token: string): string {
-  return token.length < minIdentifiedLength ? "" : tokenDigest(token).slice(0, idLength);
+  return isGuessable(token) ? "" : tokenDigest(token).slice(0, idLength);
 }
 
 /** Returns the bearer token of a request, or undefined if it has none. */

@@ -9,7 +9,10 @@ import { expect, test } from "vitest";
 import { limitSignIns } from "./limit-sign-ins.ts";
 import { burst, refillMs } from "./sign-in-budget.ts";
 
-/** A gateway that knows two tokens. */
+/** As long as those that Reeve issues. */
+const longToken = "a-right-token-that-nobody-can-guess-4711";
+
+/** A gateway that knows three tokens. */
 function gateway() {
   const clock = { ms: 0, now: () => clock.ms };
   const credential = { tenant: "acme", subject: "ann", roles: allRoles };
@@ -17,6 +20,7 @@ function gateway() {
     new Map([
       ["known-token", credential],
       ["right-token", credential],
+      [longToken, credential],
     ]),
   );
   const limited = limitSignIns(authenticate(known), clock);
@@ -51,6 +55,37 @@ test("a network that guesses tokens is refused even the right one, and nobody wh
   expect(await send("192.0.2.1")).toBe("unauthenticated");
   clock.ms += refillMs;
   expect(await send("192.0.2.1", "right-token")).toBe("accepted");
+});
+
+test("a network that guesses tokens is not refused one that nobody can guess, and learns nothing about wrong ones", async () => {
+  const { send, guess } = gateway();
+  await guess("192.0.2.1");
+  expect(await send("192.0.2.1", longToken.replace("right", "wrong"))).toBe("exhausted");
+  expect(await send("192.0.2.1", longToken)).toBe("accepted");
+});
+
+test("an expired token of the identity provider is no guess, and one with a wrong signature is", async () => {
+  const refusal = { credential: "EXPIRED" };
+  const check = () =>
+    Promise.reject(
+      new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, "refused", {
+        metadata: { ...refusal },
+      }),
+    );
+  const limited = limitSignIns(check, { now: () => 0 });
+  const kindOf = async (token: string) => {
+    const requestHeader = new Headers({ authorization: `Bearer ${token}` });
+    const method = RunService.method.listRuns;
+    const context = { service: RunService, method, requestHeader, values: createContextValues() };
+    const answer: unknown = await limited(context)?.catch((error: unknown) => error);
+    return answer instanceof Failure ? answer.kind : answer;
+  };
+  for (let turn = 0; turn < burst * 2; turn++) {
+    expect(await kindOf(`${longToken}-${turn}`)).toBe("unauthenticated");
+  }
+  refusal.credential = "BAD_SIGNATURE";
+  for (let turn = 0; turn < burst; turn++) await kindOf(`${longToken}-bad-${turn}`);
+  expect(await kindOf(`${longToken}-more`)).toBe("exhausted");
 });
 
 test("an address of IPv6 counts for its /64, and no other network is refused", async () => {

@@ -15,10 +15,23 @@ interface Bucket {
   atMs: number;
 }
 
+/** The check of one credential. At most one of its methods is called. */
+export interface Attempt {
+  /** 0 if the credential may be checked, or after how many milliseconds one may be. */
+  readonly delayMs: number;
+  /** Notes that the credential was accepted. */
+  accept(): void;
+  /** Notes that the credential is a wrong guess. */
+  refuse(): void;
+  /** Notes that it could not be checked, or is no guess. */
+  release(): void;
+}
+
 /**
  * Limits how many wrong credentials each network may try. A credential that was accepted before is never limited, whatever network it
  * comes from. A wrong credential that is repeated is no new guess: it has a budget of its own, so that a client with an old
- * token does not use up that of its network. The memory is bounded.
+ * token does not use up that of its network. An attempt is taken from its budget when it begins, so that guesses at the same time do not
+ * exceed it, and is given back if it was no guess. The memory is bounded.
  */
 export class SignInBudget {
   readonly #clock: Pick<Clock, "now">;
@@ -31,33 +44,55 @@ export class SignInBudget {
     this.#clock = clock;
   }
 
-  /** Returns 0 if a credential may be checked, or after how many milliseconds one may be. */
-  delayMs(network: string, credential: string): number {
-    if (this.#accepted.has(credential)) return 0;
-    const bucket = this.#refused.get(credential) ?? this.#networks.get(this.#keyOf(network));
-    if (bucket === undefined) return 0;
-    const left = this.#leftOf(bucket);
-    return left >= 1 ? 0 : Math.ceil((1 - left) * refillMs);
+  /** Begins the check of a credential. */
+  begin(network: string, credential: string): Attempt {
+    if (this.#accepted.has(credential)) return this.#ofAccepted(network, credential);
+    const isRepeated = this.#refused.has(credential);
+    const buckets = isRepeated ? this.#refused : this.#networks;
+    const key = isRepeated ? credential : this.#keyOf(network);
+    const bucket = buckets.get(key);
+    const left = bucket === undefined ? burst : this.#leftOf(bucket);
+    if (left < 1) {
+      const delayMs = Math.ceil((1 - left) * refillMs);
+      const nothing = () => undefined;
+      return { delayMs, accept: () => this.#accept(credential), refuse: nothing, release: nothing };
+    }
+    buckets.set(key, { left: left - 1, atMs: this.#clock.now() });
+    const giveBack = () => {
+      const current = buckets.get(key);
+      if (current !== undefined) buckets.set(key, this.#changed(current, 1));
+    };
+    const accept = () => {
+      giveBack();
+      this.#accept(credential);
+    };
+    const refuse = () => this.#remember(credential, this.#refused.get(credential));
+    return { delayMs: 0, accept, refuse, release: giveBack };
   }
 
-  /** Notes that a credential was accepted. */
-  accept(credential: string): void {
+  #ofAccepted(network: string, credential: string): Attempt {
+    const refuse = () => {
+      this.#accepted.delete(credential);
+      this.#remember(credential, undefined);
+      const key = this.#keyOf(network);
+      const bucket = this.#networks.get(key) ?? { left: burst, atMs: this.#clock.now() };
+      this.#networks.set(key, this.#changed(bucket, -1));
+    };
+    return { delayMs: 0, accept: () => this.#accept(credential), refuse, release: () => undefined };
+  }
+
+  #accept(credential: string): void {
     this.#refused.delete(credential);
     this.#accepted.delete(credential);
     this.#accepted.add(credential);
     dropOldest(this.#accepted);
   }
 
-  /** Takes a wrong credential from the budget of its network, or of its own if it was refused before. */
-  refuse(network: string, credential: string): void {
-    this.#accepted.delete(credential);
-    const known = this.#refused.get(credential);
+  /** Keeps the budget of a wrong credential, or begins one. */
+  #remember(credential: string, known: Bucket | undefined): void {
     this.#refused.delete(credential);
-    this.#refused.set(credential, this.#spent(known));
+    this.#refused.set(credential, known ?? { left: burst - 1, atMs: this.#clock.now() });
     dropOldest(this.#refused);
-    if (known !== undefined) return;
-    const key = this.#keyOf(network);
-    this.#networks.set(key, this.#spent(this.#networks.get(key)));
   }
 
   /** The number of networks and credentials that it remembers. */
@@ -87,9 +122,9 @@ export class SignInBudget {
     return Math.min(burst, left + (this.#clock.now() - atMs) / refillMs);
   }
 
-  #spent(bucket: Bucket | undefined): Bucket {
-    const left = bucket === undefined ? burst : this.#leftOf(bucket);
-    return { left: Math.max(0, left - 1), atMs: this.#clock.now() };
+  #changed(bucket: Bucket, by: number): Bucket {
+    const left = Math.min(burst, Math.max(0, this.#leftOf(bucket) + by));
+    return { left, atMs: this.#clock.now() };
   }
 }
 

@@ -1,4 +1,3 @@
-import { ErrorReason } from "@reeve/contracts/error";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import type { Credentials } from "@reeve/platform/rpc/principal";
@@ -6,6 +5,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { CryptoKey, JWTVerifyResult, ResolvedKey } from "jose";
 import { calculateJwkThumbprint, decodeJwt, errors, jwtVerify } from "jose";
 import { credentialOfClaims } from "./credential-of-claims.ts";
+import { refusalOf, refused } from "./jwt-refusal.ts";
 import type { OidcConfig } from "./oidc-config.ts";
 import type { ProviderKeys } from "./provider-keys.ts";
 
@@ -47,7 +47,7 @@ export function jwtCredentials(
       return { payload, thumbprint: await thumbprintOf(key) };
     } catch (error) {
       if (error instanceof Failure) throw error;
-      if (error instanceof errors.JOSEError) throw refused(problemOf(error, config), nameOf(error));
+      if (error instanceof errors.JOSEError) throw refusalOf(error, config);
       // A key that is too short or malformed throws a TypeError or a DOMException.
       if (!isUnusableLogged) {
         isUnusableLogged = true;
@@ -118,65 +118,4 @@ function assertSize(token: string): void {
   throw refused(
     `the token has ${token.length} characters, and at most ${maxLength} are accepted; let the provider leave out claims that Reeve does not need`,
   );
-}
-
-/** Says what is wrong with a token, and what to do. */
-function problemOf(error: errors.JOSEError, config: OidcConfig): string {
-  if (error instanceof errors.JWTExpired) {
-    return `the token expired at ${timeOf(error.payload.exp)}; get a new one, for example with \`reeve login\``;
-  }
-  if (error instanceof errors.JWTClaimValidationFailed) return claimProblem(error, config);
-  if (error instanceof errors.JOSEAlgNotAllowed) {
-    return `the token is signed with an algorithm that is not accepted; those of REEVE_OIDC_CONFIG are ${config.algorithms.join(", ")}`;
-  }
-  if (error instanceof errors.JWKSNoMatchingKey) {
-    return `${config.issuer} publishes no key that fits the token's \`kid\`; get a new token`;
-  }
-  if (error instanceof errors.JWSSignatureVerificationFailed) {
-    return "the signature of the token is wrong; get a new token";
-  }
-  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
-    return `the token is neither one of the gateway's own nor a signed JWT of ${config.issuer}; if the provider gave it, request a JWT for the audience ${config.audience}`;
-  }
-  return `the token cannot be checked: ${error.message}`;
-}
-
-function claimProblem(
-  { claim, reason, payload }: errors.JWTClaimValidationFailed,
-  { audience }: OidcConfig,
-): string {
-  if (reason === "missing" || reason === "invalid") {
-    return `the claim \`${claim}\` of the token is missing or invalid; let the provider set it`;
-  }
-  if (claim === "aud") {
-    return `the token is not for the audience ${audience}; request one for this audience`;
-  }
-  if (claim === "nbf") {
-    return `the token is valid from ${timeOf(payload.nbf)} only; check the clocks of the provider and the gateway`;
-  }
-  return `the claim \`${claim}\` of the token is refused; get a new token`;
-}
-
-function timeOf(seconds: number | undefined): string {
-  const time = new Date((seconds ?? NaN) * 1_000);
-  return Number.isNaN(time.getTime()) ? "an unknown time" : time.toISOString();
-}
-
-/** Returns a short name of what is wrong with a token. */
-function nameOf(error: errors.JOSEError): string {
-  if (error instanceof errors.JWTExpired) return "EXPIRED";
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    return error.claim === "aud" ? "WRONG_AUDIENCE" : "WRONG_CLAIM";
-  }
-  if (error instanceof errors.JWKSNoMatchingKey) return "UNKNOWN_KEY";
-  if (error instanceof errors.JWSSignatureVerificationFailed) return "BAD_SIGNATURE";
-  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return "UNKNOWN";
-  return "REFUSED";
-}
-
-/** `credential` is the short name of the problem, which clients and the audit trail get. */
-function refused(message: string, credential = "REFUSED"): Failure {
-  return new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message, {
-    metadata: { credential },
-  });
 }

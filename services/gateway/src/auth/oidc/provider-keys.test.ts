@@ -3,7 +3,7 @@ import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import type { JWK } from "jose";
 import { exportJWK, generateKeyPair } from "jose";
 import { expect, test, vi } from "vitest";
-import { ProviderKeys } from "./provider-keys.ts";
+import { maxWaiting, ProviderKeys } from "./provider-keys.ts";
 
 const { publicKey } = await generateKeyPair("ES256");
 const exported = await exportJWK(publicKey);
@@ -53,6 +53,19 @@ test("unknown keys make all callers wait for one read, at most every five second
   await clock.advance(1);
   for (const error of await all) expect(error).toMatchObject({ code: "ERR_JWKS_NO_MATCHING_KEY" });
   expect(provider.reads).toBe(2);
+});
+
+test("no more than a bounded number of callers waits, and known keys need no wait", async () => {
+  const { clock, find } = opened();
+  await find("one");
+  const waiting = Array.from({ length: maxWaiting }, (_, index) => find(`x${index}`));
+  expect(await find("one more")).toMatchObject({ kind: "unavailable" });
+  expect(await find("one")).toBe("found");
+  await clock.advance(5_000);
+  await Promise.all(waiting);
+  const later = find("later");
+  await clock.advance(5_000);
+  expect(await later).toMatchObject({ code: "ERR_JWKS_NO_MATCHING_KEY" });
 });
 
 test("while the provider does not answer, known keys stay valid and other tokens can be retried", async () => {

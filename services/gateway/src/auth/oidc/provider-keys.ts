@@ -9,6 +9,8 @@ import { calculateJwkThumbprint, createLocalJWKSet } from "jose";
 const refreshMs = 300_000;
 /** The time between two reads, so that tokens with invented keys cause no load at the provider. */
 const minIntervalMs = 5_000;
+/** How many callers wait for a read at once. A token with an invented key needs no more than a header to wait. */
+export const maxWaiting = 1_000;
 
 export interface ProviderKeysOptions {
   readonly issuer: string;
@@ -27,6 +29,7 @@ export class ProviderKeys {
   #thumbprints: ReadonlySet<string> = new Set();
   #find: ReturnType<typeof createLocalJWKSet> = createLocalJWKSet({ keys: [] });
   #reading: Promise<void> | undefined;
+  #waiting = 0;
   #lastReadMs = -Infinity;
   /** Why the last read was of no use. */
   #failure: Failure | undefined;
@@ -70,11 +73,17 @@ export class ProviderKeys {
 
   /**
    * Reads the keys, at most every five seconds; callers wait for the same read. Throws a Failure of kind `unavailable` if that
-   * is impossible.
+   * is impossible, or if too many wait already.
    */
   async refresh(): Promise<void> {
+    if (this.#waiting >= maxWaiting) throw unavailable(this.#options.issuer, tooMany());
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
-    await this.#reading;
+    this.#waiting++;
+    try {
+      await this.#reading;
+    } finally {
+      this.#waiting--;
+    }
   }
 
   async #read(): Promise<void> {
@@ -102,6 +111,10 @@ export class ProviderKeys {
   #waitMs(): number {
     return this.#lastReadMs + minIntervalMs - this.#options.clock.now();
   }
+}
+
+function tooMany(): Error {
+  return new Error(`${maxWaiting} tokens with unknown keys wait already`);
 }
 
 /** A key of an unknown type has no thumbprint. */

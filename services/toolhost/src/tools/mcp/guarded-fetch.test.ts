@@ -87,8 +87,8 @@ describe("a host that only the server names", () => {
 test("a host that the operator configured may be in a private network", async () => {
   const { guarded, problemOf } = opened(["10.1.2.3", "private.example"]);
   await using _ = guarded;
-  // Nothing answers there.
-  const soon = () => AbortSignal.timeout(100);
-  expect(await problemOf("http://10.1.2.3/", soon())).not.toMatch(/not permitted/);
-  expect(await problemOf("http://private.example/", soon())).not.toMatch(/not permitted/);
+  for (const url of ["http://10.1.2.3/", "http://private.example/"]) {
+    // Nothing answers there.
+    expect(await problemOf(url, AbortSignal.timeout(100))).not.toMatch(/not permitted/);
+  }
 });
