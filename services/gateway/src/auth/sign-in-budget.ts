@@ -54,8 +54,8 @@ export class SignInBudget {
     const left = bucket === undefined ? burst : this.#leftOf(bucket);
     if (left < 1) {
       const delayMs = Math.ceil((1 - left) * refillMs);
-      const nothing = () => undefined;
-      return { delayMs, accept: () => this.#accept(credential), refuse: nothing, release: nothing };
+      const accept = () => this.#accept(credential);
+      return { delayMs, accept, refuse: () => undefined, release: () => undefined };
     }
     buckets.set(key, { left: left - 1, atMs: this.#clock.now() });
     const giveBack = () => {
