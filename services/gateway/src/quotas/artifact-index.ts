@@ -4,19 +4,20 @@ import type { IndexDefinition } from "@reeve/jetstream/local-index/indexed-rows"
 import type { IndexHome } from "@reeve/jetstream/local-index/table-index";
 import { TableIndex } from "@reeve/jetstream/local-index/table-index";
 import type { Table } from "@reeve/jetstream/table/port";
+import { countedBytesOf } from "./artifact-quotas.ts";
 import type { Owners } from "./quota.ts";
 
 type ArtifactIndex = TableIndex<typeof ArtifactSchema, "created_by">;
 
 const definition: IndexDefinition<Artifact, "created_by"> = {
   name: "artifacts",
-  version: 1,
+  version: 2,
   orderOf: ({ artifactId }) => artifactId,
   direction: "ascending",
   kindOf: () => 0,
   kinds: [0],
   fields: { created_by: ({ createdBy }) => createdBy },
-  measure: { at: () => 0, amount: ({ sizeBytes }) => sizeBytes },
+  measure: { at: () => 0, amount: ({ sizeBytes }) => countedBytesOf(sizeBytes) },
 };
 
 /** Opens an index of the sizes of artifacts. It follows them from its first read until `signal` aborts. */

@@ -10,7 +10,7 @@ import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import type { Owners, Quota } from "./quota.ts";
 import { appliesTo, counterOf, ownersOf } from "./quota.ts";
-import { bytesAreUsedUp } from "./quota-exceeded.ts";
+import { bytesAreUsedUp, tooManyUploads } from "./quota-exceeded.ts";
 import type { QuotaCountsOptions } from "./quota-counts.ts";
 import { QuotaCounts } from "./quota-counts.ts";
 
@@ -19,8 +19,11 @@ const idleMs = 600_000;
 const renewMs = 60_000;
 /** How many bytes an upload asks for in advance, after its first chunk. */
 const blockBytes = 4 * 1024 * 1024;
-/** How many uploads of one count may be in progress. */
+/** How many uploads of one count may be in progress, and how many of one subject. */
 const maxUploads = 1_000;
+export const maxUploadsOfSubject = 100;
+/** What an artifact without bytes, or with few, counts: its description takes room too. */
+export const minArtifactBytes = 1_024;
 /** How long the end of an upload may take to be written. After that its bytes count until it is idle. */
 const endMs = 5_000;
 
@@ -29,6 +32,11 @@ export interface ArtifactQuotaPorts extends QuotaCountsOptions {
   quotas(): readonly Quota[];
   /** Returns how many bytes of artifacts a tenant, or some subjects of it, have. Has all that were stored before the call. */
   bytesOf(of: Owners, signal: AbortSignal): Promise<number>;
+}
+
+/** Returns what an artifact counts. */
+export function countedBytesOf(sizeBytes: number): number {
+  return Math.max(sizeBytes, minArtifactBytes);
 }
 
 const { key: usageKey } = bucketOf(QuotaUsageSchema);
@@ -77,16 +85,17 @@ export class ArtifactQuotas {
     let received = 0;
     let reserved = 0;
     let atMs = -Infinity;
-    const isCurrent = () => received <= reserved && this.#ports.clock.now() - atMs < renewMs;
+    const counted = () => countedBytesOf(received);
+    const isCurrent = () => counted() <= reserved && this.#ports.clock.now() - atMs < renewMs;
     for await (const chunk of content) {
       received += chunk.length;
       if (!isCurrent()) {
-        reserved = await this.#reserve(upload, received, reserved === 0, signal);
+        reserved = await this.#reserve(upload, counted(), reserved === 0, signal);
         atMs = this.#ports.clock.now();
       }
       yield chunk;
     }
-    if (received > 0 && !isCurrent()) await this.#reserve(upload, received, true, signal);
+    if (!isCurrent()) await this.#reserve(upload, counted(), true, signal);
   }
 
   /** Returns how many bytes are reserved: more than `bytes` if there is room, unless `isExact`. */
@@ -120,12 +129,21 @@ export class ArtifactQuotas {
         if (others.length >= maxUploads) {
           throw storeUnavailable(new Error(`${maxUploads} uploads are in progress`));
         }
+        const { subject } = principal;
+        if (others.filter((known) => known.subject === subject).length >= maxUploadsOfSubject) {
+          throw tooManyUploads(quota, principal, maxUploadsOfSubject);
+        }
         // After the read of the uploads in progress: what has left them is in the index.
         const stored = await this.#ports.bytesOf(ownersOf(quota, principal), signal);
         const held = others.reduce((sum, known) => sum + Number(known.bytes), 0);
         if (stored + held + bytes > max) throw bytesAreUsedUp(quota, principal, max);
         const time = timestampFromMs(nowMs);
-        const upload = create(AdmittedUploadSchema, { uploadId, bytes: BigInt(bytes), time });
+        const upload = create(AdmittedUploadSchema, {
+          uploadId,
+          bytes: BigInt(bytes),
+          time,
+          subject,
+        });
         return { ...before, uploads: [...others, upload] };
       });
     }

@@ -106,6 +106,17 @@ export function bytesAreUsedUp(quota: Quota, principal: Principal, max: number):
   });
 }
 
+/** Returns the Failure of a subject that has too many uploads in progress. */
+export function tooManyUploads(quota: Quota, principal: Principal, max: number): Failure {
+  return quotaExceeded(quota, principal, {
+    limit: "uploads",
+    max,
+    allows: `${counted(max, "upload")} of one caller at a time`,
+    advice: "wait until one has ended",
+    retryAfterMs: openRetryMs,
+  });
+}
+
 function msToMidnight(nowMs: number): number {
   return dayMs - (nowMs % dayMs);
 }

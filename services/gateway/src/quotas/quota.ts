@@ -38,7 +38,8 @@ export type LimitName =
   | "runs_per_day"
   | "queued_runs"
   | "cost_per_day_usd"
-  | "artifact_bytes";
+  | "artifact_bytes"
+  | "uploads";
 
 /** Whether a quota applies to a principal. */
 export function appliesTo({ tenants, subjects }: Quota, { tenant, subject }: Principal): boolean {

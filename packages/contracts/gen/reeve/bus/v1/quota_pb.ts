@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/quota.proto.
  */
 export const file_reeve_bus_v1_quota: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS9idXMvdjEvcXVvdGEucHJvdG8SDHJlZXZlLmJ1cy52MSLyAQoKUXVvdGFVc2FnZRILCgNkYXkYASABKA0SEwoLcnVuc19vZl9kYXkYAiABKA0SKwoIYWRtaXR0ZWQYAyADKAsyGS5yZWV2ZS5idXMudjEuQWRtaXR0ZWRSdW4SGAoQZGVsZXRlZF9jb3N0X3VzZBgEIAEoARIXCg9kZWxldGVkX3J1bl9pZHMYBSADKAkSLQoHdXBsb2FkcxgGIAMoCzIcLnJlZXZlLmJ1cy52MS5BZG1pdHRlZFVwbG9hZDozyt8YLwoLcXVvdGFfdXNhZ2USEnt0ZW5hbnR9Lntjb3VudGVyfSIECIDGCioGCgEBEgEBIlwKDkFkbWl0dGVkVXBsb2FkEhEKCXVwbG9hZF9pZBgBIAEoCRINCgVieXRlcxgCIAEoBBIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJUCgtBZG1pdHRlZFJ1bhIOCgZydW5faWQYASABKAkSKAoEdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDZGF5GAMgASgNYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("ChhyZWV2ZS9idXMvdjEvcXVvdGEucHJvdG8SDHJlZXZlLmJ1cy52MSLyAQoKUXVvdGFVc2FnZRILCgNkYXkYASABKA0SEwoLcnVuc19vZl9kYXkYAiABKA0SKwoIYWRtaXR0ZWQYAyADKAsyGS5yZWV2ZS5idXMudjEuQWRtaXR0ZWRSdW4SGAoQZGVsZXRlZF9jb3N0X3VzZBgEIAEoARIXCg9kZWxldGVkX3J1bl9pZHMYBSADKAkSLQoHdXBsb2FkcxgGIAMoCzIcLnJlZXZlLmJ1cy52MS5BZG1pdHRlZFVwbG9hZDozyt8YLwoLcXVvdGFfdXNhZ2USEnt0ZW5hbnR9Lntjb3VudGVyfSIECIDGCioGCgEBEgEBIm0KDkFkbWl0dGVkVXBsb2FkEhEKCXVwbG9hZF9pZBgBIAEoCRINCgVieXRlcxgCIAEoBBIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdzdWJqZWN0GAQgASgJIlQKC0FkbWl0dGVkUnVuEg4KBnJ1bl9pZBgBIAEoCRIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNkYXkYAyABKA1iBnByb3RvMw", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * What a tenant, or one subject of it, has used of a quota of the operator. A gateway replaces the
@@ -100,6 +100,13 @@ export type AdmittedUpload = Message<"reeve.bus.v1.AdmittedUpload"> & {
    * @generated from field: google.protobuf.Timestamp time = 3;
    */
   time?: Timestamp | undefined;
+
+  /**
+   * Who uploads it. Empty in the count of a gateway of an older version.
+   *
+   * @generated from field: string subject = 4;
+   */
+  subject: string;
 };
 
 /**
