@@ -1,5 +1,6 @@
 import { Failure } from "@reeve/platform/failure";
 import { expect, test } from "vitest";
+import { maxTokens } from "../spec/message-file.ts";
 import { parsePolicyFile } from "./policy-file.ts";
 
 const whole = `
@@ -167,6 +168,18 @@ test("a file with too many rules is refused without a look into them", () => {
   const text = `rules:\n${"  - { nam: x, allow: 1 }\n".repeat(500)}`;
   expect(violationsIn(text).map(({ field, description }) => `${field} ${description}`)).toEqual([
     "rules has 500 rules, more than 200",
+  ]);
+});
+
+test("a file with 25,000 malformed rules is refused after a bounded number of tokens", () => {
+  const text = `rules:\n${"  - { nam: x, allow: 1 }\n".repeat(25_000)}`;
+  expect(violationsIn(text).map(({ reason, description }) => `${reason} ${description}`)).toEqual([
+    `TOO_LARGE the file has more than ${maxTokens} names, values, and marks`,
+  ]);
+  // Long texts are few tokens.
+  const long = `rules:\n  - { name: x, allow: { tools: ["${"x".repeat(maxTokens)}"] } }\n`;
+  expect(violationsIn(long).map(({ description }) => description)).toEqual([
+    "line 2: has more than 255 characters",
   ]);
 });
 

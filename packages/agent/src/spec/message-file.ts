@@ -6,7 +6,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { ShapeOptions } from "@reeve/platform/strict/read-shape";
 import { readShape } from "@reeve/platform/strict/read-shape";
 import type { Document, YAMLParseError, YAMLWarning } from "yaml";
-import { isScalar, LineCounter, parseDocument, visit } from "yaml";
+import { isScalar, Lexer, LineCounter, parseDocument, visit } from "yaml";
 
 /** A kind of file: the message that it holds, and how errors refer to it. */
 export interface FileKind<Schema extends DescMessage> {
@@ -58,6 +58,8 @@ type Kind = Pick<FileKind<DescMessage>, "noun" | "reason">;
 
 /** The maximum size of a file: no valid one comes near it. */
 const maxBytes = 1_048_576;
+/** The maximum number of tokens of a file that is longer than this: parsing takes time for each. */
+export const maxTokens = 250_000;
 /** How many errors of its syntax one file reports. */
 const maxSyntaxErrors = 100;
 
@@ -66,6 +68,10 @@ export function readMapping(kind: Kind, text: string, file: string): JsonObject 
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes) {
     const description = `the file has ${bytes} bytes; the limit is ${maxBytes}`;
+    throw malformedFile(kind, file, [{ field: "", description, reason: "TOO_LARGE" }]);
+  }
+  if (hasTooManyTokens(text)) {
+    const description = `the file has more than ${maxTokens} names, values, and marks`;
     throw malformedFile(kind, file, [{ field: "", description, reason: "TOO_LARGE" }]);
   }
   const lineCounter = new LineCounter();
@@ -89,6 +95,14 @@ export function readMapping(kind: Kind, text: string, file: string): JsonObject 
   }
   // YAML without custom tags contains only JSON values.
   return value as JsonObject;
+}
+
+/** Whether a file has more tokens than are parsed. A token has at least one character. */
+function hasTooManyTokens(text: string): boolean {
+  if (text.length <= maxTokens) return false;
+  let tokens = 0;
+  for (const _ of new Lexer().lex(text)) if (++tokens > maxTokens) return true;
+  return false;
 }
 
 /** Describes the keys that a mapping of the document has more than once. */
