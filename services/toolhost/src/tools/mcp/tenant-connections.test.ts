@@ -72,6 +72,19 @@ describe("the connections of tenants", () => {
     expect((await lease("acme")).connection.name).toBe("acme k 2");
   });
 
+  test("are replaced at once when the credentials change while all are in use, once for each tenant", async () => {
+    const { closed, connections, lease } = lines(2);
+    await using _ = connections;
+    const [old] = [await lease("acme", "first"), await lease("globex")];
+    const renewed = await lease("acme", "second");
+    expect(renewed.connection.name).toBe("acme second 3");
+    expect(closed).toEqual([]);
+    await expect(lease("acme", "third")).rejects.toThrow(/has 2 connections in use/);
+    await expect(lease("initech")).rejects.toThrow(/has 2 connections in use/);
+    old[Symbol.dispose]();
+    expect((await lease("acme", "third")).connection.name).toBe("acme third 4");
+  });
+
   test("are bounded: the one that is unused for the longest time makes room, or the call fails", async () => {
     const { clock, closed, connections, lease } = lines(2);
     await using _ = connections;

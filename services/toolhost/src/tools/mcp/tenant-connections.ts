@@ -16,7 +16,10 @@ export interface Opened<Connection extends Lossy> extends AsyncDisposable {
 }
 
 export interface TenantConnectionsOptions<Connection extends Lossy> {
-  /** How many connections are open at most, without those that are being closed. */
+  /**
+   * How many connections are open at most, without those that are being closed. For each tenant, one that calls still use does not
+   * count after the credentials have changed.
+   */
   readonly max: number;
   /** How long an unused connection stays open. */
   readonly idleMs: number;
@@ -37,6 +40,9 @@ interface Entry<Connection extends Lossy> {
   /** Aborted when the connection shall be closed. */
   readonly end: AbortController;
   users: number;
+  readonly tenant: string;
+  /** Whether another connection with new credentials has replaced it. */
+  isReplaced: boolean;
   /** Ends the wait that closes an unused connection. */
   idle: AbortController | undefined;
 }
@@ -88,11 +94,22 @@ export class TenantConnections<Connection extends Lossy> implements AsyncDisposa
   #entryOf(tenant: string, credentials: string): Entry<Connection> {
     const current = this.#current.get(tenant);
     if (current?.credentials === credentials) return current;
-    if (current !== undefined) this.#retire(tenant, current);
+    if (current !== undefined) {
+      current.isReplaced = true;
+      this.#retire(tenant, current);
+    }
     this.#makeRoom();
     const end = new AbortController();
     const opening = this.#options.open(tenant, credentials, end.signal);
-    const entry: Entry<Connection> = { credentials, opening, end, users: 0, idle: undefined };
+    const entry: Entry<Connection> = {
+      credentials,
+      opening,
+      end,
+      users: 0,
+      tenant,
+      isReplaced: false,
+      idle: undefined,
+    };
     this.#current.set(tenant, entry);
     this.#closing.set(entry, this.#closeAtEnd(tenant, entry));
     return entry;
@@ -125,8 +142,7 @@ export class TenantConnections<Connection extends Lossy> implements AsyncDisposa
   #makeRoom(): void {
     const { max } = this.#options;
     if (this.#isEnded) throw unavailable("is not available any more: the toolhost ends");
-    const open = [...this.#closing.keys()].filter(({ end }) => !end.signal.aborted);
-    if (open.length < max) return;
+    if (this.#counted() < max) return;
     const unused = [...this.#current].find(([, { users }]) => users === 0);
     if (unused !== undefined) this.#retire(...unused);
     else {
@@ -134,6 +150,12 @@ export class TenantConnections<Connection extends Lossy> implements AsyncDisposa
         `has ${max} connections in use, of as many tenants; try again later, or raise max_tenants of the server`,
       );
     }
+  }
+
+  #counted(): number {
+    const open = [...this.#closing.keys()].filter(({ end }) => !end.signal.aborted);
+    const replaced = open.filter(({ isReplaced }) => isReplaced).map(({ tenant }) => tenant);
+    return open.length - new Set(replaced).size;
   }
 
   #release(tenant: string, entry: Entry<Connection>): void {
