@@ -2,6 +2,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Redaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { describe, expect, test } from "vitest";
 import { readSecretSources } from "../src/secrets/secrets-config.ts";
 import { environmentSecrets } from "../src/secrets/environment-secrets.ts";
@@ -149,6 +150,7 @@ describe("a cache of Vault", () => {
       /the field number of reeve\/acme .* is not a text/,
     );
     expect(server.reads).toEqual(["reeve/acme"]);
+    expect(processRedaction.text("sent vault-token-1")).toBe("sent [redacted]");
     server.entries.set("reeve/acme", null);
     nowMs = 999;
     expect(await read(key.name)).toBe("value-1");
@@ -236,6 +238,10 @@ describe("the file of sources", () => {
     [
       [{ kind: "vault", url: "https://v", token_file: "/t", path: "all", field: "{name}" }],
       /path must contain \{tenant\}/,
+    ],
+    [
+      [{ kind: "vault", url: "https://v", token_file: "/t", path: "all/{tenant}-{name}" }],
+      /separated by a slash/,
     ],
     [
       [{ kind: "vault", url: "https://v", token_file: "/t", field: "value" }],

@@ -17,6 +17,10 @@ const key = z.string().regex(secretName);
 /** A path in Vault, or a field, in which `{tenant}` and `{name}` are filled in. */
 const template = z.string().regex(/^[A-Za-z0-9._{}/-]+$/);
 
+function hasBoth(part: string): boolean {
+  return part.includes("{tenant}") && part.includes("{name}");
+}
+
 const source = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("folder"), path: absolutePath }),
   z.strictObject({
@@ -38,7 +42,11 @@ const source = z.discriminatedUnion("kind", [
       ({ path, field }) => `${path} ${field}`.includes("{name}"),
       "path or field must contain {name}",
     )
-    .refine(({ path }) => path.includes("{tenant}"), "path must contain {tenant}"),
+    .refine(({ path }) => path.includes("{tenant}"), "path must contain {tenant}")
+    .refine(
+      ({ path }) => !path.split("/").some(hasBoth),
+      "{tenant} and {name} must be separated by a slash in path: acme-eu and key would be acme and eu-key otherwise",
+    ),
 ]);
 
 const config = z.strictObject({ sources: z.array(source).min(1).max(16) });

@@ -5,6 +5,7 @@ import type { Clock } from "@reeve/platform/async/clock";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { Failure } from "@reeve/platform/failure";
 import { fetchJson } from "@reeve/platform/oidc/fetch-json";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { z } from "zod";
 import type { SecretKey, SecretSource } from "./secret-source.ts";
 
@@ -112,7 +113,10 @@ export class VaultSecrets implements SecretSource {
 async function tokenOf(path: string): Promise<string> {
   try {
     const token = (await readFile(path, "utf8")).trim();
-    if (/^[\x21-\x7E]+$/.test(token)) return token;
+    if (/^[\x21-\x7E]+$/.test(token)) {
+      processRedaction.add(token);
+      return token;
+    }
   } catch (cause) {
     throw unavailable(`the token of Vault in ${path} cannot be read`, cause);
   }

@@ -1,11 +1,15 @@
 import type { Environment } from "@reeve/platform/config";
 import { invalidConfig } from "@reeve/platform/process/json-config";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 const printable = /^[\x20-\x7E]*$/;
 
-/** Replaces each `${NAME}` in the texts by that variable of the environment. Throws a Failure when one is not set. */
+/**
+ * Replaces each `${NAME}` in the texts by that variable of the environment, which is redacted from then on in everything that leaves
+ * this process. Throws a Failure when one is not set.
+ */
 export function fillVariables(
   setting: string,
   texts: Readonly<Record<string, string>>,
@@ -17,6 +21,7 @@ export function fillVariables(
     text.replaceAll(variable, (_, name: string) => {
       const value = environment[name];
       if (value === undefined || value.trim() === "") missing.add(name);
+      else redact(value);
       return value ?? "";
     }),
   ]);
@@ -41,4 +46,10 @@ export function headerValues(
     setting,
     `the value of each of these headers ${problem}: ${broken.join(", ")}`,
   );
+}
+
+/** Headers carry a value without the white space around it. */
+function redact(value: string): void {
+  processRedaction.add(value);
+  processRedaction.add(value.trim());
 }

@@ -15,6 +15,12 @@ describe("a secret", () => {
     ["as it is", secret],
     ["in JSON", JSON.stringify({ secret })],
     ["in JSON inside of JSON", JSON.stringify({ log: JSON.stringify({ secret }) })],
+    ["in JSON of PHP", String.raw`{"secret":"canary-1\/\"\u00fc\"+7f3a"}`],
+    [
+      "in JSON of PHP inside of JSON",
+      JSON.stringify({ log: String.raw`{"secret":"canary-1\/\"\u00fc\"+7f3a"}` }),
+    ],
+    ["in JSON of Python", String.raw`{"secret": "canary-1/\"\u00fc\"+7f3a"}`],
     ["in a URL", `https://host/?q=${encodeURIComponent(secret)}`],
     ["in a form", new URLSearchParams({ secret }).toString()],
     ["in hexadecimal", Buffer.from(secret).toString("hex")],
@@ -30,6 +36,13 @@ describe("a secret", () => {
     expect(redacted).not.toContain("canary");
     expect(redacted).not.toContain(encodeURIComponent(secret).slice(8));
     expect(redacted).not.toContain(Buffer.from(secret).toString("base64").slice(4, 14));
+  });
+
+  test("is replaced in JSON of Go, which escapes the characters of HTML", () => {
+    const redaction = redactionOf("canary<1>&7f3a");
+    const json = String.raw`{"secret":"canary\u003c1\u003e\u00267f3a"}`;
+    expect(redaction.text(json)).toBe('{"secret":"[redacted]"}');
+    expect(redaction.text(JSON.stringify(json))).not.toContain("canary");
   });
 
   test("is replaced in bytes, and leaves all other bytes as they are", () => {

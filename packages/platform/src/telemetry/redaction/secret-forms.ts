@@ -8,7 +8,7 @@ export const minSecretLength = 8;
 export function secretForms(value: string): readonly string[] {
   if (value.length < minSecretLength) return [];
   const inUrl = percentEncoded(value);
-  const forms = new Set([value, inJson(value), inJson(inJson(value))]);
+  const forms = new Set([value, ...inJsonOfAll(value)]);
   for (const text of [value, inUrl]) {
     const bytes = Buffer.from(text);
     // The text of bytes that are read one character per byte.
@@ -20,6 +20,30 @@ export function secretForms(value: string): readonly string[] {
   const inForm = inUrl.replaceAll("%20", "+");
   for (const form of [inUrl, inForm]) forms.add(form).add(lowerCaseCodes(form));
   return [...forms].filter((form) => form.length >= minSecretLength);
+}
+
+/** What writers of JSON escape besides what they must: PHP slashes, Go characters of HTML, and Python all but ASCII. */
+const jsonEscapes: readonly ((json: string) => string)[] = [
+  (json) => json,
+  (json) => json.replaceAll("/", String.raw`\/`),
+  (json) => json.replaceAll(/[<>&\u2028\u2029]/g, codeUnit),
+  inAscii,
+  (json) => inAscii(json.replaceAll("/", String.raw`\/`)),
+];
+
+/** Returns a text as it is in JSON, and in JSON inside of JSON, of several languages. */
+function inJsonOfAll(text: string): readonly string[] {
+  const once = jsonEscapes.map((escape) => escape(inJson(text)));
+  return [...once, ...once.flatMap((json) => jsonEscapes.map((escape) => escape(inJson(json))))];
+}
+
+function inAscii(json: string): string {
+  return json.replaceAll(/[^\0-\x7F]/g, codeUnit);
+}
+
+/** Returns the escape of a character of the basic plane. Called for each half of a pair. */
+function codeUnit(character: string): string {
+  return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function inJson(text: string): string {
