@@ -59,7 +59,7 @@ type Kind = Pick<FileKind<DescMessage>, "noun" | "reason">;
 /** The maximum size of a file: no valid one comes near it. */
 const maxBytes = 1_048_576;
 /** The maximum number of tokens of a file that is longer than this: parsing takes time for each. */
-export const maxTokens = 250_000;
+export const maxTokens = 400_000;
 /** How many errors of its syntax one file reports. */
 const maxSyntaxErrors = 100;
 
