@@ -23,7 +23,7 @@ const blockBytes = 4 * 1024 * 1024;
 const maxUploads = 1_000;
 export const maxUploadsOfSubject = 100;
 /** What an artifact without bytes, or with few, counts: its description takes room too. */
-export const minArtifactBytes = 1_024;
+const minArtifactBytes = 1_024;
 /** How long the end of an upload may take to be written. After that its bytes count until it is idle. */
 const endMs = 5_000;
 
