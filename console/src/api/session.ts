@@ -45,7 +45,7 @@ export function keepSession(): void {
 
 /**
  * Takes the token of the address, `#token=…`, and removes it from the address bar and the history at once. A tab without a session signs
- * in with it. One with another session keeps that until the person agrees: whoever made the address may be somebody else.
+ * in with it. One with another session keeps that until the person agrees: somebody else may have made the address.
  */
 export function takeTokenFromAddress(location: Location, history: History): void {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");

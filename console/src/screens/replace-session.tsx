@@ -9,8 +9,8 @@ export function ReplaceSession({ offered }: { readonly offered: string }) {
         <h1 id="replace-session">Use another session in this tab?</h1>
         <p>
           The address that was opened here contains another token than the one you are signed in
-          with. With it, you work as whoever the token belongs to. Use it only if you know who made
-          the address.
+          with. With it, you work as the owner of that token. Use it only if you know who made the
+          address.
         </p>
         <button type="button" className="button primary" autoFocus onClick={keepSession}>
           Keep my session
