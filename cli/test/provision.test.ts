@@ -8,6 +8,7 @@ import { findProgram, startNatsServer } from "@reeve/platform/nats/nats-server";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-code.ts";
 import { runCli } from "../src/run-cli.ts";
+import { serverLimitWarning } from "../../test/support/server-limit-warning.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
 import { keepsReplicas } from "@reeve/jetstream/streams/replication-support";
 import { NatsCluster } from "../../test/support/nats-cluster.ts";
@@ -101,6 +102,9 @@ test.skipIf(reason !== "")(
     expect({ code, stderr }).toEqual({ code: exitCodes.ok, stderr: "pools: default\n" });
     const { replicas } = await storeAt(cluster.url, streams, { user, pass });
     expect(replicas).toEqual(Object.fromEntries(streams.map((name) => [name, 3])));
+    await using nats = await cluster.connect();
+    expect(await serverLimitWarning(nats, 3)).toContain("the account of NATS has no limit");
+    expect(await serverLimitWarning(nats, 1)).toBe("");
   },
 );
 

@@ -10,6 +10,16 @@ import { expect, test } from "vitest";
 import { natsProgram } from "../support/nats-program.ts";
 import { repository } from "./support/render.ts";
 
+interface Values {
+  readonly config: {
+    readonly merge: {
+      readonly accounts: {
+        readonly reeve: { readonly jetstream?: object; readonly users?: object };
+      };
+    };
+  };
+}
+
 function values(file: string): unknown {
   return parse(readFileSync(join(repository, "deploy/k8s/values", file), "utf8"));
 }
@@ -39,15 +49,39 @@ test("the NATS servers of production have a user with its permissions for each s
     { valueFrom: { secretKeyRef: { name: `reeve-nats-${user}`, key: "password" } } },
   ]);
   expect(values("nats-users.yaml")).toEqual({
-    config: { merge: { authorization: { users } } },
+    config: { merge: { accounts: { reeve: { users } } } },
     container: { env: Object.fromEntries(env) as unknown },
   });
 });
 
+test("the NATS servers of production reach the limit of the account before they are full", () => {
+  const { config } = values("nats.yaml") as {
+    readonly config: {
+      readonly cluster: { readonly replicas: number };
+      readonly jetstream: { readonly fileStore: { readonly pvc: { readonly size: string } } };
+      readonly merge: {
+        readonly accounts: {
+          readonly reeve: { readonly jetstream: { readonly max_file: string } };
+        };
+      };
+    };
+  };
+  const gib = Number(/^(\d+)Gi$/.exec(config.jetstream.fileStore.pvc.size)?.[1]);
+  const limit = config.merge.accounts.reeve.jetstream.max_file;
+  const gb = Number(/^<< (\d+)GB >>$/.exec(limit)?.[1]);
+  const serverBytes = gib * 1024 ** 3;
+  const bytesOfEach = (gb * 1_000_000_000) / config.cluster.replicas;
+  expect(bytesOfEach).toBeLessThan(0.9 * serverBytes);
+  expect(bytesOfEach).toBeGreaterThan(0.75 * serverBytes);
+});
+
 test("a NATS server accepts the users as its chart writes them", () => {
-  const { config } = values("nats-users.yaml") as { readonly config: { readonly merge: object } };
+  const [server, users] = ["nats.yaml", "nats-users.yaml"].map((file) => values(file) as Values);
+  const { jetstream } = server?.config.merge.accounts.reeve ?? {};
+  const account = { ...users?.config.merge.accounts.reeve, jetstream };
+  const merged = { jetstream: {}, accounts: { reeve: account } };
   // The chart removes the quotes around what is between << and >>.
-  const written = JSON.stringify(config.merge, undefined, 2).replaceAll(/"<<\s+(.*)\s+>>"/g, "$1");
+  const written = JSON.stringify(merged, undefined, 2).replaceAll(/"<<\s+(.*)\s+>>"/g, "$1");
   const passwords = userNames.map((user) => [`REEVE_NATS_${user.toUpperCase()}_PASSWORD`, "pass"]);
   const env = { ...process.env, ...(Object.fromEntries(passwords) as Record<string, string>) };
   const folder = mkdtempSync(join(tmpdir(), "reeve-values-"));

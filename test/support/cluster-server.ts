@@ -17,6 +17,8 @@ interface Credentials {
 interface ServerSettings {
   /** The credentials that clients need. Undefined: none. */
   readonly credentials: Credentials | undefined;
+  /** What all servers may store together for clients; every replica counts. Undefined: what the disks hold. */
+  readonly maxStoreBytes: number | undefined;
   /** Whether the server writes to disk before it acknowledges. */
   readonly syncAlways: boolean;
   /** The ports of loopback over which it reaches the other servers. */
@@ -33,15 +35,16 @@ const openUser: Credentials = { user: "open", password: "open" };
 /** Returns the configuration of a server. */
 export function configOf(
   { name, clientPort, routePort, monitorPort, storeDir }: ClusterServer,
-  { credentials, syncAlways, routes, hidden }: ServerSettings,
+  { credentials, maxStoreBytes, syncAlways, routes, hidden }: ServerSettings,
 ): object {
+  const limits = maxStoreBytes === undefined ? "enabled" : { max_file: maxStoreBytes };
   return {
     server_name: name,
     listen: `127.0.0.1:${clientPort}`,
     http: `127.0.0.1:${monitorPort}`,
     jetstream: { store_dir: storeDir, ...(syncAlways && { sync_interval: "always" }) },
     accounts: {
-      reeve: { jetstream: "enabled", users: [credentials ?? openUser] },
+      reeve: { jetstream: limits, users: [credentials ?? openUser] },
       system: { users: [systemUser] },
     },
     system_account: "system",

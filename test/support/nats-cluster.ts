@@ -32,6 +32,8 @@ export interface NatsClusterOptions {
   readonly servers?: number;
   /** The credentials that clients need. Default: none. */
   readonly credentials?: { readonly user: string; readonly password: string };
+  /** What the servers may store together for clients; every replica counts. Default: what the disks hold. */
+  readonly maxStoreBytes?: number;
   /** Whether servers write to disk before they acknowledge. Default: false. */
   readonly syncAlways?: boolean;
   /** Whether servers can lose power. Needs `canTraceDisks`. Default: false. */
@@ -245,8 +247,9 @@ export class NatsCluster implements AsyncDisposable {
 
   #spawn(name: string, program = this.#options.program ?? natsProgram()): void {
     const file = join(this.#folder, `${name}.conf`);
-    const { credentials, syncAlways = false, losesPower = false, routeVia } = this.#options;
-    const settings = { credentials, syncAlways, hidden: routeVia !== undefined };
+    const { credentials, maxStoreBytes, routeVia } = this.#options;
+    const { syncAlways = false, losesPower = false } = this.#options;
+    const settings = { credentials, maxStoreBytes, syncAlways, hidden: routeVia !== undefined };
     const routes = this.#routes.get(name) ?? [];
     const config = configOf(this.server(name), { ...settings, routes });
     // NATS reads JSON.

@@ -1,97 +1,35 @@
-import { create } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
-import { approvalsConfig } from "@reeve/approvals/config";
-import { startApprovals } from "@reeve/approvals/serve";
-import { AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
-import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
-import { ArtifactService } from "@reeve/contracts/artifact";
-import { MemoryService } from "@reeve/contracts/memory";
-import { RunEventSchema, RunService, RunStatus } from "@reeve/contracts/run";
-import { gatewayConfig } from "@reeve/gateway/config";
-import { startGateway } from "@reeve/gateway/serve";
-import { emptyTail } from "@reeve/jetstream/log/port";
-import { openRunLog } from "@reeve/jetstream/log/open";
-import { openTable } from "@reeve/jetstream/table/nats";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { RunStatus } from "@reeve/contracts/run";
 import { startSmallNats } from "@reeve/jetstream/test/small-nats";
-import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
+import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { failureFrom, reasonName } from "@reeve/platform/rpc/connect-failure";
-import { createLogger } from "@reeve/platform/telemetry/logger";
-import type { ExternalFact } from "@reeve/run/commands/append-external";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NatsCluster } from "../support/nats-cluster.ts";
+import { whyNoReplicas } from "../support/nats-program.ts";
+import { serverLimitWarning } from "../support/server-limit-warning.ts";
+import { FullStore, wholeReserve, wholeTalk } from "./support/full-store.ts";
 
 const never = new AbortController().signal;
-const resources = new AsyncDisposableStack();
-const log = createLogger("test", "silent");
+const storeBytes = 32 * 1024 * 1024;
 const input = "x".repeat(250_000);
-let clients: Awaited<ReturnType<typeof open>>;
+/** How many runs stream while the store is full. */
+const streaming = 25;
+const noReplicas = whyNoReplicas();
 
-async function open() {
-  const server = resources.use(await startSmallNats(32 * 1024 * 1024));
-  const nats = resources.use(await connectNats(server.url, { name: "test", log }, never));
-  const models = await openTable(nats, ModelCatalogSchema);
-  const catalog = create(ModelCatalogSchema, {
-    models: [{ id: "known", provider: "scripted", upstreamName: "known" }],
-    providers: [{ name: "scripted", scripted: true, upstreamNames: ["known"] }],
-  });
-  await models.put("default", catalog, never);
-  const internal = { REEVE_INTERNAL_TOKEN: "internal-token-of-a-test" };
-  const approvals = resources.use(
-    await startApprovals(
-      approvalsConfig.parse({ ...internal, REEVE_APPROVALS_LISTEN: "127.0.0.1:0" }),
-      { nats, log },
-      never,
-    ),
-  );
-  const gateway = resources.use(
-    await startGateway(
-      gatewayConfig.parse({
-        ...internal,
-        REEVE_LISTEN: "127.0.0.1:0",
-        REEVE_TOKENS: "token-of-ann=acme/ann",
-        REEVE_APPROVALS_URL: approvals.url,
-        REEVE_STORE_RESERVE_BYTES: String(4 * 1024 * 1024),
-      }),
-      { nats, log },
-      never,
-    ),
-  );
-  const transport = createGrpcTransport({
-    baseUrl: gateway.url,
-    interceptors: [
-      (next) => (request) => {
-        request.header.set("authorization", "Bearer token-of-ann");
-        return next(request);
-      },
-    ],
-  });
-  const streams = async (name: string) =>
-    (await nats.connection.request(`$JS.API.STREAM.INFO.${name}`)).json<{
-      readonly state?: { readonly messages: number };
-    }>();
-  return {
-    runs: createClient(RunService, transport),
-    agents: createClient(AgentService, transport),
-    approvals: createClient(ApprovalService, transport),
-    artifacts: createClient(ArtifactService, transport),
-    memories: createClient(MemoryService, transport),
-    runLog: await openRunLog(nats),
-    reserved: async () => (await streams("RESERVE")).state?.messages ?? 0,
-  };
+/** A server with a limit of its own. */
+async function oneServer(resources: AsyncDisposableStack): Promise<string> {
+  return resources.use(await startSmallNats(storeBytes)).url;
 }
 
-beforeAll(async () => {
-  clients = await open();
-  for (const id of ["writer", "spare"]) {
-    await clients.agents.createAgent({ spec: { id, name: id, model: "known" } });
-  }
-}, 60_000);
-
-afterAll(() => resources.disposeAsync());
-
-async function start(): Promise<string> {
-  const { run } = await clients.runs.startRun({ agentId: "writer", input });
-  return run?.runId ?? "";
+/** A cluster that keeps three replicas, whose account has a limit: servers at limits of their own lose the quorum. */
+async function threeServers(resources: AsyncDisposableStack): Promise<string> {
+  const cluster = resources.use(await NatsCluster.start({ maxStoreBytes: 3 * storeBytes }));
+  const nats = await cluster.connect();
+  await provisionStreams(nats, { pools: ["default"], ackWaitMs: 15_000, replicas: 3 }, never);
+  await provisionBuckets(nats, never);
+  expect(await serverLimitWarning(nats, 3)).toBe("");
+  return cluster.url;
 }
 
 const reasonOf = async (request: Promise<unknown>) => {
@@ -99,69 +37,109 @@ const reasonOf = async (request: Promise<unknown>) => {
   return error && reasonName(error.reason);
 };
 
-/** Starts a run that waits for an approval. */
-async function waiting(): Promise<{ readonly runId: string; readonly approvalId: string }> {
-  const runId = await start();
-  const key = { tenant: "acme", run: runId };
-  const approvalId = `${runId}-2-0`;
-  const approval = { approvalId, runId, state: ApprovalState.PENDING };
-  const facts: readonly ExternalFact[] = [
-    { case: "approval", value: { approval } },
-    { case: "runParked", value: { waitingFor: [approvalId] } },
-  ];
-  const { tail } = await clients.runLog.read(key, emptyTail, never);
-  const events = facts.map((event, index) =>
-    create(RunEventSchema, { runId, sequence: tail.sequence + 1 + index, event }),
+describe.each([
+  { name: "of one server", open: oneServer, skipped: "" },
+  { name: `of an account on three servers${noReplicas}`, open: threeServers, skipped: noReplicas },
+])("a full store $name", ({ open, skipped }) => {
+  let store: FullStore;
+  const resources = new AsyncDisposableStack();
+
+  beforeAll(async () => {
+    if (skipped === "") store = resources.use(await FullStore.open(await open(resources)));
+  }, 120_000);
+
+  afterAll(() => resources.disposeAsync());
+
+  test.skipIf(skipped !== "")(
+    "accepts nothing new, but decisions, cancellations, and deletions, which make room again",
+    async () => {
+      const { runs, agents, approvals, artifacts, memories } = store;
+      // The store keeps room before it is full.
+      await wholeReserve(store);
+      const [decided, cancelled] = [await store.waiting(input), await store.start(input)];
+      await expect
+        .poll(() => reasonOf(approvals.getApproval({ approvalId: decided.approvalId })), {
+          timeout: 20_000,
+        })
+        .toBeUndefined();
+      const started: string[] = [];
+      const startUntilRefused = async () => {
+        for (;;) started.push(await store.start(input));
+      };
+      const refusal = await startUntilRefused().catch(failureFrom);
+      expect(refusal).toMatchObject({ kind: "exhausted" });
+      expect(refusal.message).toContain("reeve delete RUN");
+
+      const { approval } = await approvals.decideApproval({
+        approvalId: decided.approvalId,
+        approved: true,
+      });
+      expect(approval?.state).toBe(ApprovalState.APPROVED);
+      const { run } = await runs.cancelRun({ runId: cancelled });
+      expect(run?.status).toBe(RunStatus.CANCELLED);
+      const content = new Uint8Array(1_000);
+      async function* upload() {
+        yield { part: { case: "header", value: { name: "a" } } } as const;
+        yield { part: { case: "chunk", value: content } } as const;
+      }
+      const spec = { id: "new", name: "new", model: "scripted:talk" };
+      const refused = () => [
+        store.start("a"),
+        artifacts.createArtifact({ header: { name: "a" }, content }),
+        artifacts.uploadArtifact(upload()),
+        agents.createAgent({ spec }),
+        agents.updateAgent({ spec: { ...spec, id: "spare" } }),
+        memories.createMemory({ text: "a fact" }),
+        runs.sendMessage({ runId: decided.runId, text: "a message" }),
+      ];
+      await expect
+        .poll(() => Promise.all(refused().map(reasonOf)), { timeout: 20_000 })
+        .toEqual(Array.from({ length: 7 }, () => "STORAGE_FULL"));
+      await agents.deleteAgent({ agentId: "spare" });
+      expect(await runs.deleteRun({ runId: cancelled })).toMatchObject({ existed: true });
+      for (const runId of [...started, decided.runId]) {
+        await runs.cancelRun({ runId });
+        await runs.deleteRun({ runId });
+      }
+      await wholeReserve(store);
+      await expect.poll(() => reasonOf(store.start("a")), { timeout: 60_000 }).toBeUndefined();
+    },
+    180_000,
   );
-  await clients.runLog.append(key, tail, events, never);
-  return { runId, approvalId };
-}
 
-test("a full store accepts nothing new, but decisions, cancellations, and deletions, which make room again", async () => {
-  const { runs, agents, approvals, artifacts, memories } = clients;
-  // The store keeps room before it is full.
-  await expect.poll(clients.reserved, { timeout: 20_000 }).toBe(32);
-  const [decided, cancelled] = [await waiting(), await start()];
-  await expect
-    .poll(() => reasonOf(approvals.getApproval({ approvalId: decided.approvalId })), {
-      timeout: 20_000,
-    })
-    .toBeUndefined();
-  const started: string[] = [];
-  const startUntilRefused = async () => {
-    for (;;) started.push(await start());
-  };
-  const refusal = await startUntilRefused().catch(failureFrom);
-  expect(refusal).toMatchObject({ kind: "exhausted" });
-  expect(refusal.message).toContain("reeve delete RUN");
-  const content = new Uint8Array(1_000);
-  async function* upload() {
-    yield { part: { case: "header", value: { name: "a" } } } as const;
-    yield { part: { case: "chunk", value: content } } as const;
-  }
-  const spec = { id: "new", name: "new", model: "known" };
-  const refused = [
-    artifacts.createArtifact({ header: { name: "a" }, content }),
-    artifacts.uploadArtifact(upload()),
-    agents.createAgent({ spec }),
-    agents.updateAgent({ spec: { ...spec, id: "spare" } }),
-    memories.createMemory({ text: "a fact" }),
-  ];
-  expect(await Promise.all(refused.map(reasonOf))).toEqual(refused.map(() => "STORAGE_FULL"));
-
-  const { approval } = await approvals.decideApproval({
-    approvalId: decided.approvalId,
-    approved: true,
-  });
-  expect(approval?.state).toBe(ApprovalState.APPROVED);
-  const { run } = await runs.cancelRun({ runId: cancelled });
-  expect(run?.status).toBe(RunStatus.CANCELLED);
-  await agents.deleteAgent({ agentId: "spare" });
-  expect(await runs.deleteRun({ runId: cancelled })).toMatchObject({ existed: true });
-  for (const runId of started) {
-    await runs.cancelRun({ runId });
-    await runs.deleteRun({ runId });
-  }
-  await expect.poll(() => reasonOf(start()), { timeout: 60_000, interval: 500 }).toBeUndefined();
-  expect(await clients.reserved()).toBe(32);
-}, 120_000);
+  test.skipIf(skipped !== "")(
+    "lets every streaming run be cancelled, and the others continue when there is room",
+    async () => {
+      const { runs } = store;
+      await store.work();
+      const started = await Promise.all(
+        Array.from({ length: streaming }, () => store.start("talk")),
+      );
+      for (const run of started) {
+        await expect.poll(() => store.textBytes(run), { timeout: 60_000 }).toBeGreaterThan(0);
+      }
+      const empty = await store.fill();
+      const kept = started.slice(0, 5);
+      const cancelled = started.slice(5);
+      const before = await store.logBytes();
+      // The first one frees the reserve. From then on the others could use it up before their turn comes.
+      for (const runId of cancelled) {
+        const { run } = await runs.cancelRun({ runId });
+        expect(run?.status).toBe(RunStatus.CANCELLED);
+      }
+      // Those that still stream have left the reserve alone, all but what they were appending when it was freed.
+      const inFlight = streaming * 20_000;
+      expect((await store.logBytes()) - before).toBeLessThan(inFlight);
+      for (const runId of cancelled) {
+        expect(await runs.deleteRun({ runId })).toMatchObject({ existed: true });
+      }
+      await empty();
+      for (const runId of kept) {
+        const status = async () => (await runs.getRun({ runId })).run?.status;
+        await expect.poll(status, { timeout: 120_000 }).toBe(RunStatus.COMPLETED);
+        expect(await store.textBytes(runId)).toBe(wholeTalk.length);
+      }
+    },
+    180_000,
+  );
+});

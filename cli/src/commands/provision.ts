@@ -4,6 +4,7 @@ import { readConfig } from "@reeve/platform/config";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats, credentialsOf } from "@reeve/platform/nats/connect-nats";
 import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
+import { warnOfServerLimit } from "@reeve/jetstream/streams/warn-of-server-limit";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { auditLimitsOf, provisionConfig } from "./provision-config.ts";
@@ -28,6 +29,7 @@ export function provisionCommand(context: Context): Command {
     ].toSorted();
     await setAuditLimits(nats, auditLimitsOf(config));
     await setReplicas(nats, streams, replicas, signal);
+    await warnOfServerLimit(nats.connection, replicas, log);
     terminal.out(`${streams.join("\n")}\n`);
     terminal.note(`pools: ${config.REEVE_POOLS.join(", ")}\n`);
   });

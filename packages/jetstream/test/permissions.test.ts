@@ -325,13 +325,17 @@ test("a client without credentials, or with wrong ones, is refused", async () =>
   }
 });
 
-test("the users for deployments are a valid configuration", () => {
-  const path = join(import.meta.dirname, "../../../deploy/nats/users.conf");
+test.each(["users.conf", "account.conf"])("%s for deployments is a valid configuration", (file) => {
+  const path = join(import.meta.dirname, "../../../deploy/nats", file);
   const passwords = userNames.map((user) => [
     `REEVE_NATS_${user.toUpperCase()}_PASSWORD`,
     "secret",
   ]);
-  const env = { ...process.env, ...(Object.fromEntries(passwords) as Record<string, string>) };
+  const env = {
+    ...process.env,
+    ...(Object.fromEntries(passwords) as Record<string, string>),
+    REEVE_NATS_MAX_STORE: "54GB",
+  };
   const args = ["-t", "--config", path];
   const { status } = spawnSync(findProgram("nats-server") ?? "", args, { env, stdio: "ignore" });
   expect(status).toBe(0);

@@ -13,6 +13,7 @@ import { expect, test } from "vitest";
 import { issueCredentials, writeServerUsers } from "../src/access/server-users.ts";
 import { keepReserve, openReserve } from "../src/reserve/keep-reserve.ts";
 import { reserveFreed, reserveState, reserveStream } from "../src/reserve/reserve-state.ts";
+import { watchReserve } from "../src/reserve/watch-reserve.ts";
 import { openJetStreamManager } from "../src/streams/ensure-stream.ts";
 import { StreamPublisher } from "../src/streams/stream-publisher.ts";
 import { startSmallNats } from "./small-nats.ts";
@@ -21,6 +22,7 @@ const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 const storeBytes = 16 * 1024 * 1024;
 const reserveBytes = 4 * 1024 * 1024;
+const urgent = { usesReserve: true };
 const content = new Uint8Array(256 * 1024);
 
 /** A clock whose sleep never ends, so that `keepReserve` checks the reserve once. */
@@ -32,6 +34,26 @@ const stopped: Clock = {
     await promise;
   },
 };
+
+/** A clock that stands still, and passes on command, which ends all sleeps. */
+function steppedClock(): Clock & { pass(ms: number): void } {
+  let now = 0;
+  let wakes: (() => void)[] = [];
+  return {
+    now: () => now,
+    sleep: async (_delayMs, signal) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      using _ = onAbort(signal, () => reject(signal.reason));
+      wakes.push(resolve);
+      await promise;
+    },
+    pass: (ms) => {
+      now += ms;
+      for (const wake of wakes) wake();
+      wakes = [];
+    },
+  };
+}
 
 async function open(url: string): Promise<Nats> {
   return await connectNats(url, { name: "test", log }, never);
@@ -64,11 +86,51 @@ test("a process that keeps the reserve knows at once that another one freed it",
   expect(reserveState(keeper.connection).isSpent).toBe(false);
 
   const publisher = new StreamPublisher(writer.connection);
-  expect(await publisher.publish("other", content, headers())).toMatchObject({ kind: "stored" });
+  expect(await publisher.publish("other", content, headers(), urgent)).toMatchObject({
+    kind: "stored",
+  });
   await expect.poll(() => reserveState(keeper.connection).isSpent, { timeout: 20_000 }).toBe(true);
   expect(await storedChunks(writer)).toBe(0);
   end.abort();
   await expect(keeping).rejects.toThrow("aborted");
+}, 60_000);
+
+test("what may not use the reserve is refused in all processes from the moment at which it is freed until it is whole", async () => {
+  await using server = await startSmallNats(storeBytes);
+  await using keeper = await open(server.url);
+  await using writer = await open(server.url);
+  await using other = await open(server.url);
+  const end = new AbortController();
+  const { signal } = end;
+  const time = steppedClock();
+  const keeping = keepReserve(keeper, { bytes: reserveBytes, clock: time, log }, signal);
+  const watching = watchReserve(other, { log, lookMs: 100 }, signal);
+  await expect.poll(() => storedChunks(writer).catch(() => 0), { timeout: 20_000 }).toBe(32);
+  await fillStore(writer);
+  const small = new Uint8Array(10);
+  const text = new StreamPublisher(other.connection);
+  const publish = () => text.publish("other", content, headers(), { usesReserve: false });
+  // A full store does not free its reserve for it.
+  expect(await publish()).toMatchObject({ kind: "refused" });
+  expect(await storedChunks(writer)).toBe(32);
+
+  const urgentWriter = new StreamPublisher(writer.connection);
+  expect(await urgentWriter.publish("other", content, headers(), urgent)).toMatchObject({
+    kind: "stored",
+  });
+  await expect.poll(() => reserveState(other.connection).isSpent).toBe(true);
+  // The store has room for this, but the room is for others.
+  expect(await text.publish("other", small, headers(), { usesReserve: false })).toMatchObject({
+    kind: "refused",
+  });
+  const { streams } = await openJetStreamManager(writer.connection);
+  await streams.purge("OTHER");
+  time.pass(60_000);
+  await expect.poll(() => reserveState(other.connection).isSpent, { timeout: 20_000 }).toBe(false);
+  expect(await storedChunks(writer)).toBe(32);
+  expect(await publish()).toMatchObject({ kind: "stored" });
+  end.abort();
+  await Promise.allSettled([keeping, watching]);
 }, 60_000);
 
 test("a process that fills the reserve removes nothing that another one has just put there", async () => {
@@ -98,7 +160,9 @@ test("a process that keeps no reserve never takes it for spent", async () => {
   await openReserve(writer);
   await fillStore(writer);
   const publisher = new StreamPublisher(writer.connection);
-  expect(await publisher.publish("other", content, headers())).toMatchObject({ kind: "refused" });
+  expect(await publisher.publish("other", content, headers(), urgent)).toMatchObject({
+    kind: "refused",
+  });
   expect(reserveState(writer.connection).isSpent).toBe(false);
 }, 60_000);
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
+import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { openProviders } from "@reeve/models/registry/provider-registry";
 import { abortLater } from "@reeve/platform/async/abort-later";
@@ -52,6 +53,7 @@ export async function startRuntime(
   };
   const driving = { ...ports, reportActiveRuns };
   const now = abortLater(config.REEVE_DRAIN_MS, background.signal);
+  background.run((until) => watchReserve(nats, { log: logger }, until));
   background.run((drain) =>
     workRuns(ports.dispatch, driving, config.REEVE_RUNTIME_CONCURRENCY, { drain, now }),
   );

@@ -7,6 +7,7 @@ import { workCalls } from "@reeve/calls/queue/work-calls";
 import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { abortable } from "@reeve/platform/async/abortable";
@@ -136,7 +137,7 @@ export async function startToolhost(
   };
   await announcer.announce();
   const running = abortLater(config.REEVE_DRAIN_MS, taking.signal);
-  const work = { ports, slots, requests, pool, sandboxes, announcer, running, allTried };
+  const work = { nats, ports, slots, requests, pool, sandboxes, announcer, running, allTried };
   starting.use(startWork(work, signal));
   starting.defer(() => taking.abort(new DOMException("the toolhost ends", "AbortError")));
   const offerAll = async (): Promise<void> => {
@@ -152,6 +153,7 @@ export async function startToolhost(
 }
 
 interface Work {
+  readonly nats: Nats;
   readonly ports: CallPorts & Pick<Pool, "routing">;
   readonly slots: Slots;
   readonly requests: Parameters<typeof workCalls>[0];
@@ -166,10 +168,11 @@ interface Work {
 
 /** Starts what a toolhost does in the background. Disposing stops taking calls and waits until none is running. */
 function startWork(work: Work, signal: AbortSignal): AsyncDisposable {
-  const { ports, slots, requests, pool, sandboxes, announcer, running, allTried } = work;
+  const { nats, ports, slots, requests, pool, sandboxes, announcer, running, allTried } = work;
   const { log, host } = ports;
   const background = new Background(log, signal);
   onAbort(background.signal, () => void pool.presence.drain());
+  background.run((until) => watchReserve(nats, { log }, until));
   background.run((taking) => workCalls(requests, ports, slots, { taking, running }));
   const { routing, catalogs, hostLeft } = pool;
   background.run((taking) => adoptCalls({ ports, slots, hostLeft }, { taking, running }));

@@ -1,5 +1,6 @@
 import type { Tail } from "@reeve/jetstream/log/port";
 import { isBatchTooLarge } from "@reeve/jetstream/streams/payload-limit";
+import { isStoreFull } from "@reeve/jetstream/streams/errors";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { BatchLimits, FactBatch } from "../domain/build-batch.ts";
 import { buildBatch } from "../domain/build-batch.ts";
@@ -15,12 +16,16 @@ export interface FoldedLog {
   readonly tail: Tail;
 }
 
-/** The result of an append. `conflict`: another writer was first. `oversized`: no batch can hold the facts. */
+/**
+ * The result of an append. `conflict`: another writer was first. `oversized`: no batch can hold the facts. `full`: the store has no
+ * room for them now.
+ */
 export type AppendOutcome =
   /** `isComplete`: the log now holds all facts that follow from the state. */
   | ({ readonly kind: "appended"; readonly isComplete: boolean } & FoldedLog)
   | { readonly kind: "conflict" }
-  | { readonly kind: "oversized" };
+  | { readonly kind: "oversized" }
+  | { readonly kind: "full" };
 
 /** With the facts that follow, half of what a store accepts as one batch. */
 const maxPartialBatchBytes = 512 * 1024;
@@ -44,6 +49,7 @@ export async function appendFacts(
       return outcome.kind === "appended" ? { ...outcome, state, isComplete } : outcome;
     } catch (error) {
       if (isBatchTooLarge(error)) return { kind: "oversized" };
+      if (isStoreFull(error)) return { kind: "full" };
       throw error;
     }
   };

@@ -50,14 +50,16 @@ import { prepareRun } from "../perform/prepare-run.ts";
 import { startClaimSpan } from "../tracing/claim-span.ts";
 import { isParked } from "@reeve/run/head/ownership";
 
+type Refusal = "ended" | "absent" | "owned" | "spent" | "lost" | "no_room";
+
 /**
  * The result of a claim. `ended`: the run has ended. `absent`: the run does not exist. `owned`: the run has a live owner,
  * which sees every fact. `spent`: the message has brought the run to its park, or came late. `lost`: a later delivery of
- * the message owns the run.
+ * the message owns the run. `no_room`: the store is full.
  */
 export type Claim =
   | { readonly kind: "claimed"; readonly claimed: ClaimedRun }
-  | { readonly kind: "ended" | "absent" | "owned" | "spent" | "lost"; readonly state: RunState };
+  | { readonly kind: Refusal; readonly state: RunState };
 
 /** How many times a claim is attempted while other writers are first. */
 const maxAttempts = 20;
@@ -108,6 +110,8 @@ export async function claimRun(
     if (outcome.kind === "oversized") {
       outcome = await appendFacts(key, before, failOversized(state, facts), ports, signal);
     }
+    // Without room for the claim there is none for the work. A run that is cancelled meanwhile ends without a worker.
+    if (outcome.kind === "full") return { kind: "no_room", state };
     if (outcome.kind !== "appended") continue;
     ({ state, tail } = outcome);
     recordedMs = stoodStillMs;

@@ -1,6 +1,7 @@
 import { isToken } from "@reeve/contracts/channel";
 import type { Dispatch } from "@reeve/contracts/run";
 import type { Delivery } from "@reeve/jetstream/queue/port";
+import { isStoreFull } from "@reeve/jetstream/streams/errors";
 import { every } from "@reeve/platform/async/every";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { appendExternal } from "@reeve/run/commands/append-external";
@@ -16,6 +17,9 @@ import { releaseEndedRun } from "./release-ended-run.ts";
 
 /** How long a replica may take until it can read what was stored before the dispatch. */
 const maxReplicaLagMs = 250;
+
+/** The time after which a run is tried again that found the store full. */
+const fullStoreMs = 15_000;
 
 /** Delay before redelivery of a dispatch message that was given back without a result. */
 const redelivery = { firstDelayMs: 1_000, maxDelayMs: 60_000 };
@@ -45,6 +49,8 @@ export async function driveRun(
       case "lost":
         logger.info("another worker owns the run");
         return delivery.abandon();
+      case "no_room":
+        return waitForRoom(delivery, logger);
       case "released":
         return delivery.returnToQueue(0);
       case "delayed":
@@ -54,6 +60,7 @@ export async function driveRun(
     }
   } catch (error) {
     if (stop.now.aborted) return delivery.returnToQueue(0);
+    if (isStoreFull(error)) return waitForRoom(delivery, logger);
     if (error instanceof UnknownEvent) {
       logger.warn(
         { sequence: error.sequence },
@@ -64,6 +71,12 @@ export async function driveRun(
     }
     delivery.returnToQueue(delayAfter(delivery.attempt, redelivery));
   }
+}
+
+/** Gives a run back because the store is full. It continues here or elsewhere when there is room. */
+function waitForRoom(delivery: Delivery<Dispatch>, logger: RunPorts["logger"]): void {
+  if (delivery.attempt === 1) logger.warn("the store has no room for the run; it waits for room");
+  delivery.returnToQueue(fullStoreMs);
 }
 
 async function keepingAlive<Result>(

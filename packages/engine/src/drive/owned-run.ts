@@ -27,7 +27,11 @@
  * O9. An owner keeps no run that only waits for its providers for longer than `maxHeldWaitMs`: its message returns to the
  *     queue for the time of the wait, and so does the run if every worker dies meanwhile.
  *     Test: delayed-runs.test.ts, "goes back to the queue for the time of the wait, and another worker continues it then"
- * O10. When `ownRun` returns, no effect of the run is running, and nothing follows its log.
+ * O10. In a full store the owner appends nothing but what the store still takes. It keeps the run, and what its effects yield, and
+ *     tries again every few seconds, and at once when another writer was let in: a cancelled run ends.
+ *     Test: full-store.test.ts, "waits with its text until there is room, and loses none of it"
+ *     Test: full-store.test.ts, "ends at once when it is cancelled meanwhile"
+ * O11. When `ownRun` returns, no effect of the run is running, and nothing follows its log.
  *     Test: waiting-runs.test.ts, "no worker holds runs that wait for a person, and decisions continue them"
  */
 
@@ -58,7 +62,12 @@ type OwnerMessage =
   | EffectMessage
   | { readonly kind: "log_grew"; readonly range: EventRange<RunEvent> }
   | { readonly kind: "log_unreadable"; readonly error: unknown }
-  | { readonly kind: "draining" };
+  | { readonly kind: "draining" }
+  /** An append is worth another attempt. */
+  | { readonly kind: "room" };
+
+/** The time between two attempts to append in a full store. */
+const fullStoreMs = 5_000;
 
 /** A run that this worker has claimed, folded up to the claim. */
 export interface ClaimedRun extends FoldedLog {
@@ -196,6 +205,10 @@ class OwnedRun implements AsyncDisposable {
       const end = failOversized(this.#state, facts);
       outcome = await appendFacts(this.#key, before, end, this.#ports, signal);
     }
+    if (outcome.kind === "full") {
+      await this.#untilRoom(signal);
+      return false;
+    }
     if (outcome.kind === "appended") {
       if (outcome.tail.sequence > this.#tail.sequence) this.#recordedStandstillMs = stoodStillMs;
       this.#state = outcome.state;
@@ -208,6 +221,27 @@ class OwnedRun implements AsyncDisposable {
     const isExplained = this.#tail.sequence > before.tail.sequence;
     await this.#lostAppends.pause(pauseMs(), isExplained, signal);
     return false;
+  }
+
+  /**
+   * Waits until an append is worth another attempt, and receives meanwhile: every part of a model's answer is a message, and must
+   * not be an attempt.
+   */
+  async #untilRoom(signal: AbortSignal): Promise<void> {
+    const { sequence } = this.#tail;
+    const over = new AbortController();
+    using _ = { [Symbol.dispose]: () => over.abort() };
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+      this.#mailbox.post({ kind: "room" });
+    };
+    void this.#ports.clock
+      .sleep(fullStoreMs, AbortSignal.any([signal, over.signal]))
+      .then(end, () => undefined);
+    while (!isOver && this.#tail.sequence === sequence) {
+      this.#receive(await this.#mailbox.take(signal));
+    }
   }
 
   #fold({ events, tail }: EventRange<RunEvent>): void {
@@ -232,6 +266,7 @@ class OwnedRun implements AsyncDisposable {
           throw message.error;
         case "ended":
         case "draining":
+        case "room":
           break;
       }
     }

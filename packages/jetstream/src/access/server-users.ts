@@ -6,6 +6,9 @@ import { permissionsOf, serviceNames } from "./permissions.ts";
 /** The user who may do everything: it creates streams and buckets, and people use it to look into the store. */
 export const operator = "operator";
 
+/** The account of NATS to which all users belong in a cluster. */
+export const accountName = "reeve";
+
 /** A user of a NATS server: a service, or the operator. */
 export type UserName = ServiceName | typeof operator;
 
@@ -43,12 +46,28 @@ export function writeSecretFile(path: string, text: string): void {
 
 /** Returns the users with their permissions as configuration of nats-server. `passwordOf` returns a string or a variable. */
 export function renderServerUsers(passwordOf: (user: UserName) => string): string {
+  return `authorization {\n  users: [\n${renderUsers(passwordOf)}\n  ]\n}\n`;
+}
+
+/**
+ * The same users in an account of their own, which may store `maxStore`. Servers of a cluster that reach their own limits lose the
+ * quorum of every stream; at the limit of an account they only refuse writes.
+ */
+export function renderServerAccount(
+  passwordOf: (user: UserName) => string,
+  maxStore: string,
+): string {
+  const limits = `  jetstream: { max_file: ${maxStore} }`;
+  return `accounts { ${accountName}: {\n${limits}\n  users: [\n${renderUsers(passwordOf)}\n  ]\n} }\n`;
+}
+
+function renderUsers(passwordOf: (user: UserName) => string): string {
   const users = userNames.map((user) =>
     user === operator
       ? `    { user: ${user}, password: ${passwordOf(user)} }`
       : renderService(user, passwordOf(user)),
   );
-  return `authorization {\n  users: [\n${users.join("\n")}\n  ]\n}\n`;
+  return users.join("\n");
 }
 
 function renderService(service: ServiceName, password: string): string {

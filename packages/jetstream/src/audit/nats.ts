@@ -5,13 +5,11 @@ import type { AuditEvent } from "@reeve/contracts/audit";
 import { AuditEventSchema } from "@reeve/contracts/audit";
 import { channelOf } from "@reeve/contracts/channel";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
-import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { storeFailure } from "../streams/errors.ts";
 import { StreamMessages } from "../streams/stream-messages.ts";
-import type { PublishOutcome } from "../streams/stream-publisher.ts";
-import { StreamPublisher, outcomeOf } from "../streams/stream-publisher.ts";
+import { StreamPublisher } from "../streams/stream-publisher.ts";
 import { BackwardReader } from "./backward-reader.ts";
 import type { AuditTrail } from "./port.ts";
 import { noTenant } from "./port.ts";
@@ -37,9 +35,7 @@ export async function openAuditTrail({
     async append(event, { usesReserve }) {
       const tenant = event.tenant || noTenant;
       const message = [channel.subject({ tenant }), toBinary(AuditEventSchema, event)] as const;
-      const outcome = usesReserve
-        ? await publisher.publish(...message, headersOf(event))
-        : await publishWithoutReserve(connection, ...message, headersOf(event));
+      const outcome = await publisher.publish(...message, headersOf(event), { usesReserve });
       if (outcome.kind === "unanswered") throw storeUnavailable();
       if (outcome.kind === "refused") throw storeFailure(outcome.error);
     },
@@ -49,17 +45,6 @@ export async function openAuditTrail({
       return await retryUnavailable(read, { maxElapsedMs: maxRetryMs }, signal);
     },
   };
-}
-
-async function publishWithoutReserve(
-  connection: NatsConnection,
-  subject: string,
-  data: Uint8Array,
-  messageHeaders: MsgHdrs,
-): Promise<PublishOutcome> {
-  return outcomeOf(
-    await requestClientOf(connection).send(subject, { data, headers: messageHeaders }),
-  );
 }
 
 /** The server discards a second message with the same id, so that an append can be repeated. */

@@ -8,6 +8,7 @@ import { ThreadBatchSchema } from "@reeve/contracts/thread";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import { ToolCallJournalSchema } from "@reeve/contracts/tool";
 import type { CallKey } from "./call-journal.ts";
+import { callUsesReserve, runUsesReserve, threadUsesReserve } from "./reserve-use.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
 
@@ -32,6 +33,8 @@ export interface LogDefinition<Key, Event, Schema extends DescMessage> {
   eventsOf(batch: MessageShape<Schema>): BatchContent<Event>;
   /** Returns the kinds of the events, for projections that filter batches without reading their payload. */
   kinds(events: readonly Event[]): readonly string[];
+  /** Whether a batch of so many bytes may use the reserve of a full store. */
+  usesReserve(events: readonly Event[], bytes: number): boolean;
 }
 
 export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSchema> = {
@@ -43,6 +46,7 @@ export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSc
     create(RunBatchSchema, { firstSequence, events: [...events], previousDigest }),
   eventsOf: (batch) => batch,
   kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
+  usesReserve: runUsesReserve,
 };
 
 export const threadLogDefinition: LogDefinition<ThreadKey, ThreadEvent, typeof ThreadBatchSchema> =
@@ -55,6 +59,7 @@ export const threadLogDefinition: LogDefinition<ThreadKey, ThreadEvent, typeof T
       create(ThreadBatchSchema, { firstSequence, events: [...events], previousDigest }),
     eventsOf: (batch) => batch,
     kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
+    usesReserve: threadUsesReserve,
   };
 
 export const callJournalDefinition: LogDefinition<
@@ -76,4 +81,5 @@ export const callJournalDefinition: LogDefinition<
     previousDigest,
   }),
   kinds: (facts) => [...new Set(facts.map(({ fact }) => fact.case ?? "unknown"))],
+  usesReserve: callUsesReserve,
 };

@@ -123,11 +123,12 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const digest = batchDigest(subject, data);
     const messageHeaders = this.#headersOf(tail, events, write, digest);
     this.#assertFits(subject, data);
+    const usesReserve = this.#definition.usesReserve(events, data.length);
     // The connection may have moved to another server since the log was opened.
     if (this.#reader.isReplicated) assertKeepsReplicas(this.#connection);
     for (let attempt = 1; attempt <= maxAppendAttempts; attempt++) {
       signal.throwIfAborted();
-      const reply = await this.#publisher.publish(subject, data, messageHeaders);
+      const reply = await this.#publisher.publish(subject, data, messageHeaders, { usesReserve });
       if (reply.kind === "stored") {
         return { kind: "appended", tail: { sequence, revision: reply.sequence, digest } };
       }

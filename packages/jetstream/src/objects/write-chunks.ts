@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nuid } from "@nats-io/transport-node";
+import { assertRoomBesideReserve } from "../reserve/spend-reserve.ts";
 import { callStore } from "../streams/call-store.ts";
 import { removeSubject } from "../streams/remove-subject.ts";
 
@@ -33,6 +34,7 @@ export async function writeChunks(
   let chunks = 0;
   try {
     for await (const chunk of inChunks(content)) {
+      assertRoomBesideReserve(connection);
       hash.update(chunk);
       size += chunk.length;
       chunks++;

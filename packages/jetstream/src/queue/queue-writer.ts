@@ -48,11 +48,11 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
     { dedupeId }: { readonly dedupeId: string },
     signal: AbortSignal,
   ): Promise<number> {
-    const { schema, subject } = this.#queue;
+    const { schema, subject, usesReserve = false } = this.#queue;
     const data = toBinary(schema, message);
     // The id makes it safe to publish again after a lost answer.
     const publish = async (messageHeaders: MsgHdrs) => {
-      const outcome = await this.#publisher.publish(subject, data, messageHeaders);
+      const outcome = await this.#publisher.publish(subject, data, messageHeaders, { usesReserve });
       if (outcome.kind === "refused") throw storeFailure(outcome.error);
       if (outcome.kind === "unanswered") throw storeUnavailable();
       return outcome.sequence;
@@ -94,6 +94,8 @@ interface QueueSubject<Schema extends DescMessage> {
   readonly subject: string;
   /** The name of the queue in traces. Default: the subject. */
   readonly name?: string;
+  /** Whether messages may use the reserve of a full store. Default: no. */
+  readonly usesReserve?: boolean;
 }
 
 /** Runs a publication in a span, if it belongs to a trace. */

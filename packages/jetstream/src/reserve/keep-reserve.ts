@@ -12,12 +12,11 @@ import { chunkBytes } from "../objects/write-chunks.ts";
 import { callStore } from "../streams/call-store.ts";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import type { ApiError } from "../streams/errors.ts";
+import { warnOfServerLimit } from "../streams/warn-of-server-limit.ts";
 import { isForbidden, isNotFound, isStoreFull, storeFailure } from "../streams/errors.ts";
 import { replicasOfNew } from "../streams/new-stream-replicas.ts";
-import { reserveFreed, reserveState, reserveStream } from "./reserve-state.ts";
+import { keptMs, reserveFreed, reserveStream, spentSetter, whenFreed } from "./reserve-state.ts";
 
-/** Interval between looks at the reserve. */
-const checkMs = 5_000;
 /** The time after a look because of an announcement in which there is no other. */
 const minLookMs = 500;
 /** How long a full store is left alone, unless it has become smaller by the size of the reserve. */
@@ -80,6 +79,7 @@ export async function keepReserve(
   using _ = whenFreed(connection, () => freed.notify());
   await createIfMissing(connection, log);
   const manager = await openJetStreamManager(connection);
+  await warnOfServerLimit(connection, await replicasOf(manager), log);
   const chunks = Math.ceil(bytes / chunkBytes);
   let failed: FailedFill | undefined;
   let dueMs = clock.now();
@@ -89,7 +89,7 @@ export async function keepReserve(
     // A look because of an announcement leaves the room to the process that freed it.
     const isDue = clock.now() >= dueMs;
     if (isDue) {
-      dueMs = clock.now() + checkMs;
+      dueMs = clock.now() + keptMs;
       if (stored === undefined) await createIfMissing(connection, log);
       else if (!isFilled && (await mayFill(manager, failed, { bytes, clock }))) {
         isFilled = await fill(connection, { chunks, stored });
@@ -97,20 +97,12 @@ export async function keepReserve(
       }
     }
     setSpent(!isFilled);
+    // Processes that do not keep the reserve learn from this that it is still in use.
+    if (!isFilled && isDue) connection.publish(reserveFreed);
     // Anybody who may use NATS can announce: not each announcement costs a request.
     if (!isDue) await clock.sleep(minLookMs, signal);
     await untilNextLook(connection, freed, dueMs - clock.now(), { clock, signal });
   }
-}
-
-function spentSetter(connection: NatsConnection, log: Logger): (isSpent: boolean) => void {
-  const state = reserveState(connection);
-  return (isSpent) => {
-    if (state.isSpent === isSpent) return;
-    state.isSpent = isSpent;
-    if (isSpent) log.warn("the store is full, and its reserve is in use; nothing new is accepted");
-    else log.info("the store has room again");
-  };
 }
 
 /** Creates the stream of the reserve, or reports that it is missing. */
@@ -124,20 +116,6 @@ async function createIfMissing(connection: NatsConnection, log: Logger): Promise
       "the stream RESERVE is missing, and this user of NATS may not create it: a full store will refuse cancellations and deletions too; run `reeve provision` as the operator",
     );
   }
-}
-
-/** Calls `listener` each time that a process announces that it has freed the reserve, until disposed. */
-function whenFreed(connection: NatsConnection, listener: () => void): Disposable {
-  const subscription = connection.subscribe(reserveFreed, {
-    callback: (error) => {
-      if (error === null) listener();
-    },
-  });
-  return {
-    [Symbol.dispose]: () => {
-      if (!connection.isClosed()) subscription.unsubscribe();
-    },
-  };
 }
 
 /** Resolves after `delayMs`, when the reserve is said to be freed, and when the connection is open again: announcements are lost. */
@@ -160,6 +138,18 @@ async function untilNextLook(
     removeListener();
     over.abort();
   }
+}
+
+/** Returns how many servers keep the reserve; 0 if there is none. */
+async function replicasOf(manager: JetStreamManager): Promise<number> {
+  return await callStore(async () => {
+    try {
+      return (await manager.streams.info(reserveStream)).config.num_replicas;
+    } catch (error) {
+      if (isNotFound(error)) return 0;
+      throw error;
+    }
+  });
 }
 
 /** Returns the size of the reserve in chunks; undefined: there is none. */

@@ -1,20 +1,25 @@
 import type { NatsConnection } from "@nats-io/transport-node";
+import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { sleep } from "@reeve/platform/async/sleep";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { counter } from "@reeve/platform/telemetry/metrics";
-import { isStoreFull } from "../streams/errors.ts";
-import { reserveFreed, reserveStream } from "./reserve-state.ts";
+import type { ApiError } from "../streams/errors.ts";
+import { isStoreFull, storeFailure, storeFull } from "../streams/errors.ts";
+import { reserveFreed, reserveState, reserveStream } from "./reserve-state.ts";
 
 const uses = counter({
   name: "reeve_store_reserve_uses_total",
   help: "Writes for which the store had no room, and which took room from the reserve of the store.",
 });
 
-/** How many times a write is repeated after the reserve was freed: other writers may take the room first. */
-const maxRepeats = 3;
-/** The delay between two repetitions: every server that keeps the reserve frees it. */
-const repeatMs = 50;
+const keptFor = "its reserve is kept for cancellations, decisions, and deletions";
+/**
+ * How many times a write is repeated after the reserve was freed: other writers may take the room first, every server that keeps the
+ * reserve frees it, and the servers of a cluster tell each other how much of an account is in use only every one or two seconds.
+ */
+const maxRepeats = 8;
+const repeats = { firstDelayMs: 50, maxDelayMs: 1_000 };
 
 /**
  * Performs a write, and again while the store is full, after it has freed the reserve of the store. Returns the outcome of the
@@ -28,7 +33,7 @@ export async function writeWithReserve<Outcome>(
   let outcome = await write();
   for (let repeat = 0; repeat < maxRepeats && isStoreFull(errorOf(outcome)); repeat++) {
     if (!(await freeReserve(connection))) break;
-    if (repeat > 0) await sleep(repeatMs * repeat, neverAborts);
+    if (repeat > 0) await sleep(delayAfter(repeat, repeats), neverAborts);
     outcome = await write();
   }
   return outcome;
@@ -51,15 +56,34 @@ export async function callWithReserve<Result>(
   return settled.result;
 }
 
+/**
+ * Returns the refusal of a write that may not use the reserve, while the reserve is in use: what is left of it is kept for others.
+ * Undefined: the write may be tried.
+ */
+export function refusedForReserve(connection: NatsConnection): ApiError | undefined {
+  return reserveState(connection).isSpent ? { ...storeFull, description: keptFor } : undefined;
+}
+
+/** Throws a Failure with the reason STORAGE_FULL while the reserve is in use. */
+export function assertRoomBesideReserve(connection: NatsConnection): void {
+  const refused = refusedForReserve(connection);
+  if (refused !== undefined) throw storeFailure(refused);
+}
+
 /** Removes the content of the reserve, and announces that. Returns false if there is no reserve. */
 async function freeReserve(connection: NatsConnection): Promise<boolean> {
+  // Announced before, so that others leave the room alone, and after, so that a gateway that has looked already looks again.
+  announce(connection);
   const purge = `$JS.API.STREAM.PURGE.${reserveStream}`;
   const reply = await requestClientOf(connection).send(purge, {});
   if (reply === undefined) return false;
   const { success = false } = reply.json<{ readonly success?: boolean }>();
   if (!success) return false;
   uses.inc();
-  // The gateways look at the reserve, and then refuse what would use the room.
-  if (!connection.isClosed()) connection.publish(reserveFreed);
+  announce(connection);
   return true;
+}
+
+function announce(connection: NatsConnection): void {
+  if (!connection.isClosed()) connection.publish(reserveFreed);
 }

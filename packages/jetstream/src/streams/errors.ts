@@ -17,6 +17,8 @@ const conflictCodes: ReadonlySet<number> = new Set([10071, 10164]);
 const incompleteClusterCodes: ReadonlySet<number> = new Set([10005, 10008]);
 /** The server, an account, or a stream has no storage or memory left. */
 const fullCodes: ReadonlySet<number> = new Set([10002, 10023, 10028, 10047, 10122]);
+/** How a server answers a write for which it has no room. */
+export const storeFull: ApiError = { code: 503, err_code: 10047 };
 /** A stream at its limit answers with a general code (10077); only the description gives the reason. */
 const fullDescription =
   /maximum (bytes|messages|memory|storage)|insufficient (resources|storage|memory)|no space left/i;

@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import type { RequestClient } from "@reeve/platform/nats/request-client";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
-import { writeWithReserve } from "../reserve/spend-reserve.ts";
+import { refusedForReserve, writeWithReserve } from "../reserve/spend-reserve.ts";
 import type { ApiError } from "./errors.ts";
 
 /** What a stream did with a message: stored it under a sequence, refused it, or did not answer in time. */
@@ -10,7 +10,15 @@ export type PublishOutcome =
   | { readonly kind: "refused"; readonly error: ApiError }
   | { readonly kind: "unanswered" };
 
-/** Publishes to the streams of a connection and returns their answers. In a full store, uses the reserve. */
+export interface PublishOptions {
+  /**
+   * Whether the message may use the reserve of a full store: only what cancels, decides, ends, or deletes, and is small. Another
+   * message is refused while the reserve is in use, although the store may have room for it.
+   */
+  readonly usesReserve: boolean;
+}
+
+/** Publishes to the streams of a connection and returns their answers. */
 export class StreamPublisher {
   readonly #connection: NatsConnection;
   readonly #requests: RequestClient;
@@ -21,8 +29,17 @@ export class StreamPublisher {
   }
 
   /** Publishes a message. Rejects as `RequestClient.send` does. Sends nothing while the connection is lost. */
-  async publish(subject: string, data: Uint8Array, headers: MsgHdrs): Promise<PublishOutcome> {
+  async publish(
+    subject: string,
+    data: Uint8Array,
+    headers: MsgHdrs,
+    { usesReserve }: PublishOptions,
+  ): Promise<PublishOutcome> {
     const publish = async () => outcomeOf(await this.#requests.send(subject, { data, headers }));
+    if (!usesReserve) {
+      const error = refusedForReserve(this.#connection);
+      return error === undefined ? await publish() : { kind: "refused", error };
+    }
     return await writeWithReserve(this.#connection, publish, (outcome) =>
       outcome.kind === "refused" ? outcome.error : undefined,
     );

@@ -5,7 +5,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { RequestClient } from "@reeve/platform/nats/request-client";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
-import { writeWithReserve } from "../reserve/spend-reserve.ts";
+import { assertRoomBesideReserve, writeWithReserve } from "../reserve/spend-reserve.ts";
 import type { ApiError } from "../streams/errors.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { maxDataBytes } from "../streams/payload-limit.ts";
@@ -18,6 +18,8 @@ export interface StoredValue {
   readonly revision: number;
 }
 
+/** The size up to which a row may use the reserve of a full store: rows show what became of runs and approvals. */
+const maxReservedBytes = 64 * 1024;
 /** A key that needs no escaping in a subject. */
 const validKey = /^[-/=\w]+(\.[-/=\w]+)*$/;
 
@@ -67,7 +69,11 @@ export class BucketRequests {
       if (reply === undefined) throw storeUnavailable();
       return reply.json<{ readonly error?: ApiError; readonly seq?: number }>();
     };
-    const { error, seq } = await writeWithReserve(this.#connection, send, refusalOf);
+    if (data.length > maxReservedBytes) assertRoomBesideReserve(this.#connection);
+    const { error, seq } =
+      data.length > maxReservedBytes
+        ? await send()
+        : await writeWithReserve(this.#connection, send, refusalOf);
     if (isConflict(error)) return undefined;
     if (error !== undefined || seq === undefined) {
       throw storeFailure(error ?? new Error("the reply has no sequence"));

@@ -197,7 +197,9 @@ class DispatchQueue implements WorkQueue<Dispatch> {
 
   #writer(subject: string): QueueWriter<typeof DispatchSchema> {
     const { stream } = this.#queue;
-    const place = { schema: DispatchSchema, stream, subject, name: sharedSubject };
+    // A dispatch is small, and leaves the store when its run was taken up: decisions and cancellations need it.
+    const usesReserve = true;
+    const place = { schema: DispatchSchema, stream, subject, name: sharedSubject, usesReserve };
     return new QueueWriter(this.#connection, place, this.#publisher);
   }
 }

@@ -1,0 +1,82 @@
+import type { NatsConnection } from "@nats-io/transport-node";
+import { onAbort } from "@reeve/platform/async/on-abort";
+import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
+import { sleep } from "@reeve/platform/async/sleep";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { keptMs, reserveStream, spentSetter, whenFreed } from "./reserve-state.ts";
+
+/** The time after an announcement until the second look, and after a look that showed a whole reserve until the next one. */
+const minLookMs = 500;
+/** After so long without an announcement, nobody keeps a reserve: gateways repeat it, and two of them may be lost. */
+const maxSilenceMs = 3 * keptMs;
+
+interface WatchOptions {
+  readonly log: Logger;
+  /** The time between two looks while the reserve is in use. Default: 5 s. */
+  readonly lookMs?: number;
+}
+
+/**
+ * Knows until `signal` aborts whether the reserve of the store is in use, in a process that does not keep it itself. From the first
+ * announcement on, what may not use the reserve is refused here. Costs nothing while the store has room.
+ */
+export async function watchReserve(
+  { connection }: { readonly connection: NatsConnection },
+  { log, lookMs = keptMs }: WatchOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const setSpent = spentSetter(connection, log);
+  const freed = new Wakeup();
+  let wholeAt = -Infinity;
+  using resources = new DisposableStack();
+  const listener = () => {
+    // Anybody who may use NATS can announce: nobody can stop this process for good.
+    if (performance.now() - wholeAt >= minLookMs) setSpent(true);
+    freed.notify();
+  };
+  resources.use(whenFreed(connection, listener));
+  resources.use(onAbort(signal, () => setSpent(false)));
+  for (;;) {
+    await freed.wait(signal);
+    await sleep(Math.max(0, wholeAt + minLookMs - performance.now()), signal);
+    setSpent(true);
+    await untilWhole(connection, freed, lookMs, signal);
+    wholeAt = performance.now();
+    setSpent(false);
+  }
+}
+
+/** Resolves when two looks in a row show the same content, or when nobody has announced anything for long. */
+async function untilWhole(
+  connection: NatsConnection,
+  freed: Wakeup,
+  lookMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let before = await look(connection);
+  let silentMs = 0;
+  for (let pauseMs = Math.min(minLookMs, lookMs); ; pauseMs = lookMs) {
+    await sleep(pauseMs, signal);
+    const now = await look(connection);
+    silentMs = (await freed.waitFor(0, signal)) ? 0 : silentMs + pauseMs;
+    // A gateway that fills it changes it between two looks.
+    const isWhole = now !== undefined && now.messages > 0 && now.last_seq === before?.last_seq;
+    if (isWhole || silentMs >= maxSilenceMs) return;
+    before = now;
+  }
+}
+
+interface Content {
+  readonly messages: number;
+  readonly last_seq: number;
+}
+
+/** Returns what the stream of the reserve has; undefined if the store does not say. */
+async function look(connection: NatsConnection): Promise<Content | undefined> {
+  const subject = `$JS.API.STREAM.INFO.${reserveStream}`;
+  const reply = await requestClientOf(connection)
+    .send(subject, {})
+    .catch(() => undefined);
+  return reply?.json<{ readonly state?: Content }>().state;
+}
