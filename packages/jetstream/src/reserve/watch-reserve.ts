@@ -13,7 +13,7 @@ const maxSilenceMs = 3 * keptMs;
 
 interface WatchOptions {
   readonly log: Logger;
-  /** The time between two looks while the reserve is in use. Default: 5 s. */
+  /** The time between two looks while the reserve is in use. Default: 2 s. */
   readonly lookMs?: number;
 }
 
@@ -23,7 +23,7 @@ interface WatchOptions {
  */
 export async function watchReserve(
   { connection }: { readonly connection: NatsConnection },
-  { log, lookMs = keptMs }: WatchOptions,
+  { log, lookMs = 2_000 }: WatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const setSpent = spentSetter(connection, log);
