@@ -13,9 +13,8 @@ import { stringify } from "yaml";
 
 /** Writes the users of NATS and their permissions for deployments. With `isCheck`, only compares them with the files. */
 export function writeNatsUsers({ isCheck }: { readonly isCheck: boolean }): void {
-  const passwordOf = (user: UserName) => `$${variableOf(user)}`;
-  const users = renderServerUsers(passwordOf);
-  const account = renderServerAccount(passwordOf, "$REEVE_NATS_MAX_STORE");
+  const users = renderServerUsers(passwordVariable);
+  const account = renderServerAccount(passwordVariable, "$REEVE_NATS_MAX_STORE");
   const values = stringify(valuesOfChart(), { lineWidth: 0 });
   const files = [
     ["deploy/nats/users.conf", `${headerOfUsers}${users}`],
@@ -51,6 +50,10 @@ function valuesOfChart(): object {
 
 function allowed({ publish, subscribe }: ReturnType<typeof permissionsOf>): object {
   return { publish: { allow: publish }, subscribe: { allow: subscribe } };
+}
+
+function passwordVariable(user: UserName): string {
+  return `$${variableOf(user)}`;
 }
 
 function variableOf(user: UserName): string {

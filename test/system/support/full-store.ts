@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { jetstreamManager } from "@nats-io/jetstream";
-import { headers } from "@nats-io/transport-node";
 import { approvalsConfig } from "@reeve/approvals/config";
 import { startApprovals } from "@reeve/approvals/serve";
 import { AgentService } from "@reeve/contracts/agent";
@@ -18,7 +16,7 @@ import { startGateway } from "@reeve/gateway/serve";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { reserveState } from "@reeve/jetstream/reserve/reserve-state";
 import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
-import { StreamPublisher } from "@reeve/jetstream/streams/stream-publisher";
+import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
 import { Background } from "@reeve/platform/async/background";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -27,12 +25,12 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { runtimeConfig } from "@reeve/runtime/config";
 import { startRuntime } from "@reeve/runtime/serve";
-import { expect } from "vitest";
+import { vi } from "vitest";
 
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 const internal = { REEVE_INTERNAL_TOKEN: "internal-token-of-a-test" };
-export const reserveBytes = 4 * 1024 * 1024;
+const reserveBytes = 4 * 1024 * 1024;
 
 /** Streams 480 kB in six seconds. */
 const talk = { name: "talk", paceMs: 100, word: "x".repeat(8_000), words: 60 };
@@ -161,18 +159,20 @@ export class FullStore implements AsyncDisposable {
     const { config } = await streams.info("RUNS");
     await streams.add({ name: "OTHER", subjects: ["other"], num_replicas: config.num_replicas });
     const { connection } = this.#nats;
-    await expect.poll(() => reserveState(connection).isSpent, { timeout: 30_000 }).toBe(false);
-    const publisher = new StreamPublisher(connection);
+    await vi.waitFor(() => {
+      if (reserveState(connection).isSpent) throw new Error("the reserve is in use");
+    }, 30_000);
     for (const bytes of [256 * 1024, 16 * 1024, 256]) {
-      const publish = () =>
-        publisher.publish("other", new Uint8Array(bytes), headers(), { usesReserve: false });
-      while ((await publish()).kind === "stored");
+      for (let isFull = false; !isFull && !reserveState(connection).isSpent;) {
+        const reply = await connection.request("other", new Uint8Array(bytes));
+        isFull = reply.json<{ readonly error?: unknown }>().error !== undefined;
+      }
     }
     return async () => void (await streams.purge("OTHER"));
   }
 
   async #streams() {
-    return (await jetstreamManager(this.#nats.connection, { timeout: 10_000 })).streams;
+    return (await openJetStreamManager(this.#nats.connection)).streams;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -195,6 +195,11 @@ async function startWorker(url: string): Promise<AsyncDisposable> {
 
 /** Resolves when the reserve is whole. */
 export async function wholeReserve(store: FullStore): Promise<void> {
-  const poll = { timeout: 60_000, interval: 200 };
-  await expect.poll(() => store.reserved(), poll).toBe(reserveBytes / (128 * 1024));
+  await vi.waitFor(
+    async () => {
+      const chunks = await store.reserved();
+      if (chunks * 128 * 1024 !== reserveBytes) throw new Error(`the reserve has ${chunks} chunks`);
+    },
+    { timeout: 60_000, interval: 200 },
+  );
 }

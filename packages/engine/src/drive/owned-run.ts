@@ -230,17 +230,17 @@ class OwnedRun implements AsyncDisposable {
   async #untilRoom(signal: AbortSignal): Promise<void> {
     const { sequence } = this.#tail;
     const over = new AbortController();
-    using _ = { [Symbol.dispose]: () => over.abort() };
-    let isOver = false;
-    const end = () => {
-      isOver = true;
-      this.#mailbox.post({ kind: "room" });
-    };
-    void this.#ports.clock
-      .sleep(fullStoreMs, AbortSignal.any([signal, over.signal]))
-      .then(end, () => undefined);
-    while (!isOver && this.#tail.sequence === sequence) {
-      this.#receive(await this.#mailbox.take(signal));
+    const pause = AbortSignal.any([signal, over.signal]);
+    const end = () => void this.#mailbox.post({ kind: "room" });
+    void this.#ports.clock.sleep(fullStoreMs, pause).then(end, () => undefined);
+    try {
+      for (;;) {
+        const messages = await this.#mailbox.take(signal);
+        this.#receive(messages);
+        if (this.#tail.sequence > sequence || messages.some(({ kind }) => kind === "room")) return;
+      }
+    } finally {
+      over.abort();
     }
   }
 
