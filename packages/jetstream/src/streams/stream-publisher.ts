@@ -47,7 +47,7 @@ export class StreamPublisher {
 }
 
 /** Returns what a reply of a stream to a published message says. */
-export function outcomeOf(reply: Msg | undefined): PublishOutcome {
+function outcomeOf(reply: Msg | undefined): PublishOutcome {
   if (reply === undefined || reply.data.length === 0) return { kind: "unanswered" };
   const { error, seq } = reply.json<{ readonly error?: ApiError; readonly seq?: number }>();
   if (error !== undefined) return { kind: "refused", error };
