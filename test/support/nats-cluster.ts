@@ -165,6 +165,18 @@ export class NatsCluster implements AsyncDisposable {
     return added;
   }
 
+  /**
+   * Takes everything from a server that it stored, and starts it again under the same name. Resolves when the other servers have
+   * given it a copy of everything.
+   */
+  async loseDisk(name: string): Promise<void> {
+    await this.kill(name);
+    rmSync(this.server(name).storeDir, { recursive: true });
+    this.#spawn(name);
+    await this.ready();
+    for (const stream of await streamsOf(this.#up())) await this.whole(stream);
+  }
+
   /** Starts a killed server with its ports and its store. Resolves when it knows the leader of the cluster. */
   async restart(name: string, program?: string): Promise<void> {
     this.#spawn(name, program);

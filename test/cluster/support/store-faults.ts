@@ -8,8 +8,8 @@ import type { Routes } from "./routes.ts";
 const streams = ["RUNS", "DISPATCH", "TOOL_CALLS", "TOOL_JOURNAL", "THREADS"];
 
 /**
- * Returns the faults of three NATS servers; with `losePower` and `replace`, also those of servers that lose power and that leave
- * for good. One at a time: two of three servers are needed to store anything.
+ * Returns the faults of three NATS servers; with `losePower` and `replace`, also those of servers that lose power, and that lose
+ * their stores. One at a time: two of three servers are needed to store anything.
  */
 export function storeFaultsOf(
   servers: NatsCluster,
@@ -96,32 +96,38 @@ export function storeFaultsOf(
       ),
     ],
     ...(losePower ? powerFaults(servers) : []),
-    ...(replace ? [membershipChange(servers)] : []),
+    ...(replace ? lostStores(servers) : []),
   ];
 }
 
 /**
- * A server is replaced by one with another name and an empty store, when the others have everything: otherwise the loss of its
- * store would lose data.
+ * A server is replaced by one with another name and an empty store, or comes back empty under its own name, when the others have
+ * everything: otherwise the loss of its store would lose data.
  */
-function membershipChange(servers: NatsCluster): WeightedFault {
-  const change = onServer(
-    "NATS server replaced for good",
-    async ({ random }) => random.pick(servers.servers.map(({ name }) => name)),
-    async (name) => {
-      await servers.replace(name);
-    },
-  );
-  const changeWhenWhole = async (scene: Scene) => {
+function lostStores(servers: NatsCluster): readonly WeightedFault[] {
+  const any = async ({ random }: Scene) => random.pick(servers.servers.map(({ name }) => name));
+  const replaced = onServer("NATS server replaced for good", any, async (name) => {
+    await servers.replace(name);
+  });
+  const emptied = onServer("NATS server lost its disk", any, async (name) => {
+    await servers.loseDisk(name);
+  });
+  return [
+    ["membership change", 1, whenWhole(servers, replaced)],
+    ["disk loss", 1, whenWhole(servers, emptied)],
+  ];
+}
+
+/** Injects a fault only when each server has everything. */
+function whenWhole(servers: NatsCluster, inject: (scene: Scene) => Promise<void>) {
+  return async (scene: Scene) => {
     const { busy, note } = scene;
     if (busy.has("nats")) return;
     busy.add("nats");
-    const behind = await servers.streamsBehind();
-    busy.delete("nats");
-    if (behind.length === 0) await change(scene);
-    else note(`no NATS server is replaced: copies of ${behind.join(", ")} are behind`);
+    const behind = await servers.streamsBehind().finally(() => busy.delete("nats"));
+    if (behind.length === 0) await inject(scene);
+    else note(`no NATS server loses its store: copies of ${behind.join(", ")} are behind`);
   };
-  return ["membership change", 1, changeWhenWhole];
 }
 
 /** What servers had not written to their disks is gone. */
