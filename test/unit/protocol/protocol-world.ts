@@ -13,8 +13,10 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { sweepRun, emptySweepRecord } from "@reeve/gateway/app/sweep/sweep-run";
+import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import type { World } from "./explore.ts";
+import { EndingProcess } from "./ending-process.ts";
 import { ExecutionModel } from "./execution-model.ts";
 import { LogModel } from "./log-model.ts";
 import type { Breakage, Play } from "./play.ts";
@@ -25,8 +27,7 @@ import { RoutingModel } from "./routing-model.ts";
 import { Rules } from "./rules.ts";
 import type { Actor, Choice } from "./scheduler.ts";
 import { Scheduler } from "./scheduler.ts";
-import { playToolhost } from "./toolhost-player.ts";
-import { WorkerPlayer } from "./worker-player.ts";
+import { playToolhost, toolhostNames } from "./toolhost-player.ts";
 
 const logger = createLogger("test", "silent");
 /** Longer than any simulation. */
@@ -47,7 +48,8 @@ export class ProtocolWorld implements World {
   readonly #play: Play;
   readonly #breakage: Breakage;
   readonly #actors: Actor[] = [];
-  readonly #workers: WorkerPlayer[] = [];
+  readonly #workers: EndingProcess[] = [];
+  readonly #hosts: EndingProcess[] = [];
   readonly #failures: string[] = [];
   #looked = emptySweepRecord;
   #hadFaults = false;
@@ -184,7 +186,10 @@ export class ProtocolWorld implements World {
     const actor = this.actor(name);
     const ports = this.#runPorts(actor);
     const broken = this.#breakage.worker?.(ports) ?? ports;
-    this.#workers.push(new WorkerPlayer(actor, this.dispatch.of(actor), broken));
+    const dispatch = this.dispatch.of(actor);
+    const work = (drain: AbortSignal, now: AbortSignal) =>
+      workRuns(dispatch, broken, concurrency, { drain, now });
+    this.#workers.push(new EndingProcess(actor, work));
   }
 
   host(name: string): void {
@@ -193,8 +198,10 @@ export class ProtocolWorld implements World {
     const { journal, calls } = this;
     const executions = this.#executions;
     const clock = { now: () => 0, sleep: sleeping(this.scheduler, actor) };
-    const [routing, breakage, hosts] = [this.#routing, this.#breakage, this.#toolhosts];
-    playToolhost(actor, { tool, clock, journal, calls, executions, routing, hosts, breakage });
+    const [routing, breakage] = [this.#routing, this.#breakage];
+    const hosts = toolhostNames(this.#play, rounds);
+    const setup = { tool, clock, journal, calls, executions, routing, hosts, breakage };
+    this.#hosts.push(playToolhost(actor, setup));
   }
 
   /** A gateway sweeps the run once. */
@@ -216,7 +223,9 @@ export class ProtocolWorld implements World {
       ...this.dispatch.choices(),
       ...this.calls.choices(),
       ...(this.#routing?.choices() ?? []),
-      ...this.#workers.flatMap((worker) => worker.choices(this.#mayDie(worker.actor))),
+      ...[...this.#workers, ...this.#hosts].flatMap((each) =>
+        each.choices(this.#mayDie(each.actor)),
+      ),
       ...deaths,
     ];
     const { faults } = this.#breakage;
@@ -228,8 +237,8 @@ export class ProtocolWorld implements World {
 
   async playOut(note: (what: string) => void): Promise<readonly string[]> {
     for (let round = 1; round <= rounds; round++) {
-      if (!this.#workers.some(({ takesRuns }) => takesRuns)) this.work(`worker of round ${round}`);
-      if (this.#play.tool !== undefined && !this.#hasToolhost) {
+      if (!this.#workers.some(({ takesWork }) => takesWork)) this.work(`worker of round ${round}`);
+      if (this.#play.tool !== undefined && !this.#hosts.some(({ takesWork }) => takesWork)) {
         this.host(`toolhost of round ${round}`);
       }
       for (const begin of this.rounds) begin(round);
@@ -260,10 +269,6 @@ export class ProtocolWorld implements World {
     return !this.#holds(actor) && this.scheduler.isIdle(actor);
   }
 
-  get #hasToolhost(): boolean {
-    return this.#actors.some(({ name, isAlive }) => isAlive && name.startsWith("toolhost"));
-  }
-
   #remembered({ take, ...choice }: Choice): Choice {
     return {
       ...choice,
@@ -272,16 +277,6 @@ export class ProtocolWorld implements World {
         await take();
       },
     };
-  }
-
-  /** The names of the initial toolhosts and of their replacements. */
-  get #toolhosts(): readonly string[] {
-    const { tool, toolhosts = tool === undefined ? 0 : 1 } = this.#play;
-    const first = Array.from({ length: toolhosts }, (_, index) => `toolhost ${index + 1}`);
-    return [
-      ...first,
-      ...Array.from({ length: rounds }, (_, index) => `toolhost of round ${index + 1}`),
-    ];
   }
 
   #route(stream: { last: number }, mistakes: number): RoutingModel {
@@ -331,6 +326,8 @@ export class ProtocolWorld implements World {
   }
 }
 
+/** How many runs a worker drives at a time. */
+const concurrency = 4;
 /** The number of sweeps in a world that has settled. */
 const rounds = 3;
 const maxWaits = 6;

@@ -35,6 +35,7 @@ export class QueueModel<Message> {
   readonly #scheduler: Scheduler;
   readonly #queued = new Map<number, Queued<Message>>();
   readonly #published = new Map<string, number>();
+  readonly #removed = new Set<number>();
   readonly #dedupes: boolean;
   readonly #stream: StreamPlaces;
   readonly #isInterchangeable: boolean;
@@ -107,6 +108,7 @@ export class QueueModel<Message> {
           label: `asks for ${this.#name} ${sequence}`,
           kind: "look",
           happen: async () => this.holds(sequence),
+          late: () => this.#lateLooks(sequence),
           outcomeOf: String,
         }),
       take: (_: number, signal: AbortSignal) => this.#take(actor, signal),
@@ -132,7 +134,9 @@ export class QueueModel<Message> {
       const lost = { name: `${name} is lost`, faults: 1, take: () => this.#remove(sequence) };
       if (isOffered) return [lost];
       // A consumer that has not settled a delivery extends it.
-      const holder = deliveries.find(({ actor, isSettled }) => actor.isAlive && !isSettled)?.actor;
+      const isExtended = ({ actor, isSettled }: (typeof deliveries)[number]) =>
+        actor.isAlive && actor.hasEnded !== true && !isSettled;
+      const holder = deliveries.find(isExtended)?.actor;
       const again = {
         name: `${name} is offered again${holder === undefined ? "" : ` while ${holder.name} is alive`}`,
         faults: holder === undefined ? 0 : 1,
@@ -216,7 +220,15 @@ export class QueueModel<Message> {
   }
 
   #remove(sequence: number): void {
-    this.#queued.delete(sequence);
+    if (this.#queued.delete(sequence)) this.#removed.add(sequence);
+  }
+
+  /**
+   * A server that was cut off, and still believes that it leads, has messages that are gone. The contrary is no fault that can
+   * happen: a look waits until its server has reached the sequence that it asks for.
+   */
+  #lateLooks(sequence: number): readonly (() => Promise<boolean>)[] {
+    return this.#removed.has(sequence) ? [async () => true] : [];
   }
 }
 

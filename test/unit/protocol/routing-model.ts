@@ -102,7 +102,7 @@ export class RoutingModel {
       peers: {
         list: () =>
           this.#hosts
-            .filter(({ name, isAlive }) => name !== actor.name && isAlive)
+            .filter(({ name }) => name !== actor.name && this.#isAlive(name))
             .map(({ name: host }) => create(ToolhostPresenceSchema, { host, pool, slots: 4 })),
         offers: () => true,
         listens: async (host) => this.#isAlive(host),
@@ -152,6 +152,6 @@ export class RoutingModel {
   }
 
   #isAlive(host: string): boolean {
-    return this.#hosts.some(({ name, isAlive }) => name === host && isAlive);
+    return this.#hosts.some((each) => each.name === host && each.isAlive && each.hasEnded !== true);
   }
 }

@@ -5,6 +5,8 @@ import { Failure } from "@reeve/platform/failure";
 export interface Actor {
   readonly name: string;
   isAlive: boolean;
+  /** Whether its process has ended in order: it holds nothing any more, and others take over what it was responsible for. */
+  hasEnded?: boolean;
   /** The outcomes of its acts, in order. They determine its state and its next acts. */
   learned: string;
 }

@@ -9,10 +9,10 @@ import { Slots } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { CallPorts } from "@reeve/calls/ports/call-ports";
+import { EndingProcess } from "./ending-process.ts";
 import type { ExecutionModel } from "./execution-model.ts";
 import type { LogModel } from "./log-model.ts";
-import type { Breakage } from "./play.ts";
-import { never } from "./play.ts";
+import type { Breakage, Play } from "./play.ts";
 import type { QueueModel } from "./queue-model.ts";
 import type { RoutingModel } from "./routing-model.ts";
 import type { Actor } from "./scheduler.ts";
@@ -34,8 +34,8 @@ export interface ToolhostSetup {
   readonly breakage: Breakage;
 }
 
-/** A toolhost that takes calls, and adopts the calls of toolhosts that are gone. */
-export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
+/** A toolhost that takes calls, and adopts the calls of toolhosts that are gone, until it dies or has to end. */
+export function playToolhost(actor: Actor, setup: ToolhostSetup): EndingProcess {
   const { tool, clock, journal, calls, executions, routing: model, hosts, breakage } = setup;
   const slots = new Slots(4);
   const routing = model?.of(actor);
@@ -58,13 +58,25 @@ export function playToolhost(actor: Actor, setup: ToolhostSetup): void {
     log,
   };
   const broken = breakage.toolhost?.(ports) ?? ports;
-  const signals = { taking: never(), running: never() };
-  void workCalls(calls.of(actor), broken, slots, signals).catch(() => undefined);
-  if (broken.routing === undefined || model === undefined) return;
-  const adopter = { ports: { ...broken, routing: broken.routing }, slots };
-  for (const other of hosts) {
-    if (other === actor.name) continue;
-    const take = () => model.adopt(actor, other, never());
-    adoptEach(forwardedCalls({ take }, 4, never()), adopter, never()).catch(() => undefined);
-  }
+  return new EndingProcess(actor, async (taking, running) => {
+    const work = workCalls(calls.of(actor), broken, slots, { taking, running });
+    if (broken.routing === undefined || model === undefined) return await work;
+    const adopter = { ports: { ...broken, routing: broken.routing }, slots };
+    for (const other of hosts) {
+      if (other === actor.name) continue;
+      const take = () => model.adopt(actor, other, taking);
+      adoptEach(forwardedCalls({ take }, 4, taking), adopter, running).catch(() => undefined);
+    }
+    return await work;
+  });
+}
+
+/** Returns the names of the initial toolhosts and of their replacements in each round. */
+export function toolhostNames(
+  { tool, toolhosts = tool === undefined ? 0 : 1 }: Play,
+  rounds: number,
+): readonly string[] {
+  const numbered = (count: number, name: string) =>
+    Array.from({ length: count }, (_, index) => `${name} ${index + 1}`);
+  return [...numbered(toolhosts, "toolhost"), ...numbered(rounds, "toolhost of round")];
 }
