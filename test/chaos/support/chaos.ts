@@ -64,6 +64,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, runs, patienceMs = 90_000, note } = options;
   const beganAt = performance.now();
   const violations: string[] = [];
+  const storeNow = () => options.store?.now() ?? performance.now();
   using faultLog = new FaultLog();
   const plans = Array.from({ length: runs }, (_, index) => planOf(seed, index));
   await using models = await startPlayingServer(playPlans((index) => planAt(plans, index)));
@@ -74,6 +75,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     logs: options.logs,
     ownDisks: options.ownDisks,
     servers: options.store?.servers,
+    storeNow,
     onTrouble: (what) => {
       note(what);
       violations.push(what);
@@ -84,7 +86,6 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   await reeves[0]?.agents.createAgent({ spec: workerAgent });
 
   const storeFaults = options.store?.faults ?? [];
-  const storeNow = () => options.store?.now() ?? performance.now();
   const over = new AbortController();
   const busy = new Set<string>();
   const injecting = Array.from({ length: options.parallelFaults }, (_, hand) => {

@@ -34,6 +34,8 @@ export interface ClusterOptions {
   /** Folder for the logs of the services. */
   readonly logs?: string | undefined;
   readonly onTrouble: (what: string) => void;
+  /** A clock in milliseconds that stands still while the store does: a process that starts without a store waits for it. */
+  readonly storeNow: () => number;
   /** The NATS servers to which the processes connect in turn. Absent: one, which the cluster starts. */
   readonly servers?: readonly ChaosServer[] | undefined;
 }
@@ -190,5 +192,6 @@ async function memberOf(
     clockFile: join(folder, `${service}-${number}.clock`),
     logs: options.logs,
     onTrouble: options.onTrouble,
+    storeNow: options.storeNow,
   });
 }

@@ -13,6 +13,7 @@ const steppedClock = join(root, "test/chaos/stepped-clock.ts");
 const linesKept = 20;
 /** Timeouts for the start and the graceful end of a process. */
 const startMs = 240_000;
+const lookMs = 1_000;
 const endMs = 30_000;
 
 export type Service = "gateway" | "runtime" | "toolhost" | "approvals";
@@ -40,6 +41,8 @@ export interface MemberOptions {
   readonly logs?: string | undefined;
   /** Receives unexpected events: the process crashed, or did not start or end in time. */
   readonly onTrouble: (what: string) => void;
+  /** A clock in milliseconds that stands still while the store does. */
+  readonly storeNow: () => number;
 }
 
 /** A process of a service. Restarts it when it crashes. */
@@ -66,14 +69,16 @@ export class Member implements AsyncDisposable {
   /** Resolves when the process reports that it is ready. */
   async start(): Promise<void> {
     this.#isWanted = true;
-    const late = setTimeout(
-      () => this.#trouble(`is not ready after ${startMs / 1_000} s`),
-      startMs,
-    );
+    const beganAt = this.#options.storeNow();
+    const looks = setInterval(() => {
+      if (this.#options.storeNow() - beganAt < startMs) return;
+      clearInterval(looks);
+      this.#trouble(`is not ready after ${startMs / 1_000} s with a store`);
+    }, lookMs);
     try {
       await this.#launch();
     } finally {
-      clearTimeout(late);
+      clearInterval(looks);
     }
   }
 
