@@ -116,7 +116,10 @@ export const unswept: Breakage = { isUnswept: true };
 export const unsweptWithStaleReads: Breakage = { ...unswept, faults: /as of \d appends ago$/ };
 
 /** No gateway sweeps runs, and workers that are asked to end are the only faults. */
-export const unsweptWithEndingWorkers: Breakage = { ...unswept, faults: /^worker .* is asked to end$/ };
+export const unsweptWithEndingWorkers: Breakage = {
+  ...unswept,
+  faults: /^worker .* is asked to end$/,
+};
 
 /** A worker that follows a call does not watch its request. */
 export const callsUnwatched: Breakage = {

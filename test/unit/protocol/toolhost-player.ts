@@ -76,7 +76,9 @@ export function toolhostNames(
   { tool, toolhosts = tool === undefined ? 0 : 1 }: Play,
   rounds: number,
 ): readonly string[] {
-  const numbered = (count: number, name: string) =>
-    Array.from({ length: count }, (_, index) => `${name} ${index + 1}`);
   return [...numbered(toolhosts, "toolhost"), ...numbered(rounds, "toolhost of round")];
+}
+
+function numbered(count: number, name: string): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${name} ${index + 1}`);
 }
