@@ -1,13 +1,13 @@
-import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, parse, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { openClient } from "../context.ts";
 import type { DecisionMode } from "../decisions/decide.ts";
 import { checkDemoFile, checkReportPath } from "../demo/demo-file.ts";
+import { freePath } from "../demo/free-path.ts";
 import { playDemo } from "../demo/play-demo.ts";
 import { ensureConsole, hasConsole } from "../embedded/ensure-console.ts";
 import { assertSandbox, startOnThisMachine } from "../embedded/start-on-this-machine.ts";
@@ -108,12 +108,4 @@ interface DemoDir {
   readonly path: string;
   /** Whether the folder remains after the demo. */
   isKept: boolean;
-}
-
-/** Returns a path that does not exist: `report.md`, `report-2.md`, and so on. */
-function freePath(path: string): string {
-  const { name, ext } = parse(path);
-  let free = path;
-  for (let number = 2; existsSync(free); number++) free = `${name}-${number}${ext}`;
-  return free;
 }
