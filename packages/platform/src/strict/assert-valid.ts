@@ -61,7 +61,11 @@ function violationOf(violation: RuleViolation): Violation {
   const { field, ruleId, message } = violation;
   return {
     field: shortened(pathOf(field), maxPath),
-    description: message === "" ? `breaks the rule ${ruleId}` : message,
+    // The rules of the library have one wording for all numbers.
+    description:
+      message === ""
+        ? `breaks the rule ${ruleId}`
+        : message.replace(/\b1 (character|byte|item)(?:s|\(s\))/, "1 $1"),
     reason: ruleId.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_"),
   };
 }
