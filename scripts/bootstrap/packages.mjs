@@ -19,7 +19,7 @@ export async function ensurePackages(root) {
     const { code, output } = await npmCi(root);
     if (code !== 0) {
       console.error(output);
-      return "npm ci could not install the packages (see above)";
+      return "npm ci could not install the packages (see above); the first start needs the npm registry";
     }
   }
   if (findNode(root) === undefined) {
@@ -44,7 +44,7 @@ function npmCi(root) {
     // `npm --silent test` hands its log level down, and would hide the reason of a failure.
     // The default delays would leave a machine without a network silent for minutes.
     const retries = [
-      "--fetch-retries=3",
+      "--fetch-retries=2",
       "--fetch-retry-mintimeout=1000",
       "--fetch-retry-maxtimeout=5000",
     ];

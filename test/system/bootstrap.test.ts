@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readlinkSync, rmSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { findNode, linkNode } from "../../scripts/bootstrap/node.mjs";
 
 /** Returns the output of the bootstrap with a PATH that has only `programs`, without installing anything. */
@@ -63,6 +64,45 @@ describe.skipIf(process.platform !== "linux")("the pinned Node", () => {
   test("falls back to the current Node if it is not installed", () => {
     expect(findNode(mkdtempSync(join(tmpdir(), "reeve-node-")))).toBe(process.execPath);
   });
+});
+
+test("the demo of a fresh clone without a network says within seconds what it needs", () => {
+  const clone = mkdtempSync(join(tmpdir(), "reeve-offline-"));
+  onTestFinished(() => rmSync(clone, { recursive: true }));
+  for (const path of [
+    "scripts/bootstrap.mjs",
+    "scripts/bootstrap",
+    "cli/src/embedded/programs.mjs",
+  ]) {
+    cpSync(join(import.meta.dirname, "../..", path), join(clone, path), { recursive: true });
+  }
+  const dependencies = { absent: "1.0.0" };
+  const project = { name: "clone", version: "1.0.0", dependencies };
+  const packages = { "": project, "node_modules/absent": { version: "1.0.0" } };
+  writeFileSync(join(clone, "package.json"), JSON.stringify(project));
+  const lock = { name: "clone", lockfileVersion: 3, requires: true, packages };
+  writeFileSync(join(clone, "package-lock.json"), JSON.stringify(lock));
+  const started = performance.now();
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["scripts/bootstrap.mjs", "demo", "--yes"],
+    {
+      cwd: clone,
+      encoding: "utf8",
+      env: {
+        ...process.env,
+        // Nothing listens there.
+        npm_config_registry: "http://127.0.0.1:9",
+        npm_config_cache: join(clone, "cache"),
+        npm_execpath: "",
+      },
+    },
+  );
+  expect(stderr).toContain("ECONNREFUSED");
+  expect(stderr).toContain("the first start needs the npm registry");
+  expect(status).toBe(3);
+  // The pauses of npm take six seconds; its own defaults would take more than a minute.
+  expect(performance.now() - started).toBeLessThan(60_000);
 });
 
 test("an unknown command is a usage error", () => {
