@@ -1,4 +1,6 @@
 /** Runs agents in this process: the same loop, events, and ends as in a deployment, without a server. */
+// The first, so that it runs before all others.
+import "./node-version.ts";
 export type { AgentSpec } from "@reeve/contracts/agent";
 export { ApprovalState } from "@reeve/contracts/approval";
 export type { Run, RunEvent } from "@reeve/contracts/run";
