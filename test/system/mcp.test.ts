@@ -14,6 +14,7 @@ import {
   filesystemProgram,
   startEverythingServer,
 } from "./support/everything-server.ts";
+import { installedServer } from "./support/installed-server.ts";
 import { canonicalFamilies, traceOf } from "./support/traces.ts";
 import { eventOf } from "./support/watching.ts";
 
@@ -26,17 +27,22 @@ const askingServer = join(
 const resources = new AsyncDisposableStack();
 let deployment: Deployment;
 let folder: string;
+/** The folder that the server of the recipe in docs/tools.md serves. */
+let shared: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "reeve-mcp-test-"));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
   const remote = resources.use(await startEverythingServer());
+  const installed = resources.use(installedServer("installed"));
+  shared = installed.shared;
   const program = { command: process.execPath, sandbox: false };
   const servers = {
     files: { ...program, args: [filesystemProgram, folder] },
     asking: { ...program, args: [askingServer], elicitation: true },
     local: { ...program, args: [everythingProgram], elicitation: true },
     remote: { url: remote.url, allow_addresses: ["127.0.0.1"] },
+    ...installed.servers,
   };
   deployment = resources.use(
     await Deployment.start({}, { REEVE_MCP_CONFIG: JSON.stringify({ servers }) }),
@@ -56,6 +62,18 @@ describe("a server from the public registry", () => {
     expect(results[1]?.result?.content).toBe("kept by a real server");
     expect(results[2]?.result?.content).toContain("outside allowed directories");
     expect(await readFile(join(folder, "note.txt"), "utf8")).toBe("kept by a real server");
+  });
+
+  test("works in a sandbox without a network, installed in advance as docs/tools.md says", async () => {
+    const { tools } = deployment.reeve;
+    await expect
+      .poll(async () => (await tools.listTools({})).tools.map(({ name }) => name))
+      .toContain("mcp__installed__read_text_file");
+    await deployment.agent("mcp-installed", { mcpServers: ["installed"] });
+    const results = (await watched("mcp-installed", shared)).flatMap(({ event }) =>
+      event.case === "toolResult" && event.value.result ? [event.value.result] : [],
+    );
+    expect(results.map(({ content }) => content)).toEqual(["shared with a sandbox"]);
   });
 
   test("returns a picture as an artifact, links, and structured content", async () => {
