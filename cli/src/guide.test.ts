@@ -14,10 +14,10 @@ import {
 } from "@reeve/contracts/tool";
 import { parseModelRegistry } from "@reeve/models/registry/model-registry";
 import { readMcpConfig } from "@reeve/toolhost/tools/mcp/mcp-config";
-import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { MemoryTerminal } from "../test/support/memory-terminal.ts";
+import { unknownIn } from "../test/support/unknown-words.ts";
 import { createContext } from "./context.ts";
 import { createProgram } from "./program.ts";
 
@@ -147,20 +147,3 @@ describe.each(pages)("%s", (path) => {
     expect([...settings].filter((setting) => !deploy.includes(setting))).toEqual([]);
   });
 });
-
-/** Returns the words of a command line that name no command or option. */
-function unknownIn(program: Command, words: readonly string[]): readonly string[] {
-  let command = program;
-  const unknown: string[] = [];
-  for (const [index, word] of words.entries()) {
-    const sub = command.commands.find((each) => each.name() === word);
-    const known = [...command.options, ...program.options];
-    if (sub !== undefined) command = sub;
-    else if (word.startsWith("-")) {
-      if (!known.some(({ long, short }) => word === long || word === short)) unknown.push(word);
-    } else if (command.commands.length > 0 && !(words[index - 1] ?? "").startsWith("-")) {
-      unknown.push(word);
-    }
-  }
-  return unknown;
-}

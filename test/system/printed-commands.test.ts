@@ -1,0 +1,222 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbedded } from "@reeve/cli/embedded";
+import { runCli } from "@reeve/cli/run-cli";
+import { MemoryTerminal } from "@reeve/cli/test/support/memory-terminal";
+import type { Client } from "@reeve/client";
+import { ApprovalState, connect } from "@reeve/client";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import type { PrintedCommand } from "./support/printed-commands.ts";
+import { printedCommands, reeveArguments } from "./support/printed-commands.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "reeve-printed-"));
+const { signal } = new AbortController();
+const resources = new AsyncDisposableStack();
+resources.defer(async () => rmSync(folder, { recursive: true, force: true }));
+let environment: NodeJS.ProcessEnv;
+let reeve: Client;
+/** A run that has ended and has files. */
+let ended: string;
+
+interface ReeveCommand extends PrintedCommand {
+  readonly args: readonly string[];
+}
+
+/** Other tests run these: they need another server, or start one. */
+const elsewhere: readonly (readonly [pattern: RegExp, test: string])[] = [
+  [/^(demo|up)$/, "test/system/terminal.test.ts"],
+  [/^--url https:\S+ (login|runs|logout)\b/, "cli/test/sign-in.test.ts"],
+  [/^--url https:\S+ --cert-file /, "cli/test/tls.test.ts"],
+  [/^rebuild /, "cli/test/rebuild.test.ts"],
+  [/^completion /, "cli/src/commands/completion.test.ts"],
+  [/ --answer /, "cli/test/approve.test.ts"],
+];
+
+const printed: readonly ReeveCommand[] = printedCommands().flatMap((command) => {
+  const args = reeveArguments(command.line);
+  return args === undefined ? [] : [{ ...command, args }];
+});
+const commands = printed.filter(
+  ({ args, line }, index) =>
+    !elsewhere.some(([pattern]) => pattern.test(args.join(" "))) &&
+    printed.findIndex((other) => other.line === line) === index,
+);
+
+beforeAll(async () => {
+  // A sandbox of root runs as another user.
+  chmodSync(folder, 0o711);
+  writeScript();
+  for (const [from, to] of [
+    ["agent.yaml", "agent.yaml"],
+    ["sales.csv", "prices.csv"],
+  ] as const) {
+    copyFileSync(join(root, "examples/csv-report", from), join(folder, to));
+  }
+  const { url, token } = resources.use(
+    await startEmbedded(
+      {
+        listen: "127.0.0.1:0",
+        dataDir: join(folder, "data"),
+        settings: { REEVE_SCRIPTS: join(folder, "scripts"), REEVE_SANDBOX: "bubblewrap" },
+        log: createLogger("test", "silent"),
+      },
+      signal,
+    ),
+  );
+  environment = { REEVE_URL: url, REEVE_TOKEN: token };
+  reeve = resources.adopt(connect({ address: url, token }), (client) => client.close());
+  const spec = { id: "writer", name: "Writer", model: "default", hitlTools: ["write_file"] };
+  await reeve.agents.apply(spec, { signal });
+  ended = await endedRun("answer");
+  for (const path of ["report.md", "data.bin"]) {
+    await reeve.files.write(ended, path, Buffer.from("text"), { signal });
+  }
+}, 120_000);
+
+afterAll(() => resources.disposeAsync());
+
+/** Writes a script that answers both examples without pauses, and the runs that commands need. */
+function writeScript(): void {
+  const check = scriptOf("examples/release-check/scripts/release-check.yaml");
+  const report = scriptOf("examples/scripts/csv-report.yaml");
+  const call = { name: "write_file", arguments: { path: "note.txt", content: "text" } };
+  const fail = { reason: "refused", message: "not today", retryable: false, times: 1 };
+  const conversations = [
+    { when: { input: "^wait$" }, turns: [{ tool_calls: [call] }, { text: "Done." }] },
+    { when: { input: "^fail$" }, turns: [{ fail, text: "Done." }] },
+    { when: { input: "^answer$" }, turns: [{ text: "Done." }] },
+    ...(check.conversations ?? []),
+    { when: { input: "^Can version" }, turns: check.turns },
+  ];
+  mkdirSync(join(folder, "scripts"));
+  const script = stringify(
+    { conversations, turns: report.turns },
+    { aliasDuplicateObjects: false },
+  );
+  writeFileSync(join(folder, "scripts/default.yaml"), script);
+}
+
+interface Script {
+  readonly conversations?: readonly object[];
+  readonly turns: readonly object[];
+}
+
+function scriptOf(path: string): Script {
+  return parse(readFileSync(join(root, path), "utf8")) as Script;
+}
+
+async function started(input: string): Promise<string> {
+  const { runId } = await reeve.startRun({ agentId: "writer", input }, { signal });
+  return runId;
+}
+
+async function endedRun(input: string): Promise<string> {
+  const runId = await started(input);
+  for await (const _ of reeve.watch(runId, { signal }));
+  return runId;
+}
+
+/** Starts a run that waits for a person, and returns its id and that of its approval. */
+async function waitingRun(): Promise<{ readonly runId: string; readonly approvalId: string }> {
+  const runId = await started("wait");
+  for await (const { event } of reeve.watch(runId, { signal })) {
+    if (event.case !== "approval") continue;
+    return { runId, approvalId: event.value.approval?.approvalId ?? "" };
+  }
+  throw new Error(`${runId} ended without an approval`);
+}
+
+/** Returns the arguments with the ids and the local files that stand for those of the page. */
+async function filledIn({ args }: ReeveCommand): Promise<readonly string[]> {
+  const [verb = "", action] = args.filter((word) => !word.startsWith("-"));
+  const filled: string[] = [];
+  for (const [index, word] of args.entries()) {
+    const before = args[index - 1] ?? "";
+    filled.push(
+      word === "RUN" || word === "run_…"
+        ? await runFor(verb)
+        : word === "ID"
+          ? await idFor(action)
+          : word === "art_…"
+            ? await artifact()
+            : isLocal(word, before, verb)
+              ? join(folder, word)
+              : word === "http://127.0.0.1:4680"
+                ? (environment["REEVE_URL"] ?? "")
+                : word,
+    );
+  }
+  return filled;
+}
+
+/** Whether a word is the path of a local file that is not a part of the repository. */
+function isLocal(word: string, before: string, verb: string): boolean {
+  if (word === "csv-report") return verb === "init";
+  return (
+    /^csv-report\/|^\.\/|^agent\.yaml$/.test(word) ||
+    before === "-o" ||
+    (before === "--file" && verb === "tokens")
+  );
+}
+
+async function idFor(action: string | undefined): Promise<string> {
+  if (action !== "revoke") return (await waitingRun()).approvalId;
+  const tokens = readFileSync(join(folder, "tokens"), "utf8");
+  return /sha256:([0-9a-f]{12})/.exec(tokens)?.[1] ?? "";
+}
+
+async function artifact(): Promise<string> {
+  const content = Buffer.from("text");
+  return (await reeve.upload({ name: "a.txt", content }, { signal })).artifactId;
+}
+
+async function runFor(verb: string): Promise<string> {
+  if (verb === "send" || verb === "cancel") return (await waitingRun()).runId;
+  // A script that refuses the first call: the second succeeds.
+  if (verb === "retry") return await endedRun("fail");
+  if (verb === "delete") return await endedRun("answer");
+  return ended;
+}
+
+describe("each printed command of the command line works", () => {
+  test.each(commands.map((command) => [command.page, command.line, command] as const))(
+    "%s: %s",
+    async (_, __, command) => {
+      const args = await filledIn(command);
+      if (args[0] === "init") rmSync(args[1] ?? "", { recursive: true, force: true });
+      const terminal = new MemoryTerminal();
+      const approving = new AbortController();
+      const approved = args.includes("--watch") ? approveAll(approving.signal) : undefined;
+      const code = await runCli(args, { terminal, environment, signal });
+      approving.abort();
+      await approved;
+      const { stdout, stderr } = terminal;
+      expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
+      expect(stderr).not.toMatch(/error|warning/);
+    },
+  );
+});
+
+/** Approves what the run of a command asks for, as a person in another terminal does. */
+async function approveAll(stopped: AbortSignal): Promise<void> {
+  try {
+    for await (const approval of reeve.watchApprovals({ signal: stopped })) {
+      if (approval.agentId === "writer" || approval.state !== ApprovalState.PENDING) continue;
+      await reeve.decide({ approvalId: approval.approvalId, approved: true }, { signal });
+    }
+  } catch (error) {
+    if (!stopped.aborted) throw error;
+  }
+}
+
+test("the commands that other tests run have these tests", () => {
+  for (const [pattern, file] of elsewhere) {
+    expect(printed.some(({ args }) => pattern.test(args.join(" ")))).toBe(true);
+    expect({ file, exists: existsSync(join(root, file)) }).toEqual({ file, exists: true });
+  }
+});
