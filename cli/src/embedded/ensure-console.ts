@@ -68,7 +68,9 @@ function runVite(
 ): Promise<{ readonly code: number; readonly output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ code: number; output: string }>();
   const args = [vite, "build", "--outDir", folder, "--emptyOutDir", "--logLevel", "error"];
-  const child = spawn(process.execPath, args, { cwd: sources, signal });
+  // Another mode, of the user's shell or of tests, would build the development version of libraries.
+  const env = { ...process.env, NODE_ENV: "production" };
+  const child = spawn(process.execPath, args, { cwd: sources, env, signal });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
