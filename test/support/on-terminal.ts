@@ -6,6 +6,8 @@ import { stripVTControlCharacters } from "node:util";
 export interface OnTerminal extends Disposable {
   /** Everything that it printed, without colors. */
   said(): string;
+  /** The same with colors. */
+  raw(): string;
   /** Resolves with all output when it contains a match of `pattern`. Rejects if the command ends first. */
   until(pattern: RegExp): Promise<string>;
   /** Types text, such as `y\r`, or `\x03` for Ctrl-C. */
@@ -40,6 +42,7 @@ export function onTerminal(command: string, { environment, ...place }: Place): O
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   return {
     said,
+    raw: () => output,
     code,
     until: async (pattern) => {
       const { promise, resolve: found, reject } = Promise.withResolvers<string>();
