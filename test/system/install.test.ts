@@ -1,7 +1,8 @@
 import { execFile, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,8 +17,15 @@ const root = join(import.meta.dirname, "../..");
 /** An empty project of a user, outside of the repository. */
 const project = mkdtempSync(join(tmpdir(), "reeve-install-"));
 const authorities = process.env["NODE_EXTRA_CA_CERTS"];
+/** The optional package with the Node that runs the command line where that of the user is older. */
+const pinnedNode = `node-linux-${process.arch}`;
 const environment = {
   ...inheritedEnv,
+  // The Node of the user's shell, as old as it may be. That of the tests is first in their PATH.
+  PATH: (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => !folder.includes("node_modules"))
+    .join(delimiter),
   // The home folder of that user.
   HOME: project,
   // For npm, where a proxy with an authority of its own is between this machine and the registry.
@@ -32,7 +40,7 @@ const user = ordinaryUser();
 function ordinaryUser(): { readonly uid: number; readonly gid: number } | undefined {
   const nobody = { uid: 65_534, gid: 65_534 };
   if (process.getuid?.() !== 0) return undefined;
-  const { stdout } = spawnSync("node", ["--version"], {
+  const { stdout } = spawnSync(process.execPath, ["--version"], {
     ...nobody,
     env: environment,
     cwd: "/",
@@ -46,9 +54,11 @@ beforeAll(async () => {
   chmodSync(project, 0o700);
   if (user !== undefined) chownSync(project, user.uid, user.gid);
   const archives = ["@reeve/cli", "@reeve/local"].map((name) => packNpm(root, name, project));
-  // The optional packages are the Node for machines with an older one.
+  // The optional packages are the pinned Node, which this machine has.
   const flags = ["--omit=optional", "--prefer-offline", "--silent"];
   await inProject(["npm", "install", ...flags, ...archives]);
+  const installed = join(root, "node_modules", pinnedNode);
+  if (existsSync(installed)) symlinkSync(installed, join(project, "node_modules", pinnedNode));
 }, 300_000);
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
