@@ -19,7 +19,16 @@ export const published: readonly PublishedPackage[] = [
     description: "Runs LLM agents that survive crashes, in sandboxes, with human approval.",
     workspace: "cli",
     entries: ["cli/bin/reeve.mjs"],
-    files: ["examples/csv-report", "examples/release-check", "examples/scripts", "console/dist"],
+    files: [
+      "examples/csv-report",
+      "examples/release-check",
+      "examples/scripts",
+      ...["agent.yaml", "provider.py", "providers.json", "requirements.txt", "scripts"].map(
+        (name) => `examples/tool-provider-python/${name}`,
+      ),
+      "proto/reeve/tool/v1/tool_provider.proto",
+      "console/dist",
+    ],
     manifest: { bin: { reeve: "./cli/bin/reeve.mjs" }, engines: { node: ">=20" } },
   },
   {

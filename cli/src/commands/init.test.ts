@@ -17,6 +17,10 @@ const newFolder = () => mkdtempSync(join(tmpdir(), "reeve-init-"));
 test.each([
   ["csv-report", ["agent.yaml", "sales.csv"]],
   ["release-check", ["agent.yaml", "scripts"]],
+  [
+    "tool-provider",
+    ["agent.yaml", "provider.py", "providers.json", "reeve", "requirements.txt", "scripts"],
+  ],
 ])("init writes the example %s and prints the commands that use it", async (example, files) => {
   const folder = newFolder();
   const { code, stdout } = await init(folder, "--example", example);
