@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -62,4 +62,9 @@ test("on a host with version 1, each controller has its own tree", () => {
 test("a host without permission to create groups has none", () => {
   writeFileSync(join(root, "memory"), "no folder");
   expect(controlGroups(root)).toBeUndefined();
+});
+
+test("a host without control groups, such as a network namespace with a new /sys, has none", () => {
+  expect(controlGroups(root)).toBeUndefined();
+  expect(readdirSync(root)).toEqual([]);
 });

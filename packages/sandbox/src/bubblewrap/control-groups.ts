@@ -82,7 +82,8 @@ export function controlGroups(root = defaultRoot): ControlGroups | undefined {
   const controllers = isUnified ? [unified(root)] : [memoryV1(root), processesV1(root)];
   try {
     if (isUnified) delegateControllers(root);
-    for (const { parent } of controllers) mkdirSync(parent, { recursive: true });
+    // Not recursive: on a /sys without control groups, that is an endless loop in Node.
+    for (const { parent } of controllers) if (!existsSync(parent)) mkdirSync(parent);
     if (isUnified) for (const { parent } of controllers) delegateControllers(parent);
     void openGroup(controllers, `trial-${randomUUID()}`, defaultLimits).remove();
   } catch {
