@@ -177,12 +177,27 @@ describe("plain HTTP refuses", () => {
       400,
       "SEQUENCE_BEYOND_END",
     ],
-    ["an address that does not exist", "/v1/walks", acme, 404, "not found"],
+    ["an address that does not exist", "/v1/walks", acme, 404, "INVALID_REQUEST"],
   ])("%s", async (_, path, headers, status, reason) => {
     const answer = await request(path.replace("RUN", await started()), headers);
     expect({ status: answer.status, text: await answer.text() }).toEqual({
       status,
       text: expect.stringContaining(reason),
+    });
+  });
+
+  test.each([
+    ["{agent}", /is not JSON: .*; send an object with the fields of the request/],
+    ["[]", /is not a JSON object; send/],
+    ["", /is not JSON/],
+  ])("the body %j, with a reason", async (body, message) => {
+    const headers = { ...acme, "content-type": "application/json" };
+    const answer = await fetch(`${bench.url}/v1/runs`, { method: "POST", headers, body });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code: "invalid_argument",
+      message: expect.stringMatching(message),
+      details: [{ debug: { reason: "INVALID_REQUEST" } }],
     });
   });
 

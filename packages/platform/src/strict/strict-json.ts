@@ -1,6 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { DescMethod, JsonObject, JsonReadOptions } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "../failure.ts";
+import { Failure } from "../failure.ts";
+import { connectErrorOf } from "../rpc/connect-failure.ts";
 import { readShape } from "./read-shape.ts";
 
 interface Request {
@@ -32,9 +36,7 @@ export const strictJson: Partial<JsonReadOptions> & {
       const text = new TextDecoder().decode(bytes);
       const request = requests.getStore();
       if (request === undefined || !isOfReeve(request.method)) return text;
-      const json = parsed(text);
-      if (json === undefined) return text;
-      const shape = readShape(request.method.input, json);
+      const shape = readShape(request.method.input, parsed(text));
       if (shape.violations.length === 0) return text;
       request.violations.push(...shape.violations);
       return JSON.stringify(shape.json);
@@ -47,15 +49,22 @@ function isOfReeve({ parent }: DescMethod): boolean {
   return parent.typeName.startsWith("reeve.");
 }
 
-/** Returns the object of a text. Undefined: it is not JSON, or not an object, as the reader of the protocol reports. */
-function parsed(text: string): JsonObject | undefined {
+/** Returns the object of a text. The protocol passes on the error that it throws for any other text. */
+function parsed(text: string): JsonObject {
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? // JSON.parse gives only JSON.
-        (value as JsonObject)
-      : undefined;
-  } catch {
-    return undefined;
+    value = JSON.parse(text);
+  } catch (error) {
+    throw malformed(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw malformed("is not a JSON object");
+  }
+  // JSON.parse gives only JSON.
+  return value as JsonObject;
+}
+
+function malformed(problem: string): ConnectError {
+  const message = `the body of the request ${problem}; send an object with the fields of the request`;
+  return connectErrorOf(new Failure("invalid", ErrorReason.INVALID_REQUEST, message));
 }

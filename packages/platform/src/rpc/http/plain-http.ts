@@ -1,6 +1,15 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "../../failure.ts";
+import { shortened } from "../../list-violations.ts";
 import { readMetrics } from "../../telemetry/metrics.ts";
+import { connectErrorOf } from "../connect-failure.ts";
 import type { HttpHandler } from "./http-handler.ts";
 import type { PlainSite } from "./plain-site.ts";
+
+/** The maximum length of a path in an error. */
+const maxPath = 200;
 
 /** A document that everybody may read. */
 export interface PlainDocument {
@@ -37,8 +46,15 @@ export function plainHttp(
     const document = isRead ? documents?.get(path) : undefined;
     if (document !== undefined) return end(response, 200, document.text, document.type);
     if (phase !== undefined) return end(response, 503, `${phase}\n`);
-    return end(response, 404, `${path} not found\n`);
+    const unknown = errorToJsonBytes(unknownAddress(request.method ?? "", path), undefined);
+    return end(response, 404, unknown, "application/json");
   };
+}
+
+/** The error of a client that knows methods which this server does not have, or has mistyped one. */
+function unknownAddress(verb: string, path: string): ConnectError {
+  const message = `${verb} ${shortened(path, maxPath)} not found; this server has no such address`;
+  return connectErrorOf(new Failure("unsupported", ErrorReason.INVALID_REQUEST, message));
 }
 
 async function sendMetrics(response: Parameters<HttpHandler>[1]): Promise<void> {
@@ -49,7 +65,7 @@ async function sendMetrics(response: Parameters<HttpHandler>[1]): Promise<void> 
 function end(
   response: Parameters<HttpHandler>[1],
   status: number,
-  text: string,
+  text: string | Uint8Array,
   type = "text/plain; charset=utf-8",
 ): void {
   response.statusCode = status;
