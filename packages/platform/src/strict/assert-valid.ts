@@ -56,16 +56,19 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
+/** The rules of the library have one wording for all numbers. */
+function reworded(message: string): string {
+  return message
+    .replace(/^must be at least 1 characters$/, "must not be empty")
+    .replace(/^must contain at least 1 item\(s\)$/, "must not be empty");
+}
+
 /** Converts a violation of protovalidate. */
 function violationOf(violation: RuleViolation): Violation {
   const { field, ruleId, message } = violation;
   return {
     field: shortened(pathOf(field), maxPath),
-    // The rules of the library have one wording for all numbers.
-    description:
-      message === ""
-        ? `breaks the rule ${ruleId}`
-        : message.replace(/\b1 (character|byte|item)(?:s|\(s\))/, "1 $1"),
+    description: message === "" ? `breaks the rule ${ruleId}` : reworded(message),
     reason: ruleId.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_"),
   };
 }
