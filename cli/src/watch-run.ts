@@ -9,6 +9,7 @@ import type { ExitCode } from "./exit-code.ts";
 import { exitCodes } from "./exit-code.ts";
 import { renderApproval } from "./render/approvals/approval.ts";
 import { jsonLine } from "./render/json-line.ts";
+import { millisOf } from "./render/numbers.ts";
 import { SilenceNotes } from "./render/silence-notes.ts";
 import type { TraceState } from "./render/trace-state.ts";
 import { emptyTrace } from "./render/trace-state.ts";
@@ -114,9 +115,10 @@ function print(
 }
 
 /** The header of a trace that begins in the middle of a run. */
-function headerOf({ runId, agentId, scripted }: Run): Partial<TraceState> {
+function headerOf({ runId, agentId, scripted, createdAt }: Run): Partial<TraceState> {
   return {
     title: `run ${runId} · agent ${agentId}`,
+    startedMs: createdAt === undefined ? undefined : millisOf(createdAt),
     source: scripted ? "scripted answers, no model is called" : undefined,
   };
 }

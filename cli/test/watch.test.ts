@@ -1,6 +1,10 @@
-import { RunStatus } from "@reeve/contracts/run";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { ApprovalService } from "@reeve/contracts/approval";
+import { RunService, RunStatus } from "@reeve/contracts/run";
 import { afterEach, expect, test } from "vitest";
-import { shortRun, smallServer } from "./support/small-server.ts";
+import { runCli } from "../src/run-cli.ts";
+import { MemoryTerminal } from "./support/memory-terminal.ts";
+import { serveRoutes, shortRun, smallServer } from "./support/small-server.ts";
 import { startReeve } from "./support/reeve-process.ts";
 
 let end = new AbortController();
@@ -96,6 +100,31 @@ test("shows nothing more of a run whose last event the user has seen, and exits 
   expect(reeve.stdout()).toBe("");
   expect(reeve.stderr()).toBe("run run_1 has ended: completed\n");
   expect(asked).toEqual([4]);
+});
+
+test("the time of a run counts from its start, also for a user who has seen its start", async () => {
+  const at = (seconds: number) => ({ seconds: 1_700_000_000n + BigInt(seconds) });
+  const status = RunStatus.COMPLETED;
+  const last = {
+    runId: "run_1",
+    sequence: 9,
+    event: { case: "status", value: { status } },
+  } as const;
+  const routes = (router: ConnectRouter) => {
+    router.service(RunService, {
+      getRun: ({ runId }) => ({ run: { runId, agentId: "writer", createdAt: at(0) } }),
+      watchRun: async function* () {
+        yield { events: [{ ...last, time: at(77) }], endStatus: status };
+      },
+    });
+    router.service(ApprovalService, { listApprovals: () => ({}) });
+  };
+  await using server = await serveRoutes(routes, 0, end.signal);
+  const terminal = new MemoryTerminal();
+  const args = ["--url", server.url, "watch", "run_1", "--after", "8"];
+  const code = await runCli(args, { terminal, environment: {}, signal: end.signal });
+  expect({ code, stderr: terminal.stderr }).toMatchObject({ code: 0 });
+  expect(terminal.stdout).toContain("✓ completed in 1 min 17 s");
 });
 
 test("prints on Ctrl-C how to continue", async () => {
