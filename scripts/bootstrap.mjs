@@ -49,6 +49,8 @@ const userCommands = new Set(["demo", "start"]);
 const isInteractive = process.stdin.isTTY && process.stdout.isTTY;
 /** Options with which the demo needs no person. Without one, it refuses before anything is installed. */
 const demoDecides = new Set(["--yes", "--no", "--help", "-h"]);
+/** Its other options. The command line refuses all others by name. */
+const demoOptions = new Set(["-o", "--output", "--listen", "--keep-data-dir", "--data-dir"]);
 const compileCache = join(root, "node_modules/.cache/node");
 
 const [name = "", ...args] = process.argv.slice(2);
@@ -60,7 +62,8 @@ if (process.platform === "win32") {
   console.error("Reeve needs Linux namespaces: on Windows, run it inside WSL 2 (wsl --install).");
   process.exit(3);
 }
-if (name === "demo" && !isInteractive && !args.some((word) => demoDecides.has(word))) {
+const isKnown = (word) => !word.startsWith("-") || demoOptions.has(word.split("=")[0]);
+if (name === "demo" && !isInteractive && args.every(isKnown)) {
   console.error(
     "the demo asks for an approval, but there is no terminal; run: npm run demo -- --yes, or with --no",
   );

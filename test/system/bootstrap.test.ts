@@ -48,6 +48,12 @@ describe.skipIf(process.platform !== "linux")("on a machine without the required
   });
 });
 
+test("the demo without a terminal names an option that does not exist", () => {
+  const { status, said } = bootstrap(["nats-server", "bwrap", "rg"], ["demo", "--bogus"]);
+  expect(said).toContain("unknown option '--bogus'");
+  expect(status).toBe(2);
+});
+
 describe.skipIf(process.platform !== "linux")("the pinned Node", () => {
   test("is linked again after npm removed the link", () => {
     const root = mkdtempSync(join(tmpdir(), "reeve-node-"));
