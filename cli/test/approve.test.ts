@@ -1,6 +1,9 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import type { DecideApprovalRequest } from "@reeve/contracts/approval";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { connectErrorOf } from "@reeve/platform/rpc/connect-failure";
 import { expect, test } from "vitest";
 import { runCli } from "../src/run-cli.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
@@ -24,6 +27,25 @@ test.each([
   const code = await runCli(["--url", server.url, ...args], { terminal, environment: {}, signal });
   expect({ code, stderr: terminal.stderr }).toEqual({ code: 0, stderr: "" });
   expect(decisions).toMatchObject([{ approvalId: "a", ...expected }]);
+});
+
+test("a run instead of an approval is named as such, with the approvals for which it waits", async () => {
+  const missing = connectErrorOf(
+    new Failure("not_found", ErrorReason.APPROVAL_NOT_FOUND, "approval run_1 not found"),
+  );
+  const routes = (router: ConnectRouter) =>
+    void router.service(ApprovalService, {
+      decideApproval: () => Promise.reject(missing),
+      listApprovals: () => ({ approvals: [{ approvalId: "run_1-9-0" }] }),
+    });
+  const { signal } = new AbortController();
+  await using server = await serveRoutes(routes, 0, signal);
+  const terminal = new MemoryTerminal();
+  const args = ["--url", server.url, "approve", "run_1"];
+  expect(await runCli(args, { terminal, environment: {}, signal })).toBe(2);
+  expect(terminal.stderr).toBe(
+    `error: run_1 is a run; decide what it waits for: reeve --url ${server.url} approve run_1-9-0\n`,
+  );
 });
 
 test("the help of reject says what the reason is for, and that of approve does not", async () => {

@@ -1,9 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Approval, Client } from "@reeve/client";
+import { ReeveError } from "@reeve/client";
 import { ApprovalSchema, ApprovalState, ApprovalStateSchema } from "@reeve/contracts/approval";
 import { Command, InvalidArgumentError } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
+import { UsageError } from "../exit-code.ts";
 import { renderProgress } from "../render/approvals/approval-progress.ts";
 import { renderApproval } from "../render/approvals/approval.ts";
 import { parseJsonObject } from "../parse-json-object.ts";
@@ -104,7 +106,12 @@ function decideCommand(context: Context, verb: "approve" | "reject"): Command {
         ...(args && { editedArguments: args }),
         ...(answer && { answer }),
       };
-      const approval = await reeve.decide(decision, context);
+      const approval = await reeve.decide(decision, context).catch(async (error: unknown) => {
+        const waiting = await approvalsOf(reeve, approvalId, error, context.signal);
+        if (waiting.length === 0) throw error;
+        const commands = waiting.map((id) => `${context.reeve} ${verb} ${id}`).join(", or ");
+        throw new UsageError(`${approvalId} is a run; decide what it waits for: ${commands}`);
+      });
       const [verbed, missing] = approved ? ["approved", "approval"] : ["rejected", "rejection"];
       if (approval.state !== ApprovalState.PENDING) {
         context.terminal.out(`${approvalId} ${verbed}\n`);
@@ -116,6 +123,19 @@ function decideCommand(context: Context, verb: "approve" | "reject"): Command {
       );
     }),
   );
+}
+
+/** Returns the ids of the approvals for which a run waits, if `id` is a run and no approval. */
+async function approvalsOf(
+  reeve: Client,
+  id: string,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const isUnknown = error instanceof ReeveError && error.reason === "APPROVAL_NOT_FOUND";
+  if (!isUnknown || !id.startsWith("run_")) return [];
+  const pending = await Array.fromAsync(reeve.listApprovals({ runId: id, signal }));
+  return pending.map(({ approvalId }) => oneLine(approvalId, 256));
 }
 
 function parseDigest(text: string): string {
