@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolResultEvent } from "@reeve/contracts/run";
 import type { ToolCall, ToolProgress } from "@reeve/contracts/tool";
+import { ToolStatus } from "@reeve/contracts/tool";
 import type { Style } from "../terminal.ts";
 import { formatMs } from "./numbers.ts";
 import { oneLine } from "./plain-text.ts";
@@ -32,14 +33,16 @@ export function renderResult(
   width: number,
 ): readonly string[] {
   const name = oneLine(result?.name ?? "", 128);
-  const duration = formatMs(durationMs);
+  // A rejected call took only the time of the person who decided.
+  const isRejected = result?.metadata?.status === ToolStatus.REJECTED;
+  const duration = isRejected ? "" : ` ${formatMs(durationMs)}`;
   const ms = style("dim", duration);
   const content = result?.content ?? "";
   const left = Math.max(width - name.length - duration.length, minWidth);
   const text = oneLine(success ? content : error || content, left);
   return success
-    ? [`    ${style("green", "✓")} ${name} ${ms} ${style("dim", text)}`]
-    : [`    ${style("red", "✗")} ${name} ${ms} ${text}`];
+    ? [`    ${style("green", "✓")} ${name}${ms} ${style("dim", text)}`]
+    : [`    ${style("red", "✗")} ${name}${ms} ${text}`];
 }
 
 /** Formats arguments for skimming: `path="data.csv", limit=10`. Truncates long values. */

@@ -150,6 +150,14 @@ test("ends an open line when no more events follow", () => {
   expect(output(prepared, text("half"))).toMatch(/half\n$/);
 });
 
+test("shows no duration of a call that a person rejected, which would be that of the person", () => {
+  const result = { name: "publish", metadata: { status: ToolStatus.REJECTED } };
+  const value = { result, error: "a person rejected this call", durationMs: 46_400 };
+  expect(output(prepared, { case: "toolResult", value })).toContain(
+    "✗ publish a person rejected this call\n",
+  );
+});
+
 test("shows the commands that decide an approval, and who decided it", () => {
   const approval = { approvalId: "run_1-9-0", call: { name: "publish" } };
   const printed = output(

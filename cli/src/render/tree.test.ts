@@ -19,6 +19,7 @@ test("renders children below their parents, with their subject and their result"
         argsPreview: "{}",
         permission: { behavior: 3, rule: "read_file(*.key)", source: "agent" },
         isError: true,
+        resultPreview: "a rule of the agent denies this call",
         durationMs: 4,
       },
     ],
@@ -27,6 +28,7 @@ test("renders children below their parents, with their subject and their result"
     [
       "✓ run_subtask Look into it 1.5 s",
       "  ✗ read_file {} [denied by read_file(*.key) (agent)] 4 ms",
+      "      a rule of the agent denies this call",
       '… search {"q":"x"} (edited) unfinished',
       "",
     ].join("\n"),

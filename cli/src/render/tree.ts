@@ -4,7 +4,7 @@ import { formatMs } from "./numbers.ts";
 import { renderPermission } from "./permission.ts";
 import { oneLine } from "./plain-text.ts";
 
-/** Renders an execution tree with one node per line and children below their parents. */
+/** Renders an execution tree with one node per line, children below their parents, and below a failed node why it failed. */
 export function renderTree(
   { nodes }: ExecutionTree,
   { style, columns }: { readonly style: Style; readonly columns: number },
@@ -13,6 +13,7 @@ export function renderTree(
   const linesBelow = (parentId: string, depth: number): readonly string[] =>
     (children.get(parentId) ?? []).flatMap((node) => [
       nodeLine(node, depth, style, Math.max(columns - 40 - 2 * depth, 20)),
+      ...errorLines(node, depth, Math.max(columns - 4 - 2 * depth, 20)),
       ...linesBelow(node.id, depth + 1),
     ]);
   return linesBelow("", 0).join("");
@@ -26,6 +27,15 @@ function nodeLine(node: ExecutionTreeNode, depth: number, style: Style, width: n
   const decided = rule === "" ? "" : ` ${style("dim", `[${rule}]`)}`;
   const ms = unfinished ? "unfinished" : formatMs(durationMs);
   return `${"  ".repeat(depth)}${markOf(node, style)} ${style("bold", oneLine(name, 128))} ${about}${edited}${decided} ${style("dim", ms)}\n`;
+}
+
+function errorLines(
+  { isError, resultPreview }: ExecutionTreeNode,
+  depth: number,
+  width: number,
+): readonly string[] {
+  if (!isError || resultPreview === "") return [];
+  return [`${"  ".repeat(depth)}    ${oneLine(resultPreview, width)}\n`];
 }
 
 function markOf({ unfinished, isError }: ExecutionTreeNode, style: Style): string {
