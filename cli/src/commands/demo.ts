@@ -70,6 +70,7 @@ export function demoCommand(context: Context): Command {
       csvFile: file,
       reportPath,
       mode,
+      listen: options.listen,
     });
     // A run that was interrupted can be continued.
     folder.isKept ||= context.exitCode === exitCodes.interrupted;

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { TriedSource } from "@reeve/toolhost/tools/external-tools";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
@@ -8,7 +9,7 @@ import { ensureConsole, hasConsole } from "../embedded/ensure-console.ts";
 import type { Embedded } from "../embedded/start-embedded.ts";
 import { assertSandbox, startOnThisMachine } from "../embedded/start-on-this-machine.ts";
 import { exitCodes } from "../exit-code.ts";
-import { reeveCommand } from "../reeve-command.ts";
+import { quoted, reeveCommand } from "../reeve-command.ts";
 import { defaultDataDir, tokenFile } from "../server-address.ts";
 import { consoleUrl } from "../render/console-url.ts";
 import { plural } from "../render/numbers.ts";
@@ -50,7 +51,9 @@ export function upCommand(context: Context): Command {
     );
     if (withoutSandbox === undefined) assertSandbox(embedded);
     const reeve = reeveCommand({ dataDir: embedded.dataDir }, environment);
-    terminal.out(greeting(embedded, reeve, { terminal, hasConsole: hasConsole(environment) }));
+    const scripts = environment["REEVE_SCRIPTS"] || undefined;
+    const given = { terminal, hasConsole: hasConsole(environment), scripts };
+    terminal.out(greeting(embedded, reeve, given));
     for (const source of embedded.sources) void source.then((tried) => report(tried, context));
     await untilAborted(signal);
     terminal.note(farewell(embedded.activeRuns()));
@@ -61,12 +64,14 @@ export function upCommand(context: Context): Command {
 interface GreetingContext {
   readonly terminal: Terminal;
   readonly hasConsole: boolean;
+  /** The folder of scripts that the user has chosen. */
+  readonly scripts: string | undefined;
 }
 
 function greeting(
   { url, token, dataDir, capabilities }: Embedded,
   reeve: string,
-  { terminal: { style, isInteractive }, hasConsole }: GreetingContext,
+  { terminal: { style, isInteractive }, hasConsole, scripts }: GreetingContext,
 ): string {
   return [
     `${style("green", "Reeve is up")} at ${style("bold", url)}`,
@@ -76,14 +81,26 @@ function greeting(
     `  model    ${capabilities.defaultModel ?? "none: set OPENAI_API_KEY or ANTHROPIC_API_KEY"}`,
     `  sandbox  ${capabilities.isolation ?? "none: tools that execute code are off"}`,
     "",
-    "In another terminal:",
+    ...commandsToTry(reeve, scripts),
+    "Press Ctrl-C to stop.",
+    "",
+  ].join("\n");
+}
+
+/** Scripts answer only the agent for which they were written: that of the example, unless the user has chosen other ones. */
+function commandsToTry(reeve: string, scripts: string | undefined): readonly string[] {
+  const title = "In another terminal:";
+  if (scripts !== undefined) {
+    const agent = join(dirname(scripts), "agent.yaml");
+    return existsSync(agent) ? [title, `  ${reeve} agents apply -f ${quoted(agent)}`, ""] : [];
+  }
+  return [
+    title,
     ...(existsSync(`${example}/agent.yaml`) ? [] : [`  ${reeve} init ${example}`]),
     `  ${reeve} agents apply -f ${example}/agent.yaml`,
     `  ${reeve} run csv-report "Summarize data.csv" --file ${example}/sales.csv=data.csv --watch`,
     "",
-    "Press Ctrl-C to stop.",
-    "",
-  ].join("\n");
+  ];
 }
 
 /** Says what became of a source of tools, unless the server stops. */

@@ -100,7 +100,7 @@ async function play(mode: DecisionMode, answers: readonly string[] = []) {
   const log = createLogger("test", "silent");
   await using server = await serve(routes, { host: "127.0.0.1", port: 0, services, log }, signal);
   using reeve = connect({ address: server.url });
-  const options = { agentFile, csvFile, reportPath, mode };
+  const options = { agentFile, csvFile, reportPath, mode, listen: "127.0.0.1:0" };
   const code = await playDemo(
     { terminal, signal, environment: {}, reeve: "npx @reeve/cli" },
     reeve,

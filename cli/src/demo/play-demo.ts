@@ -19,13 +19,15 @@ export interface DemoOptions {
   /** Where to write the report. */
   readonly reportPath: string;
   readonly mode: DecisionMode;
+  /** The address at which the user starts the server again. The usual one may belong to another server. */
+  readonly listen: string;
 }
 
 /** Runs the demo against a server: applies the agent, uploads the file, runs it, decides, and downloads the report. */
 export async function playDemo(
   context: DecisionContext,
   reeve: Client,
-  { agentFile, csvFile, reportPath, mode }: DemoOptions,
+  { agentFile, csvFile, reportPath, mode, listen }: DemoOptions,
 ): Promise<ExitCode> {
   const { terminal, signal } = context;
   const { agent } = await reeve.agents.apply(await readAgentFile(agentFile), { signal });
@@ -47,7 +49,7 @@ export async function playDemo(
     const { approval } = event.event.case === "approval" ? event.event.value : {};
     if (approval?.state === ApprovalState.REJECTED) rejections += 1;
   };
-  const onInterrupted = () => resumeHint(context.reeve, runId);
+  const onInterrupted = () => resumeHint(context.reeve, runId, listen);
   const watch = { runId, after: 0, json: false, all: true, decisions: mode, onInterrupted };
   const code = await watchRun(context, reeve, watch, onEvent);
   if (code !== exitCodes.ok) return code;
@@ -63,11 +65,11 @@ export async function playDemo(
   return exitCodes.ok;
 }
 
-function resumeHint(reeve: string, runId: string): string {
+function resumeHint(reeve: string, runId: string, listen: string): string {
   return [
     "",
     "The run is stored, and stops with the server of the demo. To continue it, start the server again:",
-    `  ${reeve} up`,
+    `  ${reeve} up --listen ${listen}`,
     "and in another terminal:",
     `  ${reeve} watch ${runId}`,
     "",
