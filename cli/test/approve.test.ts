@@ -48,6 +48,33 @@ test("a run instead of an approval is named as such, with the approvals for whic
   );
 });
 
+test("approvals --watch asks a person at a terminal about each approval", async () => {
+  const { signal } = new AbortController();
+  const decided = Promise.withResolvers<DecideApprovalRequest>();
+  const approval = { approvalId: "a", runId: "run_1", call: { name: "send" } };
+  const pending = { ...approval, state: ApprovalState.PENDING };
+  const routes = (router: ConnectRouter) =>
+    void router.service(ApprovalService, {
+      watchApprovals: async function* () {
+        yield { approvals: [pending] };
+        const { approved } = await decided.promise;
+        const state = approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
+        yield { approvals: [{ ...approval, state }] };
+      },
+      listApprovals: () => ({ approvals: [pending] }),
+      decideApproval: (decision) => {
+        decided.resolve(decision);
+        return { approval };
+      },
+    });
+  await using server = await serveRoutes(routes, 0, signal);
+  const terminal = new MemoryTerminal({ answers: ["y"] });
+  const args = ["--url", server.url, "approvals", "--watch"];
+  expect(await runCli(args, { terminal, environment: {}, signal })).toBe(0);
+  expect(await decided.promise).toMatchObject({ approvalId: "a", approved: true });
+  expect(terminal.stdout).toMatch(/send is waiting[^]*approve\? \[y\]es\/\[n\]o [^]*send approved/);
+});
+
 test("the help of reject says what the reason is for, and that of approve does not", async () => {
   const { signal } = new AbortController();
   const helpOf = async (command: string) => {

@@ -5,6 +5,7 @@ import { ApprovalSchema, ApprovalState, ApprovalStateSchema } from "@reeve/contr
 import { Command, InvalidArgumentError } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
+import { OpenDecisions } from "../decisions/open-decisions.ts";
 import { UsageError } from "../exit-code.ts";
 import { renderProgress } from "../render/approvals/approval-progress.ts";
 import { renderApproval } from "../render/approvals/approval.ts";
@@ -27,7 +28,7 @@ function listCommand(context: Context): Command {
     .description("List tool calls that are waiting for approval.")
     .option("--run <id>", "only approvals of this run")
     .option("--all", "include approvals that have been decided")
-    .option("--watch", "keep printing approvals as they arrive")
+    .option("--watch", "keep printing approvals as they arrive, and on a terminal ask about each")
     .option("--json", "print one approval per line as JSON");
   interface Options {
     readonly run?: string;
@@ -54,13 +55,17 @@ function listCommand(context: Context): Command {
 }
 
 async function watchApprovals(
-  { terminal, signal, reeve: command }: Context,
+  context: Context,
   reeve: Client,
   { runId, json }: { readonly runId: string; readonly json: boolean },
 ): Promise<void> {
+  const { terminal, signal, reeve: command } = context;
+  const asks = terminal.isInteractive && !json;
+  await using decisions = asks ? new OpenDecisions(context, reeve, "ask") : undefined;
   for await (const approval of reeve.watchApprovals({ runId, signal })) {
     const lines = renderApproval(approval, { ...terminal, reeve: command });
     terminal.out(json ? jsonLine(ApprovalSchema, approval) : `${lines.join("\n")}\n`);
+    await decisions?.update(approval);
   }
 }
 
