@@ -48,7 +48,7 @@ export async function watchRun(
   const { terminal, signal } = context;
   const { runId, after, json, all, onInterrupted } = options;
   const mode = options.decisions ?? (terminal.isInteractive && !json ? "ask" : undefined);
-  using decisions = mode === undefined ? undefined : new OpenDecisions(context, reeve, mode);
+  await using decisions = mode === undefined ? undefined : new OpenDecisions(context, reeve, mode);
   const traceOptions = { ...terminal, reeve: context.reeve };
   let trace = emptyTrace;
   if (!json && after > 0) {

@@ -11,14 +11,17 @@ import { editText, editorOf } from "./edit-text.ts";
 
 /**
  * Asks a person to decide an approval, with the whole arguments, or the whole question and the fields of the answer, until the
- * server accepts a decision. Asks again if the server refuses the arguments, or does not answer. The person may edit them in the editor. Returns without a decision if the person ends the input with Ctrl-D.
+ * server accepts a decision. Asks again if the server refuses the arguments, or does not answer. The person may edit them in the editor. Returns without a decision if the person ends the input with Ctrl-D. Rejects when
+ * `withdrawn` aborts while the person is asked; a decision that is sent continues, so that its answer is not lost.
  */
 export async function askPerson(
   context: DecisionContext,
   reeve: Pick<Client, "decide">,
   approval: Approval,
+  withdrawn: AbortSignal,
 ): Promise<void> {
   const { terminal, signal } = context;
+  const asking = AbortSignal.any([signal, withdrawn]);
   const { approvalId, callDigest, question } = approval;
   const { isEditable, ...given } = subjectOf(approval);
   const keys = isEditable ? "[y]es/[n]o/[e]dit" : "[y]es/[n]o";
@@ -27,7 +30,7 @@ export async function askPerson(
   if (question) terminal.out(`    question:\n${indented(plainText(question.message))}`);
   terminal.out(`    ${given.name}:\n${indented(wholeJson(value))}`);
   for (;;) {
-    const line = await terminal.ask(`    ${given.verb}? ${keys} `, signal);
+    const line = await terminal.ask(`    ${given.verb}? ${keys} `, asking);
     if (line === undefined) return;
     const key = line.trim().toLowerCase();
     const edited = value !== given.value && { editedArguments: value };
@@ -35,12 +38,12 @@ export async function askPerson(
     if (key === "y" || key === "yes") {
       decision = { approved: true, ...(question ? { answer: value } : edited) };
     } else if (key === "n" || key === "no") {
-      const reason = await terminal.ask("    reason (Enter for none): ", signal);
+      const reason = await terminal.ask("    reason (Enter for none): ", asking);
       if (reason === undefined) return;
       decision = { approved: false, reason: reason.trim() };
     } else {
       const isEdit = key === "e" || key === "edit";
-      if (isEdit && isEditable) value = await edit(context, approval, value);
+      if (isEdit && isEditable) value = await edit({ ...context, signal: asking }, approval, value);
       else terminal.out(`    ${isEdit ? notEditable(approval) : `please answer ${keys}`}\n`);
       continue;
     }

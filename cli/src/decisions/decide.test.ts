@@ -4,6 +4,7 @@ import { ReeveError } from "@reeve/client";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import { BadRequestSchema } from "@reeve/contracts/error-details";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { describe, expect, test } from "vitest";
 import { MemoryTerminal } from "../../test/support/memory-terminal.ts";
 import { decide } from "./decide.ts";
@@ -42,6 +43,7 @@ async function asked(
     },
     create(ApprovalSchema, approval),
     "ask",
+    neverAborts,
   );
   return { sent, stdout: terminal.stdout, stderr: terminal.stderr };
 }

@@ -5,13 +5,14 @@ import type { DecisionContext } from "./decision-context.ts";
 /** Who decides an approval: a person at the terminal, or an option of the command. */
 export type DecisionMode = "ask" | "approve" | "reject";
 
-/** Decides an approval. A person who is asked may leave it undecided. */
+/** Decides an approval. A person who is asked may leave it undecided, and is asked no more once `withdrawn` aborts. */
 export async function decide(
   context: DecisionContext,
   reeve: Pick<Client, "decide">,
   approval: Approval,
   mode: DecisionMode,
+  withdrawn: AbortSignal,
 ): Promise<void> {
-  if (mode === "ask") return await askPerson(context, reeve, approval);
+  if (mode === "ask") return await askPerson(context, reeve, approval, withdrawn);
   await reeve.decide({ approvalId: approval.approvalId, approved: mode === "approve" }, context);
 }

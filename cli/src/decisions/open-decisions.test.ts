@@ -5,6 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ErrorInfoSchema } from "@reeve/contracts/error-details";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { expect, test } from "vitest";
 import { MemoryTerminal } from "../../test/support/memory-terminal.ts";
 import { OpenDecisions } from "./open-decisions.ts";
@@ -33,7 +34,7 @@ async function decided(approvals: readonly Approval[], answer: () => Promise<App
   } as unknown as Client;
   const { signal } = new AbortController();
   const context = { terminal, signal, environment: {}, reeve: "reeve" };
-  using decisions = new OpenDecisions(context, reeve, "ask");
+  await using decisions = new OpenDecisions(context, reeve, "ask");
   for (const approval of approvals) await decisions.update(approval);
   await decisions.asked();
   return { sent, stderr: terminal.stderr };
@@ -52,4 +53,33 @@ test("a person who may not decide is not asked again, and reads who may", async 
   );
   expect(sent).toEqual(["a"]);
   expect(stderr).toContain("a person with the role approver has to decide");
+});
+
+test("a decision is answered, although the event that shows it arrives before", async () => {
+  const sent = Promise.withResolvers<AbortSignal | undefined>();
+  const answer = Promise.withResolvers<Approval>();
+  const reeve = {
+    async *listApprovals() {
+      yield pending("a");
+    },
+    decide: (_: unknown, { signal }: { readonly signal?: AbortSignal } = {}) => {
+      sent.resolve(signal);
+      return answer.promise;
+    },
+  } as unknown as Client;
+  const terminal = new MemoryTerminal({ answers: ["y"] });
+  const context = { terminal, signal: neverAborts, environment: {}, reeve: "reeve" };
+  const decisions = new OpenDecisions(context, reeve, "ask");
+  await decisions.update(pending("a"));
+  const signal = await sent.promise;
+  await decisions.update(
+    create(ApprovalSchema, { approvalId: "a", state: ApprovalState.APPROVED }),
+  );
+  const events: string[] = [];
+  const disposed = decisions[Symbol.asyncDispose]().then(() => events.push("disposed"));
+  expect(signal?.aborted).toBe(false);
+  events.push("answered");
+  answer.resolve(create(ApprovalSchema));
+  await disposed;
+  expect(events).toEqual(["answered", "disposed"]);
 });

@@ -1,5 +1,6 @@
 import type { Approval, Client } from "@reeve/client";
 import { ApprovalState, ReeveError } from "@reeve/client";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { isAborted } from "../abort.ts";
 import { renderError } from "../render/error.ts";
 import type { DecisionMode } from "./decide.ts";
@@ -10,7 +11,7 @@ import type { DecisionContext } from "./decision-context.ts";
  * The approvals of a run that nobody has decided yet. Asks about one after the other, each until somebody decides it, here or
  * elsewhere.
  */
-export class OpenDecisions implements Disposable {
+export class OpenDecisions implements AsyncDisposable {
   readonly #context: DecisionContext;
   readonly #reeve: Client;
   readonly #mode: DecisionMode;
@@ -39,7 +40,7 @@ export class OpenDecisions implements Disposable {
       this.#open.set(approvalId, withdrawn);
       this.#asked = this.#asked.then(() => this.#ask(approval, withdrawn.signal));
     } else {
-      await decide(this.#context, this.#reeve, approval, this.#mode);
+      await decide(this.#context, this.#reeve, approval, this.#mode, neverAborts);
     }
   }
 
@@ -53,7 +54,7 @@ export class OpenDecisions implements Disposable {
     const until = AbortSignal.any([signal, withdrawn]);
     try {
       if (this.#isRefused || isAborted(until) || (await this.#isClosed(approval, until))) return;
-      await decide({ ...this.#context, signal: until }, this.#reeve, approval, "ask");
+      await decide(this.#context, this.#reeve, approval, "ask", withdrawn);
     } catch (error) {
       if (isAborted(until)) return;
       terminal.note(renderError(error, undefined, terminal.style));
@@ -73,7 +74,9 @@ export class OpenDecisions implements Disposable {
     return false;
   }
 
-  [Symbol.dispose](): void {
+  /** Asks nobody any more, and resolves when the decisions that were sent are answered. */
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const withdrawn of this.#open.values()) withdrawn.abort();
+    await this.#asked;
   }
 }
