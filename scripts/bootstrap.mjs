@@ -47,9 +47,7 @@ const packagesOnly = new Set([
 /** Commands that the user runs in their own folder. */
 const userCommands = new Set(["demo", "start"]);
 const isInteractive = process.stdin.isTTY && process.stdout.isTTY;
-/** Options with which the demo needs no person. Without one, it refuses before anything is installed. */
-const demoDecides = new Set(["--yes", "--no", "--help", "-h"]);
-/** Its other options. The command line refuses all others by name. */
+/** The options of the demo that decide nothing. With no other one, it refuses before anything is installed. */
 const demoOptions = new Set(["-o", "--output", "--listen", "--keep-data-dir", "--data-dir"]);
 const compileCache = join(root, "node_modules/.cache/node");
 

@@ -103,7 +103,8 @@ test("shows nothing more of a run whose last event the user has seen, and exits 
 });
 
 test("the time of a run counts from its start, also for a user who has seen its start", async () => {
-  const at = (seconds: number) => ({ seconds: 1_700_000_000n + BigInt(seconds) });
+  const createdAt = { seconds: 1_700_000_000n };
+  const time = { seconds: 1_700_000_077n };
   const status = RunStatus.COMPLETED;
   const last = {
     runId: "run_1",
@@ -112,9 +113,9 @@ test("the time of a run counts from its start, also for a user who has seen its 
   } as const;
   const routes = (router: ConnectRouter) => {
     router.service(RunService, {
-      getRun: ({ runId }) => ({ run: { runId, agentId: "writer", createdAt: at(0) } }),
+      getRun: ({ runId }) => ({ run: { runId, agentId: "writer", createdAt } }),
       watchRun: async function* () {
-        yield { events: [{ ...last, time: at(77) }], endStatus: status };
+        yield { events: [{ ...last, time }], endStatus: status };
       },
     });
     router.service(ApprovalService, { listApprovals: () => ({}) });
