@@ -67,6 +67,8 @@ export interface BucketTemplate {
   readonly name: string;
   /** How many versions of each key the bucket keeps. */
   readonly history: number;
+  /** Whether its records are encrypted if the deployment has keys. The first token of a key is then the tenant. */
+  readonly isSealed: boolean;
   /** How long the bucket keeps a version, in milliseconds. Undefined: forever. */
   readonly maxAgeMs: number | undefined;
   key(tokens: Tokens): string;
@@ -76,10 +78,11 @@ export interface BucketTemplate {
 /** Returns the bucket that `schema` declares. Throws when it declares none, which is a bug in the contracts. */
 export function bucketOf(schema: DescMessage): BucketTemplate {
   if (!hasOption(schema, bucket)) throw new Error(`${schema.typeName} declares no bucket`);
-  const { name, key, history, maxAge } = getOption(schema, bucket);
+  const { name, key, history, maxAge, sealed } = getOption(schema, bucket);
   return {
     name,
     history: Math.max(history, 1),
+    isSealed: sealed,
     maxAgeMs: maxAge && durationMs(maxAge),
     key: (tokens) => fill(key, tokens),
     tokensOf: (concrete) => match(key, concrete),

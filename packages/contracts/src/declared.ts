@@ -9,6 +9,7 @@ import * as memory from "./memory.ts";
 import * as projection from "./coordination/projection.ts";
 import * as queue from "./coordination/queue.ts";
 import * as quota from "./coordination/quota.ts";
+import * as sealing from "./coordination/sealing.ts";
 import * as reserve from "./coordination/reserve.ts";
 import * as run from "./run.ts";
 import * as runExistence from "./coordination/run-existence.ts";
@@ -26,6 +27,7 @@ const messages = [
   projection,
   queue,
   quota,
+  sealing,
   reserve,
   run,
   runExistence,

@@ -160,6 +160,8 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
   ["shorten the audit trail", "$JS.API.STREAM.UPDATE.AUDIT", []],
   ["save an agent", "$KV.agents.acme.writer", ["gateway"]],
   ["read an agent", "$JS.API.STREAM.MSG.GET.KV_agents", ["gateway"]],
+  ["replace a data key", "$KV.tenant_data_keys.acme.p1", ["gateway", "runtime", "approvals"]],
+  ["read a data key", "$JS.API.STREAM.MSG.GET.KV_tenant_data_keys", all],
   ["write an approval", "$KV.approvals.acme.approval_1", ["gateway", "approvals"]],
   ["read an approval", "$JS.API.STREAM.MSG.GET.KV_approvals", ["gateway", "approvals"]],
   ["write a memory", "$KV.memories.acme.user.memory_1", ["gateway", "runtime"]],

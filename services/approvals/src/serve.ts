@@ -26,6 +26,7 @@ import { limitsOf } from "@reeve/platform/process/settings";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import { systemClock } from "@reeve/platform/async/clock";
+import { indexFolderOf, openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { measureWaits } from "./app/approval-metrics.ts";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
@@ -49,9 +50,10 @@ export async function startApprovals(
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
+  await openSealing(nats, config, { mayCreate: true });
   const background = starting.use(new Background(log, signal));
   const inbox = await openTable(nats, ApprovalSchema);
-  const home = { folder: config.REEVE_INDEX_DIR, log };
+  const home = { folder: indexFolderOf(config), log };
   const lists = openApprovalLists(inbox, home, background.signal);
   lists.start();
   const runLog = await openRunLog(nats);

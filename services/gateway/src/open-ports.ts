@@ -20,6 +20,7 @@ import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { reserveState } from "@reeve/jetstream/reserve/reserve-state";
 import { storeIsFull } from "@reeve/jetstream/streams/errors";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
+import { indexFolderOf } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
@@ -56,7 +57,7 @@ export async function openPorts(
   const runs = await openTable(nats, RunSchema);
   const threadIndex = await openTable(nats, ThreadSchema);
   // The times in the files are valid until the machine restarts, as the files are.
-  const home = { folder: config.REEVE_INDEX_DIR, log, clock: bootClock };
+  const home = { folder: indexFolderOf(config), log, clock: bootClock };
   const runLists = openRunLists(runs, home, signal);
   const threadLists = openThreadLists(threadIndex, home, signal);
   for (const lists of [runLists, threadLists]) lists.start();

@@ -29,12 +29,14 @@ import { openApprovalsClient } from "./approvals-client.ts";
 import type { Audit } from "./audit/open-audit.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import { limitSignIns } from "./auth/limit-sign-ins.ts";
+import { refuseDeletedTenants } from "./auth/refuse-deleted-tenants.ts";
 import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
 import { consoleSite } from "./console/console-site.ts";
 import { openPorts } from "./open-ports.ts";
 import { limitRequests } from "./quotas/limit-requests.ts";
 import { openQuotas } from "./quotas/open-quotas.ts";
+import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { compareRun } from "./projections/compare-run.ts";
 import { compareThread } from "./projections/compare-thread.ts";
@@ -67,6 +69,7 @@ export async function startGateway(
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
+  await openSealing(nats, config, { mayCreate: true });
   const background = starting.use(new Background(log, signal));
   const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting);
   const quotas = openQuotas(config, log, starting);
@@ -81,7 +84,10 @@ export async function startGateway(
   const parts = { ports, nats, approvals, log, audit };
   const services = await gatewayServices(config, parts, ending);
   const credentials = await openCredentials(config, log, starting);
-  const check = authenticate(credentials.tokens, credentials.certificates);
+  const check = refuseDeletedTenants(
+    authenticate(credentials.tokens, credentials.certificates),
+    nats,
+  );
   const server = starting.use(
     await serve(
       (router) => services.forEach(({ register }) => register(router)),

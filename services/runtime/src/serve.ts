@@ -3,6 +3,7 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
+import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { openProviders } from "@reeve/models/registry/provider-registry";
 import { abortLater } from "@reeve/platform/async/abort-later";
@@ -31,6 +32,7 @@ export async function startRuntime(
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
+  await openSealing(nats, config, { mayCreate: true });
   const worker = `runtime-${randomBytes(6).toString("hex")}`;
   // Disposed after the background work, which settles the messages of this worker.
   const holder = starting.use(await QueueHolder.open(nats, { name: worker, log: logger }, signal));

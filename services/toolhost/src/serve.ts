@@ -20,6 +20,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { isRunOver } from "@reeve/run/commands/is-run-over";
+import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { askedLiveness } from "@reeve/run/liveness/asked-liveness";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { sweepSessions } from "@reeve/sandbox/lifecycle/sweep-sessions";
@@ -70,6 +71,8 @@ export async function startToolhost(
   signal: AbortSignal,
 ): Promise<RunningToolhost> {
   await using starting = new AsyncDisposableStack();
+  // The run of a call has a data key, which another service created. So a toolhost can change none.
+  await openSealing(nats, config, { mayCreate: false });
   const taking = new AbortController();
   const files = { servers: config.REEVE_MCP_CONFIG, providers: config.REEVE_PROVIDERS_CONFIG };
   const secretSources = await readSecretSources(config.REEVE_SECRETS_CONFIG, environment);

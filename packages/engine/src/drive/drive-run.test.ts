@@ -3,6 +3,7 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { DispatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { tenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import { ModelFailure } from "../ports/model-provider.ts";
@@ -52,6 +53,19 @@ describe("driving a run", () => {
     expectWhole(events, RunStatus.COMPLETED);
     expect(events.filter(({ event }) => event.case === "textVoided")).toHaveLength(2);
     expect(foldHead(emptyHead, events).status).toBe(RunStatus.COMPLETED);
+  });
+
+  test("gives up a run of a tenant whose key was deleted, before it works and while it does", async () => {
+    for (let appends = 0; appends < 4; appends++) {
+      const bench = await new WorkerBench(countingModel(1)).create();
+      const append = bench.log.append.bind(bench.log);
+      let left = appends;
+      bench.log.append = async (...given) => {
+        if (left-- <= 0) throw tenantKeyDeleted(key.tenant);
+        return await append(...given);
+      };
+      expect(await bench.drive("w")).toBe("acknowledged");
+    }
   });
 
   // Requirement: RES-2

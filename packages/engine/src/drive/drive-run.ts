@@ -2,6 +2,7 @@ import { isToken } from "@reeve/contracts/channel";
 import type { Dispatch } from "@reeve/contracts/run";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import { isStoreFull } from "@reeve/jetstream/streams/errors";
+import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import { every } from "@reeve/platform/async/every";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { appendExternal } from "@reeve/run/commands/append-external";
@@ -61,6 +62,10 @@ export async function driveRun(
   } catch (error) {
     if (stop.now.aborted) return delivery.returnToQueue(0);
     if (isStoreFull(error)) return waitForRoom(delivery, logger);
+    if (isTenantKeyDeleted(error)) {
+      logger.info("the key of the tenant was deleted, so its run has ended");
+      return delivery.acknowledge();
+    }
     if (error instanceof UnknownEvent) {
       logger.warn(
         { sequence: error.sequence },

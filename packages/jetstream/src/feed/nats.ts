@@ -9,8 +9,11 @@ import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable"
 import { sleep } from "@reeve/platform/async/sleep";
 import type { LogDefinition } from "../log/definitions.ts";
 import { runLogDefinition, threadLogDefinition } from "../log/definitions.ts";
+import { openBatch } from "../log/sealed-batch.ts";
 import { batchFromHeaders, contentOf } from "../log/stored-batch.ts";
 import { SubjectReader } from "../log/subject-reader.ts";
+import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
+import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { ensureConsumer, untilConsumerIsReady } from "../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import type { Feed, FeedBatch, KindFilter } from "./port.ts";
@@ -51,6 +54,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
   { ackWaitMs = 10_000 }: FeedOptions,
 ): Promise<Feed<Key, Event>> {
   const channel = channelOf(definition.schema);
+  const cipher = payloadCipherOf(connection);
   const reader = await SubjectReader.open(connection, channel);
   const manager = await openJetStreamManager(connection);
   const { name: stream } = await ensureStream(connection, manager, channel);
@@ -106,12 +110,15 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         : undefined;
       // A log may be deleted before its batches are read.
       if (key !== undefined && batch !== undefined) {
-        const { events } = contentOf(definition, batch);
+        const place = { tenant: tokens?.["tenant"] ?? "", name: message.subject };
+        const { events } = contentOf(definition, await openBatch(cipher, place, batch, signal));
         return { key, events, acknowledge: () => message.ack() };
       }
       message.ack();
-    } catch {
-      message.nak(signal.aborted ? 0 : ackWaitMs);
+    } catch (error) {
+      // Nobody can ever read it, so projections do without it.
+      if (isTenantKeyDeleted(error)) message.ack();
+      else message.nak(signal.aborted ? 0 : ackWaitMs);
     }
     return undefined;
   }

@@ -29,6 +29,8 @@ export interface LogDefinition<Key, Event, Schema extends DescMessage> {
     firstSequence: number,
     events: readonly Event[],
     previousDigest: Uint8Array,
+    /** Random bytes of a batch that is stored encrypted. */
+    salt?: Uint8Array,
   ): MessageShape<Schema>;
   eventsOf(batch: MessageShape<Schema>): BatchContent<Event>;
   /** Returns the kinds of the events, for projections that filter batches without reading their payload. */
@@ -42,8 +44,13 @@ export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSc
   tokens: ({ tenant, run }) => ({ tenant, run }),
   keyOf: ({ tenant, run }) =>
     tenant !== undefined && run !== undefined ? { tenant, run } : undefined,
-  batch: (firstSequence, events, previousDigest) =>
-    create(RunBatchSchema, { firstSequence, events: [...events], previousDigest }),
+  batch: (firstSequence, events, previousDigest, salt) =>
+    create(RunBatchSchema, {
+      firstSequence,
+      events: [...events],
+      previousDigest,
+      ...(salt && { salt }),
+    }),
   eventsOf: (batch) => batch,
   kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
   usesReserve: runUsesReserve,
@@ -55,8 +62,13 @@ export const threadLogDefinition: LogDefinition<ThreadKey, ThreadEvent, typeof T
     tokens: ({ tenant, thread }) => ({ tenant, thread }),
     keyOf: ({ tenant, thread }) =>
       tenant !== undefined && thread !== undefined ? { tenant, thread } : undefined,
-    batch: (firstSequence, events, previousDigest) =>
-      create(ThreadBatchSchema, { firstSequence, events: [...events], previousDigest }),
+    batch: (firstSequence, events, previousDigest, salt) =>
+      create(ThreadBatchSchema, {
+        firstSequence,
+        events: [...events],
+        previousDigest,
+        ...(salt && { salt }),
+      }),
     eventsOf: (batch) => batch,
     kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
     usesReserve: threadUsesReserve,
@@ -73,8 +85,13 @@ export const callJournalDefinition: LogDefinition<
     tenant !== undefined && run !== undefined && call !== undefined
       ? { tenant, run, call }
       : undefined,
-  batch: (firstSequence, facts, previousDigest) =>
-    create(ToolCallJournalSchema, { firstSequence, facts: [...facts], previousDigest }),
+  batch: (firstSequence, facts, previousDigest, salt) =>
+    create(ToolCallJournalSchema, {
+      firstSequence,
+      facts: [...facts],
+      previousDigest,
+      ...(salt && { salt }),
+    }),
   eventsOf: ({ firstSequence, facts, previousDigest }) => ({
     firstSequence,
     events: facts,

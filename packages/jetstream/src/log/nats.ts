@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import type { DescMessage } from "@bufbuild/protobuf";
-import { toBinary } from "@bufbuild/protobuf";
 import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
-import { batchDigest, digestBytes } from "@reeve/contracts/digest/batch-digest";
 import { abortable } from "@reeve/platform/async/abortable";
 import { SharedRuns } from "@reeve/platform/async/coordination/shared-runs";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { sleep } from "@reeve/platform/async/sleep";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import type { PayloadCipher, Place } from "../sealing/payload-cipher.ts";
+import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
 import { assertKeepsReplicas } from "../streams/replication-support.ts";
@@ -31,6 +31,7 @@ import type {
 } from "./port.ts";
 import { emptyTail, tailAt } from "./port.ts";
 import { rangeOfBatches } from "./range-of-batches.ts";
+import { encodeBatch, openBatch } from "./sealed-batch.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchHeaders, contentOf, expectedLastHeader, tailAfter } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
@@ -70,6 +71,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   readonly #channel: ChannelTemplate;
   readonly #reader: SubjectReader;
   readonly #publisher: StreamPublisher;
+  readonly #cipher: PayloadCipher;
   readonly #tailCheckMs: number;
   readonly #settling: SharedRuns;
   readonly #retryLimits: { readonly maxElapsedMs: number };
@@ -88,6 +90,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     this.#channel = channelOf(definition.schema);
     this.#reader = reader;
     this.#publisher = new StreamPublisher(connection);
+    this.#cipher = payloadCipherOf(connection);
     this.#settling = new SharedRuns(() => reader.settle());
     this.#tailCheckMs = tailCheckMs;
     this.#retryLimits = { maxElapsedMs: maxRetryMs };
@@ -116,11 +119,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const subject = this.#subject(key);
     const write = `${this.#writer}-${++this.#writes}`;
     const sequence = tail.sequence + events.length;
-    const data = toBinary(
-      this.#definition.schema,
-      this.#definition.batch(tail.sequence + 1, events, digestBytes(tail.digest)),
-    );
-    const digest = batchDigest(subject, data);
+    const sealing = { cipher: this.#cipher, place: this.#placeOf(subject) };
+    const { data, digest } = await encodeBatch(this.#definition, sealing, { tail, events }, signal);
     const messageHeaders = this.#headersOf(tail, events, write, digest);
     this.#assertFits(subject, data);
     const usesReserve = this.#definition.usesReserve(events, data.length);
@@ -164,7 +164,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const read = () => this.#reader.last(this.#subject(key));
     const batch = await retryUnavailable(read, this.#retryLimits, signal);
     if (batch === undefined) return { events: [], tail: emptyTail, batchTails: [] };
-    const { events } = contentOf(this.#definition, batch);
+    const { events } = contentOf(this.#definition, await this.#opened(key, batch, signal));
     const tail = tailAfter(this.#subject(key), batch);
     return { events, tail, batchTails: [tail] };
   }
@@ -178,7 +178,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       const from = revision;
       const batch = await read(() => this.#reader.next(subject, from));
       if (batch === undefined) return;
-      yield batch;
+      yield await this.#opened(key, batch, signal);
       ({ revision } = batch);
     }
   }
@@ -197,7 +197,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
           : this.#readRange(subject, after, followed, signal),
       read: (tail: Tail) => this.#readRange(subject, tail, followed, signal),
       rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
-        this.#rangeOf(subject, tail, batches),
+        this.#rangeOf(subject, tail, batches, signal),
     };
     return followSubject(source, afterSequence, signal);
   }
@@ -244,7 +244,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     signal: AbortSignal,
   ): Promise<LogPart<Event>> {
     const { batches, ...read } = await this.#reader.after(subject, tail, limits, signal);
-    return { ...(await this.#rangeOf(subject, tail, batches)), ...read };
+    return { ...(await this.#rangeOf(subject, tail, batches, signal)), ...read };
   }
 
   /** Reads the last batch first: a reader that knows only a sequence usually has everything before it. */
@@ -257,7 +257,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     if (last === undefined || last.first > afterSequence + 1) {
       return this.#readRange(subject, emptyTail, followed, signal);
     }
-    const range = await this.#rangeOf(subject, tailAt(last.first - 1), [last]);
+    const range = await this.#rangeOf(subject, tailAt(last.first - 1), [last], signal);
     return { ...range, isComplete: true };
   }
 
@@ -270,7 +270,18 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     subject: string,
     tail: Tail,
     batches: readonly StoredBatch[],
+    signal: AbortSignal,
   ): Promise<EventRange<Event>> {
-    return rangeOfBatches(this.#definition, subject, tail, batches);
+    const place = this.#placeOf(subject);
+    const open = (batch: StoredBatch) => openBatch(this.#cipher, place, batch, signal);
+    return rangeOfBatches(this.#definition, { subject, open }, tail, batches);
+  }
+
+  #opened(key: Key, batch: StoredBatch, signal: AbortSignal): Promise<StoredBatch> {
+    return openBatch(this.#cipher, this.#placeOf(this.#subject(key)), batch, signal);
+  }
+
+  #placeOf(subject: string): Place {
+    return { tenant: this.#channel.tokensOf(subject)?.["tenant"] ?? "", name: subject };
   }
 }

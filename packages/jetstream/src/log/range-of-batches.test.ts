@@ -24,8 +24,13 @@ function batch(revision: number, first: number, ...words: readonly string[]): St
   };
 }
 
+const source = {
+  subject: "run.acme.run_1.log",
+  open: (stored: StoredBatch) => Promise.resolve(stored),
+};
+
 const range = (tail: typeof emptyTail, ...batches: readonly StoredBatch[]) =>
-  rangeOfBatches(runLogDefinition, "run.acme.run_1.log", tail, batches);
+  rangeOfBatches(runLogDefinition, source, tail, batches);
 
 describe("the batches of a log", () => {
   test("continue a tail, and those before it are skipped", async () => {

@@ -18,6 +18,13 @@ const overlaps = counter({
   help: "Reads of logs in which two stored batches contain the same sequence. Anything but 0 means that NATS lost a fact that it had acknowledged.",
 });
 
+/** The log to which batches belong. */
+export interface BatchSource {
+  readonly subject: string;
+  /** Returns a batch with its decrypted content. */
+  open(batch: StoredBatch): Promise<StoredBatch>;
+}
+
 /**
  * Returns the events of consecutive batches that come after `after`. A position of which nothing but the sequence is known may
  * lie inside a batch. Other work of the process runs while many batches are decoded.
@@ -29,7 +36,7 @@ const overlaps = counter({
  */
 export async function rangeOfBatches<Key, Event, Schema extends DescMessage>(
   definition: LogDefinition<Key, Event, Schema>,
-  subject: string,
+  { subject, open }: BatchSource,
   after: Tail,
   batches: readonly StoredBatch[],
 ): Promise<EventRange<Event>> {
@@ -46,7 +53,7 @@ export async function rangeOfBatches<Key, Event, Schema extends DescMessage>(
     if (isOld && batch.revision <= tail.revision) continue;
     if (batch.first > tail.sequence + 1) throw missingBatches(subject, tail, batch);
     if (batch.first <= tail.sequence && tail !== after) throw overlap(subject, tail, batch);
-    const content = contentOf(definition, batch);
+    const content = contentOf(definition, await open(batch));
     bytes += batch.data.length;
     if (isOfOtherHistory(tail, content)) throw historyLost(subject, tail);
     if (isOld) continue;

@@ -16,6 +16,9 @@ import {
 } from "./artifact-draft.ts";
 import type { ArtifactDraft, ArtifactStore } from "./artifact-store.ts";
 import { limitedContent } from "./limited-content.ts";
+import type { PayloadCipher, Place } from "../sealing/payload-cipher.ts";
+import { payloadCipherOf } from "../sealing/payload-cipher.ts";
+import { describeObject, openObject, sealObject } from "./sealed-description.ts";
 import type { NatsBytes } from "./nats-bytes.ts";
 import { openBytes } from "./nats-bytes.ts";
 import { openTable } from "../table/nats.ts";
@@ -38,18 +41,27 @@ export async function openArtifactStore(
   { maxBytes }: { readonly maxBytes: number },
 ): Promise<ArtifactStore> {
   const bytes = await openBytes(nats.connection, artifactBytesBucket);
-  return new NatsArtifactStore(await openTable(nats, ArtifactSchema), bytes, maxBytes);
+  const cipher = payloadCipherOf(nats.connection);
+  return new NatsArtifactStore(await openTable(nats, ArtifactSchema), { bytes, cipher, maxBytes });
+}
+
+interface ArtifactBytes {
+  readonly bytes: NatsBytes;
+  readonly cipher: PayloadCipher;
+  readonly maxBytes: number;
 }
 
 /** Writes the description after the bytes, from what was stored with them. Only the description makes the artifact visible. */
 class NatsArtifactStore implements ArtifactStore {
   readonly #descriptions: Table<Artifact>;
   readonly #bytes: NatsBytes;
+  readonly #cipher: PayloadCipher;
   readonly #maxBytes: number;
 
-  constructor(descriptions: Table<Artifact>, bytes: NatsBytes, maxBytes: number) {
+  constructor(descriptions: Table<Artifact>, { bytes, cipher, maxBytes }: ArtifactBytes) {
     this.#descriptions = descriptions;
     this.#bytes = bytes;
+    this.#cipher = cipher;
     this.#maxBytes = maxBytes;
   }
 
@@ -66,7 +78,10 @@ class NatsArtifactStore implements ArtifactStore {
     const stored =
       (await this.#orphanedBytes(tenant, artifactId, draft, signal)) ??
       (await this.#store(tenant, artifactId, draft, content, signal));
-    const artifact = describe(artifactId, stored);
+    // Everything from the object: when two writers store the same key, the bytes of the first one are the artifact.
+    const place = placeOf(tenant, artifactId);
+    const described = await describeObject(this.#cipher, place, stored, signal);
+    const artifact = artifactOf(artifactId, described.draft, described.bytes);
     const row = await this.#descriptions.create(keyOf(tenant, artifactId), artifact, signal);
     return row?.record ?? (await this.get(tenant, artifactId, signal)) ?? artifact;
   }
@@ -94,12 +109,13 @@ class NatsArtifactStore implements ArtifactStore {
     const artifact = await this.getStored(tenant, artifactId, signal);
     if (artifact === undefined) throw artifactNotFound(artifactId);
     const name = objectName(tenant, artifactId);
-    const chunks = await this.#readStored(() => this.#bytes.read(name, signal), signal);
-    if (chunks === undefined) {
+    const info = await this.#readStored(() => this.#bytes.find(name, signal), signal);
+    if (info === undefined) {
       const message = `the bytes of artifact ${artifactId} are missing from the store`;
       throw new Failure("internal", ErrorReason.INTERNAL, message);
     }
-    yield* chunks;
+    const chunks = this.#bytes.chunksOf(info, signal);
+    yield* openObject(this.#cipher, placeOf(tenant, artifactId), { info, chunks }, signal);
   }
 
   async delete(tenant: string, artifactId: string, signal: AbortSignal): Promise<boolean> {
@@ -162,29 +178,20 @@ class NatsArtifactStore implements ArtifactStore {
     signal: AbortSignal,
   ): Promise<ObjectInfo> {
     const object = objectName(tenant, artifactId);
-    const chunks = limitedContent(content, this.#maxBytes, signal);
-    const written = await this.#bytes.write(object, { name, mediaType, runId, createdBy }, chunks);
+    const draft = { name, mediaType, runId, createdBy };
+    const limited = limitedContent(content, this.#maxBytes, signal);
+    const place = placeOf(tenant, artifactId);
+    const sealed = sealObject(this.#cipher, place, { draft, content: limited }, signal);
+    const written = await this.#bytes.write(object, sealed.metadata, sealed.content);
     const stored = written ?? (await this.#bytes.find(object, signal));
     if (stored !== undefined) return stored;
     throw storeFailure(new Error(`another writer of ${object} has not finished`));
   }
 }
 
-/** Takes everything from the object: when two writers store the same key, the bytes of the first one are the artifact. */
-function describe(
-  artifactId: string,
-  { size, digest, mtime, metadata = {} }: ObjectInfo,
-): Artifact {
-  const { name = "", mediaType = "", runId = "", createdBy = "" } = metadata;
-  return artifactOf(
-    artifactId,
-    { name, mediaType, runId, createdBy },
-    {
-      sizeBytes: size,
-      sha256: Buffer.from(digest.replace("SHA-256=", ""), "base64url").toString("hex"),
-      createdAt: new Date(mtime),
-    },
-  );
+/** The place for which the bytes of an artifact are sealed. */
+function placeOf(tenant: string, artifactId: string): Place {
+  return { tenant, name: `${artifactBytesBucket}/${objectName(tenant, artifactId)}` };
 }
 
 function keyOf(tenant: string, artifact: string): string {

@@ -163,7 +163,11 @@ export class NatsBytes {
   /** Returns the bytes in chunks, or undefined when no complete object has the name. */
   async read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
     const info = await this.find(name, signal);
-    if (info === undefined) return undefined;
+    return info && this.chunksOf(info, signal);
+  }
+
+  /** Returns the bytes of an object that was found. */
+  chunksOf(info: ObjectInfo, signal: AbortSignal): AsyncIterable<Uint8Array> {
     return readChunks({ connection: this.#connection, bucket: this.#bucket }, info, signal);
   }
 

@@ -6,6 +6,7 @@ import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { TaskSet } from "@reeve/platform/async/task-set";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
 import type { LogCatalog, LogEnd, ProjectedTable } from "./port.ts";
 
 /** Logs that are compared at a time. */
@@ -49,8 +50,11 @@ export async function compareLogs<Key>(
       if (await table.compare(end, mode, until)) counts.repaired++;
     } catch (error) {
       until.throwIfAborted();
-      counts.failed++;
-      log.warn({ err: error, projection: table.name, key: end.key }, "log was not compared");
+      // Nobody can read it, and nothing can be repaired.
+      if (!isTenantKeyDeleted(error)) {
+        counts.failed++;
+        log.warn({ err: error, projection: table.name, key: end.key }, "log was not compared");
+      }
     }
     counts.logs++;
   };

@@ -11,7 +11,7 @@ import { StreamPublisher } from "../streams/stream-publisher.ts";
 import { hostConsumerName, hostOfConsumer } from "./host-consumer.ts";
 import type { HostBacklog, HostQueues } from "./host-queues.ts";
 import type { QueueTimeouts } from "./nats.ts";
-import { openHostQueue } from "./nats.ts";
+import { openHostQueue, tenantOfForwarded } from "./nats.ts";
 import type { WorkQueue } from "./port.ts";
 import { QueueWriter } from "./queue-writer.ts";
 
@@ -48,7 +48,8 @@ class NatsHostQueues implements HostQueues {
   to(host: string): Pick<WorkQueue<ForwardedToolCall>, "publish" | "holds"> {
     const { stream, pool } = this.#options;
     const subject = this.#channel.subject({ pool, host });
-    const queue = { schema: ForwardedToolCallSchema, stream, subject };
+    const format = { schema: ForwardedToolCallSchema, tenantOf: tenantOfForwarded };
+    const queue = { ...format, stream, subject };
     return new QueueWriter(this.#connection, queue, this.#publisher);
   }
 

@@ -1,11 +1,9 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { fromBinary } from "@bufbuild/protobuf";
 import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
-import { storedReadOptions } from "@reeve/contracts/nesting";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
@@ -25,6 +23,8 @@ import { ackSubjectOf, natsDelivery } from "./nats-delivery.ts";
 import type { Delivery, WorkQueue } from "./port.ts";
 import type { QueueHolder } from "./queue-holder.ts";
 import { countDelivery } from "./queue-metrics.ts";
+import type { QueueFormat } from "./queue-codec.ts";
+import { decodeQueued } from "./queue-codec.ts";
 import { QueueWriter } from "./queue-writer.ts";
 
 /** Pause before a pull that failed is repeated. */
@@ -43,8 +43,12 @@ export interface QueueTimeouts {
   readonly holder?: Pick<QueueHolder, "hold"> | undefined;
 }
 
-interface QueueOptions<Schema extends DescMessage> extends QueueTimeouts {
-  readonly schema: Schema;
+/** Returns the tenant of a forwarded call. */
+export function tenantOfForwarded({ request }: ForwardedToolCall): string {
+  return request?.tenant ?? "";
+}
+
+interface QueueOptions<Schema extends DescMessage> extends QueueTimeouts, QueueFormat<Schema> {
   readonly tokens: Readonly<Record<string, string>>;
   readonly durable: string;
 }
@@ -56,6 +60,7 @@ export function openToolCallQueue(
 ): Promise<WorkQueue<ToolCallRequest>> {
   return NatsQueue.open(connection, {
     schema: ToolCallRequestSchema,
+    tenantOf: ({ tenant }) => tenant,
     tokens: { pool },
     durable: pool,
     ...timeouts,
@@ -72,6 +77,7 @@ export function openHostQueue(
 ): Promise<WorkQueue<ForwardedToolCall>> {
   return NatsQueue.open(connection, {
     schema: ForwardedToolCallSchema,
+    tenantOf: tenantOfForwarded,
     tokens: { pool, host },
     durable: hostConsumerName(pool, host),
     ...timeouts,
@@ -104,7 +110,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     connection: NatsConnection,
     options: QueueOptions<Schema>,
   ): Promise<NatsQueue<Schema>> {
-    const { schema, tokens, durable, ackWaitMs, isConsumer = false } = options;
+    const { schema, tenantOf, tokens, durable, ackWaitMs, isConsumer = false } = options;
     const channel = channelOf(schema);
     const subject = channel.subject(tokens);
     const manager = await openJetStreamManager(connection);
@@ -120,7 +126,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       await restoreConsumer();
       return await jetstream(connection).consumers.get(stream.name, durable);
     });
-    const writer = new QueueWriter(connection, { schema, stream, subject });
+    const writer = new QueueWriter(connection, { schema, tenantOf, stream, subject });
     return new NatsQueue(connection, writer, {
       ...options,
       stream: stream.name,
@@ -155,7 +161,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
           const permit = signal.aborted ? undefined : semaphore.tryAcquire();
           if (permit === undefined) message.nak();
           else {
-            const content = this.#contentOf(message);
+            const content = await decodeQueued(this.#connection, this.#queue, message, signal);
             countDelivery(this.#writer.subject, message.info.deliveryCount);
             if (content === undefined) permit[Symbol.dispose]();
             else yield natsDelivery(message, content, this.#hold(message, permit, pulledAt));
@@ -202,15 +208,5 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
         permit[Symbol.dispose]();
       },
     };
-  }
-
-  #contentOf(message: JsMsg): MessageShape<Schema> | undefined {
-    try {
-      return fromBinary(this.#queue.schema, message.data, storedReadOptions);
-    } catch {
-      // It would be redelivered forever, and no taker could read it.
-      message.term(`not a ${this.#queue.schema.typeName}`);
-      return undefined;
-    }
   }
 }

@@ -1,5 +1,4 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { toBinary } from "@bufbuild/protobuf";
 import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
 import { SpanKind } from "@opentelemetry/api";
@@ -13,6 +12,8 @@ import type { StreamPlace } from "../streams/stream-messages.ts";
 import { StreamMessages } from "../streams/stream-messages.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import type { WorkQueue } from "./port.ts";
+import type { QueueFormat } from "./queue-codec.ts";
+import { encodeQueued } from "./queue-codec.ts";
 
 /** How long a request is retried while the store is unavailable. */
 const retryLimits = { maxElapsedMs: 10_000 };
@@ -25,6 +26,7 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
   WorkQueue<MessageShape<Schema>>,
   "publish" | "holds"
 > {
+  readonly #connection: NatsConnection;
   readonly #queue: QueueSubject<Schema>;
   readonly #publisher: StreamPublisher;
   readonly #messages: StreamMessages;
@@ -34,6 +36,7 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
     queue: QueueSubject<Schema>,
     publisher = new StreamPublisher(connection),
   ) {
+    this.#connection = connection;
     this.#queue = queue;
     this.#publisher = publisher;
     this.#messages = new StreamMessages(connection, queue.stream);
@@ -48,10 +51,9 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
     { dedupeId }: { readonly dedupeId: string },
     signal: AbortSignal,
   ): Promise<number> {
-    const { schema, subject, usesReserve = false } = this.#queue;
-    const data = toBinary(schema, message);
+    const { subject, usesReserve = false } = this.#queue;
     // The id makes it safe to publish again after a lost answer.
-    const publish = async (messageHeaders: MsgHdrs) => {
+    const publish = async (data: Uint8Array, messageHeaders: MsgHdrs) => {
       const outcome = await this.#publisher.publish(subject, data, messageHeaders, { usesReserve });
       if (outcome.kind === "refused") throw storeFailure(outcome.error);
       if (outcome.kind === "unanswered") throw storeUnavailable();
@@ -62,7 +64,9 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
       messageHeaders.set("Nats-Msg-Id", dedupeId);
       const traceparent = traceparentOf();
       if (traceparent !== "") messageHeaders.set(traceparentHeader, traceparent);
-      return await retryUnavailable(() => publish(messageHeaders), retryLimits, signal);
+      const queued = { subject, message, headers: messageHeaders };
+      const data = await encodeQueued(this.#connection, this.#queue, queued, signal);
+      return await retryUnavailable(() => publish(data, messageHeaders), retryLimits, signal);
     });
   }
 
@@ -88,8 +92,7 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
 }
 
 /** Where the messages of a queue are stored. */
-interface QueueSubject<Schema extends DescMessage> {
-  readonly schema: Schema;
+interface QueueSubject<Schema extends DescMessage> extends QueueFormat<Schema> {
   readonly stream: StreamPlace;
   readonly subject: string;
   /** The name of the queue in traces. Default: the subject. */

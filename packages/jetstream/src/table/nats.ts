@@ -1,5 +1,4 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { StreamAPI } from "@nats-io/jetstream";
 import { jetstream } from "@nats-io/jetstream";
 import type { KV, KvEntry } from "@nats-io/kv";
@@ -7,16 +6,17 @@ import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ProjectionSchema } from "@reeve/contracts/projection";
 import { bucketOf } from "@reeve/contracts/channel";
-import { storedReadOptions } from "@reeve/contracts/nesting";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { bucketChanges, bucketPosition } from "./bucket-changes.ts";
 import { bucketReplaced, readBucketInstance } from "./bucket-instance.ts";
 import { BucketRequests } from "./bucket-requests.ts";
 import { CatchUp } from "./catch-up.ts";
 import { readLatestEntries } from "./latest-entries.ts";
+import { RecordCodec } from "./record-codec.ts";
 import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { ensureBucket, openJetStreamManager } from "../streams/ensure-stream.ts";
@@ -81,6 +81,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   readonly #requests: BucketRequests;
   readonly #streams: StreamAPI;
   readonly #schema: Schema;
+  readonly #records: RecordCodec<Schema>;
 
   constructor(connection: NatsConnection, bucket: KV, streams: StreamAPI, schema: Schema) {
     this.#connection = connection;
@@ -88,14 +89,15 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     this.#requests = new BucketRequests(connection, bucketOf(schema).name);
     this.#streams = streams;
     this.#schema = schema;
+    this.#records = new RecordCodec(schema, payloadCipherOf(connection));
   }
 
   async get(key: string, signal: AbortSignal): Promise<Row<MessageShape<Schema>> | undefined> {
     const limits = readRetryLimits(this.#connection);
     const stored = await retryUnavailable(() => this.#requests.get(key), limits, signal);
     if (stored === undefined) return undefined;
-    const { bytes, revision } = stored;
-    return { key, record: fromBinary(this.#schema, bytes, storedReadOptions), revision };
+    const { bytes: value, revision } = stored;
+    return await this.#records.row({ key, value, revision }, signal);
   }
 
   async create(
@@ -106,7 +108,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     const row = await this.update(key, record, 0, signal);
     if (row !== undefined) return row;
     // If the key was deleted, its deletion is the version to replace.
-    const data = toBinary(this.#schema, record);
+    const data = await this.#records.encode(key, record, signal);
     const write = () => callWithReserve(this.#connection, () => this.#bucket.create(key, data));
     const revision = await callStore(write, "undefined_on_conflict");
     return revision === undefined ? undefined : { key, record, revision };
@@ -119,7 +121,8 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     signal: AbortSignal,
   ): Promise<Row<MessageShape<Schema>> | undefined> {
     signal.throwIfAborted();
-    const revision = await this.#requests.write(key, toBinary(this.#schema, record), expected);
+    const data = await this.#records.encode(key, record, signal);
+    const revision = await this.#requests.write(key, data, expected);
     return revision === undefined ? undefined : { key, record, revision };
   }
 
@@ -129,7 +132,10 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     signal: AbortSignal,
   ): Promise<Row<MessageShape<Schema>>> {
     signal.throwIfAborted();
-    const revision = await this.#requests.write(key, toBinary(this.#schema, record));
+    const revision = await this.#requests.write(
+      key,
+      await this.#records.encode(key, record, signal),
+    );
     if (revision === undefined)
       throw storeUnavailable(
         new Error(`the store reported a conflict for ${key}, which was written unconditionally`),
@@ -160,9 +166,13 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     };
     const read = (until: AbortSignal) => readLatestEntries(keys, until);
     const entries = await retryRead(this.#connection, read, signal);
-    return entries
-      .filter(({ operation }) => operation === "PUT")
-      .map((entry) => this.#row(entry))
+    const written = entries.filter(({ operation }) => operation === "PUT");
+    // A list of all tenants does without those whose key was deleted.
+    const rows = written.map((entry) =>
+      prefix === "" ? this.#records.readableRow(entry, signal) : this.#records.row(entry, signal),
+    );
+    return (await Promise.all(rows))
+      .filter((row) => row !== undefined)
       .toSorted((a, b) => (a.key < b.key ? -1 : 1));
   }
 
@@ -193,7 +203,8 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
       const last = await this.#lastRevisionNow(prefix, signal);
       if (last === 0) {
         yield { kind: "current", revision: last };
-        for await (const entry of this.#entries(prefix, signal)) yield this.#changeOf(entry);
+        for await (const entry of this.#entries(prefix, signal))
+          yield await this.#changeOf(entry, signal);
       }
       const catchUp = new CatchUp(last, () => this.#lastRevisionNow(prefix, signal));
       // A watch of a store that has just started may receive nothing for long. Opened again, it starts from the beginning.
@@ -201,7 +212,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
       try {
         for await (const entry of this.#entries(prefix, idle.signal)) {
           idle.pause();
-          yield this.#changeOf(entry);
+          yield await this.#changeOf(entry, signal);
           if (!isCurrent && (await catchUp.isDoneWith(entry))) {
             isCurrent = true;
             yield { kind: "current", revision: last };
@@ -231,12 +242,14 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
       position,
       signal,
     )) {
-      const changes = entries.map(({ key, value, revision: own }) =>
-        value === undefined
+      const changes = entries.map(async ({ key, value, revision: own }) => {
+        const row =
+          value && (await this.#records.readableRow({ key, value, revision: own }, signal));
+        return row === undefined
           ? { kind: "deleted" as const, key, revision: own }
-          : { kind: "written" as const, row: this.#row({ key, value, revision: own }) },
-      );
-      yield { changes, revision };
+          : { kind: "written" as const, row };
+      });
+      yield { changes: await Promise.all(changes), revision };
     }
   }
 
@@ -266,18 +279,11 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     throw storeFailure(new Error("the watch ended"));
   }
 
-  #changeOf(entry: KvEntry): Change<MessageShape<Schema>> {
-    return entry.operation === "PUT"
-      ? { kind: "written", row: this.#row(entry) }
-      : { kind: "deleted", key: entry.key, revision: entry.revision };
-  }
-
-  #row({
-    key,
-    value,
-    revision,
-  }: Pick<KvEntry, "key" | "value" | "revision">): Row<MessageShape<Schema>> {
-    return { key, record: fromBinary(this.#schema, value, storedReadOptions), revision };
+  /** A row that nobody can read any more counts as deleted. */
+  async #changeOf(entry: KvEntry, signal: AbortSignal): Promise<Change<MessageShape<Schema>>> {
+    const { operation, key, revision } = entry;
+    const row = operation === "PUT" ? await this.#records.readableRow(entry, signal) : undefined;
+    return row === undefined ? { kind: "deleted", key, revision } : { kind: "written", row };
   }
 }
 

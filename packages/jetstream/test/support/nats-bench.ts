@@ -26,6 +26,10 @@ export class NatsBench implements AsyncDisposable {
     return bench;
   }
 
+  get storeDir(): string {
+    return this.#storeDir;
+  }
+
   get port(): number {
     return this.#running.port;
   }

@@ -79,6 +79,11 @@ export const commonSettings = {
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info"),
   REEVE_ACK_WAIT_MS: ackWait,
+  /**
+   * The keys with which payloads are encrypted: a folder with a file for each tenant, or a JSON file that says where Vault is. The
+   * same in all services. Default: payloads are not encrypted.
+   */
+  REEVE_ENCRYPTION_KEYS: z.string().min(1).optional(),
   ...limitSettings,
   ...tracingSettings,
 };

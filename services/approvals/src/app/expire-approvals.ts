@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
+import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import { runOfApproval } from "@reeve/run/approvals/approval-id";
 import { expireApproval } from "@reeve/run/approvals/expire-approval";
 import { runTogether } from "@reeve/platform/async/run-together";
@@ -60,6 +61,8 @@ async function expireDue(
       due.settle(key);
     } catch (error) {
       if (signal.aborted) return;
+      // Nobody can store anything for the tenant any more.
+      if (isTenantKeyDeleted(error)) return due.settle(key);
       const retryMs = due.retry(key, clock.now());
       log.warn(
         { err: error, approval: key, retryMs },

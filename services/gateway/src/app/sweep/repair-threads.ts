@@ -1,4 +1,5 @@
 import type { AgendaEntry } from "@reeve/jetstream/local-index/agenda";
+import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { repairThread } from "@reeve/run/thread/repair-thread";
@@ -28,26 +29,30 @@ export async function repairThreads(
 ): Promise<void> {
   const { threadLists: lists, shards } = ports;
   const sweep = async (entry: AgendaEntry) => {
-    await repair(ports, entry, log, signal);
-    lists.agenda?.postpone(entry, Math.min(entry.delayMs * 2, maxDelayMs), "");
+    const isLost = await repair(ports, entry, log, signal);
+    if (isLost) lists.agenda?.remove(entry.key);
+    else lists.agenda?.postpone(entry, Math.min(entry.delayMs * 2, maxDelayMs), "");
   };
   await sweepDue({ lists, shards, roundMs }, clock, sweep, signal);
 }
 
+/** Returns whether nobody can read the thread any more. */
 async function repair(
   ports: Ports,
   { key }: AgendaEntry,
   log: Logger,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const [tenant = "", thread = ""] = key.split(".");
   try {
     await repairThread(ports, { tenant, thread }, signal);
   } catch (error) {
     signal.throwIfAborted();
+    if (isTenantKeyDeleted(error)) return true;
     log.warn(
       { err: error, tenant, threadId: thread },
       "thread was not repaired; trying again later",
     );
   }
+  return false;
 }

@@ -1,6 +1,7 @@
 import { RunStatus } from "@reeve/contracts/run";
 import type { AgendaEntry } from "@reeve/jetstream/local-index/agenda";
 import type { RunKey, RunTailReader } from "@reeve/jetstream/log/run-log";
+import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { isParked } from "@reeve/run/head/ownership";
@@ -57,6 +58,12 @@ async function sweepEntry(
       log.info({ tenant, runId: run }, "run without a dispatch was dispatched again");
   } catch (error) {
     signal.throwIfAborted();
+    if (isTenantKeyDeleted(error)) {
+      // Nobody can continue it.
+      ports.runLists.agenda?.remove(entry.key);
+      recent.forget(entry.key);
+      return;
+    }
     log.warn({ err: error, tenant, runId: run }, "run was not swept; trying again later");
     // What is known of its log may be the reason.
     after = { ...emptySweepRecord, dispatched: before.dispatched };

@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/bus/v1/tenant_data_key_pb.ts";

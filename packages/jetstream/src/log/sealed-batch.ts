@@ -1,0 +1,43 @@
+import { randomBytes } from "node:crypto";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { toBinary } from "@bufbuild/protobuf";
+import { batchDigest, digestBytes } from "@reeve/contracts/digest/batch-digest";
+import type { PayloadCipher, Place } from "../sealing/payload-cipher.ts";
+import type { LogDefinition } from "./definitions.ts";
+import type { Tail } from "./port.ts";
+import type { StoredBatch } from "./stored-batch.ts";
+
+const saltBytes = 16;
+
+/** A batch in the form in which its stream stores it. */
+export interface EncodedBatch {
+  readonly data: Uint8Array;
+  /** The digest of its decrypted form. */
+  readonly digest: string;
+}
+
+/** Encodes the batch that follows a tail, and seals it for its log. `place.name` is the subject of the log. */
+export async function encodeBatch<Event, Schema extends DescMessage>(
+  { schema, batch }: Pick<LogDefinition<never, Event, Schema>, "schema" | "batch">,
+  { cipher, place }: { readonly cipher: PayloadCipher; readonly place: Place },
+  { tail, events }: { readonly tail: Tail; readonly events: readonly Event[] },
+  signal: AbortSignal,
+): Promise<EncodedBatch> {
+  // The digest is stored as a header. Without a salt, it would confirm a guess of the content.
+  const salt = cipher.isOn ? randomBytes(saltBytes) : undefined;
+  const content = batch(tail.sequence + 1, events, digestBytes(tail.digest), salt);
+  const plain = toBinary(schema, content);
+  const data = await cipher.seal(place, plain, signal);
+  return { data, digest: batchDigest(place.name, plain) };
+}
+
+/** Returns a batch of the log `place.name` with its decrypted content. */
+export async function openBatch(
+  cipher: PayloadCipher,
+  place: Place,
+  batch: StoredBatch,
+  signal: AbortSignal,
+): Promise<StoredBatch> {
+  const data = await cipher.open(place, batch.data, signal);
+  return data === batch.data ? batch : { ...batch, data };
+}

@@ -1,0 +1,153 @@
+import { readFile } from "node:fs/promises";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { JsonAnswer } from "@reeve/platform/oidc/fetch-json";
+import { fetchJson } from "@reeve/platform/oidc/fetch-json";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
+import { z } from "zod";
+import { notAuthentic, tenantKeyDeleted } from "./key-failures.ts";
+import type { KeyAdmin, KeyStore, WrappedKey } from "./key-store.ts";
+import { checkedTenant } from "./tenant-name.ts";
+
+export interface VaultKeyOptions {
+  readonly url: string;
+  readonly tokenFile: string;
+  /** The mount of the transit engine. */
+  readonly mount: string;
+  /** The name of a tenant's key, in which `{tenant}` stands for the tenant. */
+  readonly keyName: string;
+  /** The namespace of Vault Enterprise, HCP, or OpenBao. Undefined: none. */
+  readonly namespace: string | undefined;
+}
+
+const encrypted = z.object({ data: z.object({ ciphertext: z.string().regex(/^vault:v\d+:/) }) });
+const decrypted = z.object({ data: z.object({ plaintext: z.base64() }) });
+const described = z.object({ data: z.object({ latest_version: z.number().int().positive() }) });
+const problems = z.object({ errors: z.array(z.string()) });
+
+/**
+ * Keys of tenants in a transit engine of Vault, OpenBao, or a compatible server. An operator creates the key of each tenant; a key
+ * that does not exist counts as deleted. The policy of the services should permit `update` only: with `create`, the server would
+ * make a new key for a tenant whose key was deleted.
+ */
+export class VaultKeyStore implements KeyStore, KeyAdmin {
+  readonly #options: VaultKeyOptions;
+
+  constructor(options: VaultKeyOptions) {
+    this.#options = options;
+  }
+
+  async wrap(tenant: string, dataKey: Uint8Array, signal: AbortSignal): Promise<WrappedKey> {
+    const given = { plaintext: base64(dataKey), associated_data: contextOf(tenant) };
+    const answer = await this.#post(`encrypt/${this.#nameOf(tenant)}`, given, signal);
+    const parsed = encrypted.safeParse(this.#accepted(tenant, answer));
+    if (!parsed.success) throw unavailable("it answers without a ciphertext");
+    const { ciphertext } = parsed.data.data;
+    return { version: ciphertext.split(":")[1] ?? "", bytes: Buffer.from(ciphertext) };
+  }
+
+  async unwrap(tenant: string, { bytes }: WrappedKey, signal: AbortSignal): Promise<Uint8Array> {
+    const ciphertext = Buffer.from(bytes).toString("latin1");
+    const given = { ciphertext, associated_data: contextOf(tenant) };
+    const answer = await this.#post(`decrypt/${this.#nameOf(tenant)}`, given, signal);
+    const parsed = decrypted.safeParse(this.#accepted(tenant, answer));
+    if (!parsed.success) throw unavailable("it answers without a plaintext");
+    return Buffer.from(parsed.data.data.plaintext, "base64");
+  }
+
+  async rotate(tenant: string, signal: AbortSignal): Promise<void> {
+    const answer = await this.#post(`keys/${this.#nameOf(tenant)}/rotate`, {}, signal);
+    this.#accepted(tenant, answer);
+  }
+
+  async retire(tenant: string, signal: AbortSignal): Promise<void> {
+    const path = `keys/${this.#nameOf(tenant)}`;
+    const answer = await this.#send("GET", path, undefined, signal);
+    const parsed = described.safeParse(this.#accepted(tenant, answer));
+    if (!parsed.success) throw unavailable("it does not say which version of a key is current");
+    const current = parsed.data.data.latest_version;
+    const given = { min_decryption_version: current, min_encryption_version: current };
+    this.#accepted(tenant, await this.#post(`${path}/config`, given, signal));
+  }
+
+  async delete(tenant: string, signal: AbortSignal): Promise<void> {
+    const path = `keys/${this.#nameOf(tenant)}`;
+    const permitted = await this.#post(`${path}/config`, { deletion_allowed: true }, signal);
+    if (isMissing(permitted)) return;
+    this.#accepted(tenant, permitted);
+    this.#accepted(tenant, await this.#send("DELETE", path, undefined, signal));
+  }
+
+  /** Returns the body of an answer. Throws a Failure for one that refuses. */
+  #accepted(tenant: string, answer: JsonAnswer): unknown {
+    const { status, body } = answer;
+    if (status === 200 || status === 204) return body;
+    if (isMissing(answer)) throw tenantKeyDeleted(tenant);
+    const { errors = [] } = problems.safeParse(body).data ?? {};
+    if (status === 400 && errors.some((text) => /cipher: message authentication failed/.test(text)))
+      throw notAuthentic(`a data key of tenant ${tenant}`);
+    const hint = status === 403 ? "; check its token, and the policy of the token" : "";
+    throw unavailable(`it answers with status ${status}${hint}`);
+  }
+
+  #post(path: string, given: object, signal: AbortSignal): Promise<JsonAnswer> {
+    return this.#send("POST", path, given, signal);
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    given: object | undefined,
+    signal: AbortSignal,
+  ): Promise<JsonAnswer> {
+    const { url, mount, namespace, tokenFile } = this.#options;
+    const headers = {
+      "x-vault-token": await tokenOf(tokenFile),
+      "x-vault-request": "true",
+      "content-type": "application/json",
+      ...(namespace !== undefined && { "x-vault-namespace": namespace }),
+    };
+    const body = given === undefined ? null : JSON.stringify(given);
+    const address = `${url.replace(/\/$/, "")}/v1/${mount}/${path}`;
+    return await fetchJson(address, { method, headers, body }, signal);
+  }
+
+  #nameOf(tenant: string): string {
+    return this.#options.keyName.replaceAll("{tenant}", checkedTenant(tenant));
+  }
+}
+
+/** Whether an answer says that there is no such key. */
+function isMissing({ status, body }: JsonAnswer): boolean {
+  const { errors = [] } = problems.safeParse(body).data ?? {};
+  const isNamed = errors.some((text) =>
+    /key not found|no existing key|could not be found/.test(text),
+  );
+  return status === 404 || (status === 400 && isNamed);
+}
+
+function contextOf(tenant: string): string {
+  return base64(Buffer.from(`reeve data key\0${tenant}`));
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
+}
+
+async function tokenOf(path: string): Promise<string> {
+  try {
+    const token = (await readFile(path, "utf8")).trim();
+    if (/^[\x21-\x7E]+$/.test(token)) {
+      processRedaction.add(token);
+      return token;
+    }
+  } catch (cause) {
+    throw unavailable(`the token of Vault in ${path} cannot be read`, cause);
+  }
+  throw unavailable(`${path} contains no token of Vault`);
+}
+
+function unavailable(problem: string, cause?: unknown): Failure {
+  const message = `the keys in Vault are not available: ${problem}`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause });
+}
