@@ -14,6 +14,7 @@ import { rebuildCommand } from "./commands/rebuild.ts";
 import { runCommands } from "./commands/runs.ts";
 import { sendCommand } from "./commands/send.ts";
 import { threadsCommand } from "./commands/threads.ts";
+import { tenantsCommand } from "./commands/operate/tenants.ts";
 import { tokensCommand } from "./commands/operate/tokens.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { upCommand } from "./commands/up.ts";
@@ -65,6 +66,7 @@ export function createProgram(context: Context): Command {
     ...signInCommands(context),
     auditCommand(context),
     tokensCommand(context),
+    tenantsCommand(context),
     provisionCommand(context),
     rebuildCommand(context),
     completionCommand(context),

@@ -1,0 +1,68 @@
+import { TenantDataKeySchema } from "@reeve/contracts/sealing";
+import { openKeyStore } from "@reeve/jetstream/sealing/open-key-store";
+import { rotateTenantKey } from "@reeve/jetstream/sealing/rotate-tenant-key";
+import { openTable } from "@reeve/jetstream/table/nats";
+import { readConfig } from "@reeve/platform/config";
+import { connectNats, credentialsOf } from "@reeve/platform/nats/connect-nats";
+import { commonSettings } from "@reeve/platform/process/settings";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { Command } from "commander";
+import { z } from "zod";
+import type { Context } from "../../context.ts";
+import { UsageError } from "../../exit-code.ts";
+
+const settings = z.object(commonSettings);
+
+/** Manages the keys with which the data of tenants is encrypted. */
+export function tenantsCommand(context: Context): Command {
+  const { terminal, signal } = context;
+  const command = new Command("tenants").description(
+    "Manage the keys with which the data of tenants is encrypted (REEVE_ENCRYPTION_KEYS).",
+  );
+  command
+    .command("delete-key")
+    .description(
+      "Delete the key of a tenant. Everything that is stored for it is then unreadable, for good.",
+    )
+    .argument("<tenant>", "the tenant")
+    .option("--yes", "confirm that nobody needs the data any more")
+    .action(async (tenant: string, { yes }: { readonly yes?: true }) => {
+      const { keyStore } = await opened(context);
+      if (yes !== true) {
+        throw new UsageError(
+          `without its key, the data of ${tenant} cannot be read any more, not even from a backup that has no keys; add --yes if that is what you want`,
+        );
+      }
+      await keyStore.delete(tenant, signal);
+      terminal.note(
+        `deleted the key of ${tenant}; services stop using it within half a minute. Delete the backups of the key too\n`,
+      );
+    });
+  command
+    .command("rotate-key")
+    .description(
+      "Give a tenant a new version of its key, and delete the earlier ones. Its data stays readable. Connects to NATS with REEVE_NATS_*, as `reeve provision` does.",
+    )
+    .argument("<tenant>", "the tenant")
+    .action(async (tenant: string) => {
+      const { keyStore, config } = await opened(context);
+      const log = createLogger("tenants", config.REEVE_LOG_LEVEL);
+      const options = { name: "tenants", log, ...credentialsOf(config) };
+      await using nats = await connectNats(config.REEVE_NATS_URL, options, signal);
+      const rows = await openTable(nats, TenantDataKeySchema);
+      const count = await rotateTenantKey(rows, keyStore, tenant, signal);
+      terminal.note(`rotated the key of ${tenant}; data keys: ${count}\n`);
+    });
+  return command;
+}
+
+async function opened({ environment }: Context) {
+  const config = readConfig(settings, environment);
+  const { REEVE_ENCRYPTION_KEYS: path } = config;
+  if (path === undefined) {
+    throw new UsageError(
+      "set REEVE_ENCRYPTION_KEYS as in the services: it says where the keys are",
+    );
+  }
+  return { config, keyStore: await openKeyStore(path) };
+}
