@@ -125,10 +125,9 @@ test("without the key of a tenant its data is unreadable, its run ends, and othe
   await waiting(runId);
   await new FolderKeyStore(keys).delete("acme", never);
   // The services ask for the key again after half a minute. A new process asks at once.
-  for (const name of ["gateway", "approvals", "runtime", "toolhost"] as const) {
-    await deployment.end(name);
-    await deployment.start(name);
-  }
+  const services = ["gateway", "approvals", "runtime", "toolhost"] as const;
+  await Promise.all(services.map((name) => deployment.kill(name)));
+  await Promise.all(services.map((name) => deployment.start(name)));
   deployment.logged.length = 0;
   const reads: readonly (() => Promise<unknown>)[] = [
     () => reeve.runs.getRun({ runId }),

@@ -9,6 +9,7 @@ import { TenantDataKeySchema } from "@reeve/contracts/sealing";
 import { ErrorReason } from "@reeve/contracts/error";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { systemClock } from "@reeve/platform/async/clock";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -34,6 +35,7 @@ import { partsContract } from "./support/parts-contract.ts";
 import { tableContract } from "./support/table-contract.ts";
 
 const signal = new AbortController().signal;
+const silent = createLogger("test", "silent");
 const keyStore = new MemoryKeyStore();
 const resources = new AsyncDisposableStack();
 let bench: NatsBench;
@@ -46,7 +48,7 @@ let store: ArtifactStore;
 async function connectWithKeys(): Promise<Nats> {
   const nats = await bench.connect();
   const rows = await openTable(nats, TenantDataKeySchema);
-  const keys = new DataKeys({ rows, keyStore, clock: systemClock, mayCreate: true });
+  const keys = new DataKeys({ rows, keyStore, clock: systemClock, mayCreate: true, log: silent });
   sealPayloads(nats.connection, payloadCipher(keys));
   return nats;
 }

@@ -50,7 +50,7 @@ export async function startApprovals(
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
-  await openSealing(nats, config, { mayCreate: true });
+  await openSealing(nats, config, { mayCreate: true, log });
   const background = starting.use(new Background(log, signal));
   const inbox = await openTable(nats, ApprovalSchema);
   const home = { folder: indexFolderOf(config), log };

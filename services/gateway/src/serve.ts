@@ -69,7 +69,7 @@ export async function startGateway(
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
-  await openSealing(nats, config, { mayCreate: true });
+  await openSealing(nats, config, { mayCreate: true, log });
   const background = starting.use(new Background(log, signal));
   const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting);
   const quotas = openQuotas(config, log, starting);

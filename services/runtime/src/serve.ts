@@ -32,7 +32,7 @@ export async function startRuntime(
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
-  await openSealing(nats, config, { mayCreate: true });
+  await openSealing(nats, config, { mayCreate: true, log: logger });
   const worker = `runtime-${randomBytes(6).toString("hex")}`;
   // Disposed after the background work, which settles the messages of this worker.
   const holder = starting.use(await QueueHolder.open(nats, { name: worker, log: logger }, signal));

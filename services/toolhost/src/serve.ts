@@ -72,7 +72,7 @@ export async function startToolhost(
 ): Promise<RunningToolhost> {
   await using starting = new AsyncDisposableStack();
   // The run of a call has a data key, which another service created. So a toolhost can change none.
-  await openSealing(nats, config, { mayCreate: false });
+  await openSealing(nats, config, { mayCreate: false, log });
   const taking = new AbortController();
   const files = { servers: config.REEVE_MCP_CONFIG, providers: config.REEVE_PROVIDERS_CONFIG };
   const secretSources = await readSecretSources(config.REEVE_SECRETS_CONFIG, environment);

@@ -1,6 +1,7 @@
 import type { TenantDataKey } from "@reeve/contracts/sealing";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import { MemoryTable } from "../table/memory.ts";
 import { checkMs, DataKeys, maxUncheckedMs, periodMs } from "./data-keys.ts";
@@ -24,9 +25,14 @@ function world() {
       return await keyStore.unwrap(...given);
     },
   };
+  const logged: string[] = [];
+  const log = createLogger("test", "silent");
+  log.error = () => void logged.push("error");
+  log.info = () => void logged.push("info");
   const clock = { ms: 100 * periodMs, now: () => clock.ms };
-  const process = (mayCreate = true) => new DataKeys({ rows, keyStore: counted, clock, mayCreate });
-  return { rows, keyStore, state, clock, process };
+  const process = (mayCreate = true) =>
+    new DataKeys({ rows, keyStore: counted, clock, mayCreate, log });
+  return { rows, keyStore, state, clock, logged, process };
 }
 
 test("processes that need a key at the same time use the same one", async () => {
@@ -64,7 +70,7 @@ test("a process that may not create keys uses those of others, also at the start
 });
 
 test("the store is asked once in a while, and a key stays usable for some time while it is away", async () => {
-  const { clock, state, process } = world();
+  const { clock, state, logged, process } = world();
   const keys = process();
   for (let turn = 0; turn < 100; turn++) await keys.current("acme", never);
   expect(state.asked).toBe(1);
@@ -74,8 +80,10 @@ test("the store is asked once in a while, and a key stays usable for some time w
   expect(state.asked).toBe(2);
   clock.ms += maxUncheckedMs;
   await expect(keys.current("acme", never)).rejects.toMatchObject({ kind: "unavailable" });
+  expect(logged).toEqual(["error"]);
   state.isDown = false;
   await keys.current("acme", never);
+  expect(logged).toEqual(["error", "info"]);
 });
 
 test("a deleted key is not used any more once it was asked for, and the store is not asked each time", async () => {

@@ -9,6 +9,7 @@ import type { Clock } from "@reeve/platform/async/clock";
 import { abortable } from "@reeve/platform/async/abortable";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { Failure } from "@reeve/platform/failure";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "../table/port.ts";
 import { keyBytes } from "./aes-gcm.ts";
 import { isTenantKeyDeleted } from "./key-failures.ts";
@@ -33,6 +34,7 @@ export interface DataKeysOptions {
   readonly clock: Pick<Clock, "now">;
   /** Whether this process may create data keys. Others use those that exist. */
   readonly mayCreate: boolean;
+  readonly log: Pick<Logger, "info" | "error">;
 }
 
 interface Kept {
@@ -46,6 +48,8 @@ export class DataKeys {
   readonly #kept = new Map<string, Kept>();
   readonly #deleted = new Map<string, { readonly error: unknown; readonly untilMs: number }>();
   readonly #loading = new Map<string, Promise<DataKey | undefined>>();
+  /** Whether the log already says that the keys are not available. */
+  #isReported = false;
 
   constructor(options: DataKeysOptions) {
     this.#options = options;
@@ -88,10 +92,11 @@ export class DataKeys {
     const kept = this.#kept.get(name);
     if (kept !== undefined && Math.abs(nowMs - kept.checkedMs) < checkMs) return kept.key;
     // It serves all who wait, so the end of one does not end it.
+    const work = `${name} ${mayCreate}`;
     const loading =
-      this.#loading.get(name) ??
-      this.#load(tenant, id, mayCreate, kept).finally(() => this.#loading.delete(name));
-    this.#loading.set(name, loading);
+      this.#loading.get(work) ??
+      this.#load(tenant, id, mayCreate, kept).finally(() => this.#loading.delete(work));
+    this.#loading.set(work, loading);
     return await abortable(loading, signal);
   }
 
@@ -105,12 +110,18 @@ export class DataKeys {
     try {
       const bytes = await this.#unwrapped(tenant, id, mayCreate);
       if (bytes === undefined) return undefined;
+      if (this.#isReported) this.#options.log.info("the keys of tenants are available again");
+      this.#isReported = false;
       const key = { id, bytes };
       this.#keep(`${tenant}.${id}`, { key, checkedMs: nowMs });
       return key;
     } catch (error) {
       if (isTenantKeyDeleted(error)) this.#forget(tenant, error, nowMs);
       const isUnavailable = error instanceof Failure && error.kind === "unavailable";
+      if (isUnavailable && !this.#isReported) {
+        this.#isReported = true;
+        this.#options.log.error({ err: error, tenant }, "the keys of tenants are not available");
+      }
       const isUsable = kept !== undefined && nowMs - kept.checkedMs < maxUncheckedMs;
       if (isUnavailable && isUsable) return kept.key;
       throw error;

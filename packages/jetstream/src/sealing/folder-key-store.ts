@@ -1,11 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 import { keyBytes } from "./aes-gcm.ts";
-import { tenantKeyDeleted } from "./key-failures.ts";
+import { keysUnavailable, tenantKeyDeleted } from "./key-failures.ts";
 import type { KeyAdmin, KeyStore, WrappedKey } from "./key-store.ts";
 import type { KeyVersions } from "./memory-key-store.ts";
 import { unwrapWith, withNewVersion, wrapWith } from "./memory-key-store.ts";
@@ -45,7 +43,7 @@ export class FolderKeyStore implements KeyStore, KeyAdmin {
   async unwrap(tenant: string, wrapped: WrappedKey, signal: AbortSignal): Promise<Uint8Array> {
     const versions = await this.#read(tenant, signal);
     // Restored from a backup, or of another folder: it may come back.
-    if (versions === undefined) throw unavailable(`${this.#pathOf(tenant)} is missing`);
+    if (versions === undefined) throw keysUnavailable(`${this.#pathOf(tenant)} is missing`);
     return unwrapWith(tenant, versions, wrapped);
   }
 
@@ -82,11 +80,11 @@ export class FolderKeyStore implements KeyStore, KeyAdmin {
     } catch (cause) {
       signal.throwIfAborted();
       if (codeOf(cause) === "ENOENT") return undefined;
-      throw unavailable(`${path} cannot be read`, cause);
+      throw keysUnavailable(`${path} cannot be read`, cause);
     }
     const parsed = keyFile.safeParse(jsonOf(text));
     // Without the cause, which may quote a key.
-    if (!parsed.success) throw unavailable(`${path} is not a file with keys`);
+    if (!parsed.success) throw keysUnavailable(`${path} is not a file with keys`);
     if ("deleted" in parsed.data) throw tenantKeyDeleted(tenant);
     return parsed.data.keys.map(({ version, key }) => [version, key] as const);
   }
@@ -101,12 +99,12 @@ export class FolderKeyStore implements KeyStore, KeyAdmin {
       await syncFolder(path);
       return versions;
     } catch (cause) {
-      if (codeOf(cause) !== "EEXIST") throw unavailable(`${path} cannot be created`, cause);
+      if (codeOf(cause) !== "EEXIST") throw keysUnavailable(`${path} cannot be created`, cause);
     } finally {
       await rm(draft, { force: true });
     }
     const created = await this.#read(tenant, signal);
-    if (created === undefined) throw unavailable(`${path} was removed`);
+    if (created === undefined) throw keysUnavailable(`${path} was removed`);
     return created;
   }
 
@@ -117,7 +115,7 @@ export class FolderKeyStore implements KeyStore, KeyAdmin {
       await rename(draft, path);
       await syncFolder(path);
     } catch (cause) {
-      throw unavailable(`${path} cannot be written`, cause);
+      throw keysUnavailable(`${path} cannot be written`, cause);
     } finally {
       await rm(draft, { force: true });
     }
@@ -134,7 +132,7 @@ export class FolderKeyStore implements KeyStore, KeyAdmin {
       await file.sync();
       return path;
     } catch (cause) {
-      throw unavailable(`no key can be stored in ${this.#folder}`, cause);
+      throw keysUnavailable(`no key can be stored in ${this.#folder}`, cause);
     }
   }
 
@@ -167,9 +165,4 @@ function jsonOf(text: string): unknown {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
-}
-
-function unavailable(problem: string, cause?: unknown): Failure {
-  const message = `the keys of REEVE_ENCRYPTION_KEYS are not available: ${problem}`;
-  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause });
 }

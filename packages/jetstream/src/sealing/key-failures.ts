@@ -11,6 +11,19 @@ export function tenantKeyDeleted(tenant: string): Failure {
   );
 }
 
+/**
+ * Returns the Failure for a store of keys that cannot be used now. Its problem may name folders and addresses, so only the cause has it:
+ * callers of the API read the message.
+ */
+export function keysUnavailable(problem: string, cause?: unknown): Failure {
+  return new Failure(
+    "unavailable",
+    ErrorReason.UNAVAILABLE,
+    "the keys of tenants are not available; try again later; the log of the service says why",
+    { cause: new Error(`REEVE_ENCRYPTION_KEYS: ${problem}`, { cause }) },
+  );
+}
+
 /** Whether something failed because the key of a tenant is gone. Repeating it does not help. */
 export function isTenantKeyDeleted(error: unknown): boolean {
   return error instanceof Failure && error.reason === ErrorReason.TENANT_KEY_DELETED;

@@ -2,6 +2,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { TenantDataKeySchema } from "@reeve/contracts/sealing";
 import { systemClock } from "@reeve/platform/async/clock";
 import { openTable } from "../table/nats.ts";
+import type { DataKeysOptions } from "./data-keys.ts";
 import { DataKeys } from "./data-keys.ts";
 import { openKeyStore } from "./open-key-store.ts";
 import { payloadCipher, sealPayloads } from "./payload-cipher.ts";
@@ -13,12 +14,12 @@ import { payloadCipher, sealPayloads } from "./payload-cipher.ts";
 export async function openSealing(
   nats: { readonly connection: NatsConnection },
   { REEVE_ENCRYPTION_KEYS: path }: { readonly REEVE_ENCRYPTION_KEYS?: string | undefined },
-  { mayCreate }: { readonly mayCreate: boolean },
+  { mayCreate, log }: Pick<DataKeysOptions, "mayCreate" | "log">,
 ): Promise<void> {
   if (path === undefined) return;
   const keyStore = await openKeyStore(path);
   const rows = await openTable(nats, TenantDataKeySchema);
-  const keys = new DataKeys({ rows, keyStore, clock: systemClock, mayCreate });
+  const keys = new DataKeys({ rows, keyStore, clock: systemClock, mayCreate, log });
   sealPayloads(nats.connection, payloadCipher(keys));
 }
 

@@ -27,6 +27,8 @@ const sealed = (content: Uint8Array, size = 10_000) =>
 const opened = (content: Uint8Array, at = place, size = 7_777) =>
   whole(openContent(cipher, at, inPieces(content, size), never));
 
+const read = (stored: Uint8Array) => whole(openIfSealed(cipher, place, inPieces(stored, 3), never));
+
 test.each([0, 1, segmentBytes - 1, segmentBytes, segmentBytes + 1, 3 * segmentBytes, 200_000])(
   "content of %i bytes is opened as it was, in pieces of any size",
   async (size) => {
@@ -56,8 +58,8 @@ describe("sealed content", () => {
       current: () => Promise.resolve(other),
       byId: () => Promise.resolve(other),
     });
-    const read = whole(openContent(stranger, place, inPieces(stored, 1_000), never));
-    await expect(read).rejects.toMatchObject(refused);
+    const opening = whole(openContent(stranger, place, inPieces(stored, 1_000), never));
+    await expect(opening).rejects.toMatchObject(refused);
   });
 
   test("is refused when it was cut off, extended, reordered, or altered anywhere", async () => {
@@ -87,8 +89,6 @@ describe("sealed content", () => {
   });
 
   test("is told from content that was stored before there were keys", async () => {
-    const read = async (stored: Uint8Array) =>
-      await whole(openIfSealed(cipher, place, inPieces(stored, 3), never));
     for (const plain of ["", "a", "plain content of a file"]) {
       expect((await read(Buffer.from(plain))).toString()).toBe(plain);
     }

@@ -22,8 +22,8 @@ test("a message that was altered at any byte, or cut off, does not open", () => 
   for (let at = 0; at < sealed.length; at++) {
     const altered = Buffer.from(sealed);
     altered[at] = (altered[at] ?? 0) ^ 1;
-    const isSealed = keyIdOf(altered) === key.id;
-    if (isSealed) expect(openMessage(key, place, altered)).toBeUndefined();
+    const isAccepted = keyIdOf(altered) === key.id && openMessage(key, place, altered);
+    expect(isAccepted || undefined).toBeUndefined();
     expect(openMessage(key, place, sealed.subarray(0, at))).toBeUndefined();
   }
 });

@@ -1,11 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
 import type { JsonAnswer } from "@reeve/platform/oidc/fetch-json";
 import { fetchJson } from "@reeve/platform/oidc/fetch-json";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { z } from "zod";
-import { notAuthentic, tenantKeyDeleted } from "./key-failures.ts";
+import { keysUnavailable, notAuthentic, tenantKeyDeleted } from "./key-failures.ts";
 import type { KeyAdmin, KeyStore, WrappedKey } from "./key-store.ts";
 import { checkedTenant } from "./tenant-name.ts";
 
@@ -41,7 +39,7 @@ export class VaultKeyStore implements KeyStore, KeyAdmin {
     const given = { plaintext: base64(dataKey), associated_data: contextOf(tenant) };
     const answer = await this.#post(`encrypt/${this.#nameOf(tenant)}`, given, signal);
     const parsed = encrypted.safeParse(this.#accepted(tenant, answer));
-    if (!parsed.success) throw unavailable("it answers without a ciphertext");
+    if (!parsed.success) throw keysUnavailable("it answers without a ciphertext");
     const { ciphertext } = parsed.data.data;
     return { version: ciphertext.split(":")[1] ?? "", bytes: Buffer.from(ciphertext) };
   }
@@ -51,7 +49,7 @@ export class VaultKeyStore implements KeyStore, KeyAdmin {
     const given = { ciphertext, associated_data: contextOf(tenant) };
     const answer = await this.#post(`decrypt/${this.#nameOf(tenant)}`, given, signal);
     const parsed = decrypted.safeParse(this.#accepted(tenant, answer));
-    if (!parsed.success) throw unavailable("it answers without a plaintext");
+    if (!parsed.success) throw keysUnavailable("it answers without a plaintext");
     return Buffer.from(parsed.data.data.plaintext, "base64");
   }
 
@@ -64,7 +62,7 @@ export class VaultKeyStore implements KeyStore, KeyAdmin {
     const path = `keys/${this.#nameOf(tenant)}`;
     const answer = await this.#send("GET", path, undefined, signal);
     const parsed = described.safeParse(this.#accepted(tenant, answer));
-    if (!parsed.success) throw unavailable("it does not say which version of a key is current");
+    if (!parsed.success) throw keysUnavailable("it does not say which version of a key is current");
     const current = parsed.data.data.latest_version;
     const given = { min_decryption_version: current, min_encryption_version: current };
     this.#accepted(tenant, await this.#post(`${path}/config`, given, signal));
@@ -87,7 +85,7 @@ export class VaultKeyStore implements KeyStore, KeyAdmin {
     if (status === 400 && errors.some((text) => /cipher: message authentication failed/.test(text)))
       throw notAuthentic(`a data key of tenant ${tenant}`);
     const hint = status === 403 ? "; check its token, and the policy of the token" : "";
-    throw unavailable(`it answers with status ${status}${hint}`);
+    throw keysUnavailable(`it answers with status ${status}${hint}`);
   }
 
   #post(path: string, given: object, signal: AbortSignal): Promise<JsonAnswer> {
@@ -109,7 +107,12 @@ export class VaultKeyStore implements KeyStore, KeyAdmin {
     };
     const body = given === undefined ? null : JSON.stringify(given);
     const address = `${url.replace(/\/$/, "")}/v1/${mount}/${path}`;
-    return await fetchJson(address, { method, headers, body }, signal);
+    try {
+      return await fetchJson(address, { method, headers, body }, signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw keysUnavailable("Vault does not answer", cause);
+    }
   }
 
   #nameOf(tenant: string): string {
@@ -142,12 +145,7 @@ async function tokenOf(path: string): Promise<string> {
       return token;
     }
   } catch (cause) {
-    throw unavailable(`the token of Vault in ${path} cannot be read`, cause);
+    throw keysUnavailable(`the token of Vault in ${path} cannot be read`, cause);
   }
-  throw unavailable(`${path} contains no token of Vault`);
-}
-
-function unavailable(problem: string, cause?: unknown): Failure {
-  const message = `the keys in Vault are not available: ${problem}`;
-  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause });
+  throw keysUnavailable(`${path} contains no token of Vault`);
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import type { KeyAdmin, KeyStore } from "../../../src/sealing/key-store.ts";
 
@@ -54,7 +55,7 @@ export function keyStoreContract(
       expect(renewed.version).not.toBe(old.version);
       await open().retire(tenant, never);
       expect(Buffer.from(await open().unwrap(tenant, renewed, never))).toEqual(dataKey);
-      await expect(open().unwrap(tenant, old, never)).rejects.toThrow();
+      await expect(open().unwrap(tenant, old, never)).rejects.toBeInstanceOf(Failure);
       await open().rotate(tenant, never);
       expect((await open().wrap(tenant, dataKey, never)).version).not.toBe(renewed.version);
     });

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -25,18 +26,20 @@ const altered = { status: 400, body: { errors: ["cipher: message authentication 
 export async function startTransit(token: string) {
   const keys = new Map<string, Key>();
   const state = { isDown: false };
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const given = JSON.parse((await text(request)) || "{}") as Given;
-    const isKnown = request.headers["x-vault-token"] === token;
     const path = (request.url ?? "").replace("/v1/transit/", "");
-    const answer = state.isDown
+    const isKnown = request.headers["x-vault-token"] === token;
+    const { status, body } = state.isDown
       ? { status: 503, body: { errors: ["Vault is sealed"] } }
       : isKnown
         ? answerTo(keys, `${request.method} ${path}`, given)
         : { status: 403, body: { errors: ["permission denied"] } };
-    response.writeHead(answer.status, { "content-type": "application/json" });
-    response.end(answer.body === undefined ? "" : JSON.stringify(answer.body));
-  }).listen(0, "127.0.0.1");
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(body === undefined ? "" : JSON.stringify(body));
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, "127.0.0.1");
   await once(server, "listening");
   // A TCP listener has an address and a port.
   const { port } = server.address() as AddressInfo;
