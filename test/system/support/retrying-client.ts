@@ -23,6 +23,8 @@ export interface RetryingClientOptions {
   /** Distinguishes its request ids from those of other clients. */
   readonly name: string;
   readonly agentId: string;
+  /** Default: `go`. */
+  readonly input?: string;
   /** The initial files of its runs' workspaces. */
   readonly files?: MessageInitShape<typeof StartRunRequestSchema>["files"];
   /** The current gateways, at least one. */
@@ -63,8 +65,8 @@ export class RetryingClient {
 
   /** Starts a run, watches it to its end, and approves its calls. Returns the events. */
   async run(): Promise<readonly RunEvent[]> {
-    const { name, agentId, files = [] } = this.#options;
-    const started = { agentId, input: "go", files, requestId: `${name}-${this.#runs++}` };
+    const { name, agentId, input = "go", files = [] } = this.#options;
+    const started = { agentId, input, files, requestId: `${name}-${this.#runs++}` };
     const { run } = await this.#retry(() => this.#gateway.runs.startRun(started));
     const seen: RunEvent[] = [];
     while (this.#interruptions < maxInterruptions) {
