@@ -89,6 +89,14 @@ describe("a claim", () => {
     expect(bench.dispatch.length).toBe(0);
   });
 
+  test("is refused for another message while nothing came after the park", async () => {
+    const bench = await parked();
+    const before = await bench.events();
+    // Looked at once more, because its reason may not be readable yet.
+    expect(await bench.drive("w2", 2, stop, 2)).toBe("acknowledged");
+    expect(await bench.events()).toEqual(before);
+  });
+
   test("is refused for a spent message, which still dispatches facts whose writer died", async () => {
     const bench = await parked();
     await bench.decide(ApprovalState.APPROVED);

@@ -14,6 +14,7 @@
  *     Test: claim-run.test.ts, "succeeds when the owner's message is gone from the queue"
  * C6. A parked run is claimed only if a fact came after the park, and never by the message that brought it to the park.
  *     Test: claim-run.test.ts, "is refused for a message that the run has spent"
+ *     Test: claim-run.test.ts, "is refused for another message while nothing came after the park"
  * C7. The log counts claims without progress after a crash, including those of workers that die while they prepare the run.
  *     The run ends with `worker_lost` after ten in a row. An owner that stood still or handed the run over is no crash;
  *     the run ends after a hundred claims of any kind without progress.
