@@ -128,6 +128,22 @@ test("starts without a server that cannot be started", async () => {
   await expect(absent.call("search", contextOf(args), never)).rejects.toThrow(/not connected/);
 });
 
+test("the operator reads the last line of a program that ends, and the model does not", async () => {
+  const code =
+    'console.error("starting"); console.error("no such folder: /opt/mcp"); process.exit(1)';
+  const broken = mcpServerConfig({ command: process.execPath, args: ["-e", code], sandbox: false });
+  await using server = new McpServer("broken", broken, {
+    log,
+    identity,
+    secrets: noSecrets,
+    onTools: () => undefined,
+  });
+  await server.tried;
+  expect(server.problem).toMatch(/: no such folder: \/opt\/mcp$/);
+  const call = server.call("search", contextOf(args), never);
+  await expect(call).rejects.not.toThrow("/opt/mcp");
+});
+
 test("the log has the problem of a server once, however often it is tried", async () => {
   const missing = mcpServerConfig({ command: "/nothing/here", sandbox: false });
   const warnings: string[] = [];

@@ -42,6 +42,8 @@ export class McpServer implements AsyncDisposable {
   readonly #connecting: Promise<void>;
   #connection: McpConnection | undefined;
   #problem = "it has not answered yet";
+  /** The last standard error of the program that could not be used. */
+  #output = "";
   /** The problem that the log has since the last connection. */
   #reported: string | undefined;
   #lastOutput: () => string = () => "";
@@ -71,9 +73,11 @@ export class McpServer implements AsyncDisposable {
     return this.#tools;
   }
 
-  /** Why it is not connected. Undefined: it is connected. */
+  /** Why it is not connected, for its operator: with the last line that its program wrote. Undefined: it is connected. */
   get problem(): string | undefined {
-    return this.#connection === undefined ? this.#problem : undefined;
+    if (this.#connection !== undefined) return undefined;
+    const line = this.#output.split("\n").at(-1) ?? "";
+    return line === "" ? this.#problem : `${this.#problem}: ${line}`;
   }
 
   /** Resolves when the first attempt to connect has succeeded or failed. */
@@ -128,18 +132,20 @@ export class McpServer implements AsyncDisposable {
       const cause: unknown = await this.#connect(signal).catch((error: unknown) => error);
       this.#connection = undefined;
       this.#problem = describeProblem(cause);
+      this.#output = this.#lastOutput();
       this.#first.resolve();
       if (performance.now() - startedMs > stableMs) backoff.reset();
       const delayMs = backoff.next();
       if (!signal.aborted) {
         // The output of a program is for its operator. The model only reads that the server is unavailable.
         const hint = installerHint(this.config);
-        const fields = { err: cause, output: this.#lastOutput(), delayMs, ...(hint && { hint }) };
-        // A server that stays away has one entry, however often it is tried.
+        const fields = { output: this.#output, delayMs, ...(hint && { hint }) };
+        // A server that stays away has one entry, however often it is tried. It is no error of the toolhost, so it has no stack.
         const level = this.#problem === this.#reported ? "debug" : "warn";
         this.#reported = this.#problem;
         const message = `MCP server not connected: ${this.#problem}; trying again`;
         this.#ports.log[level](fields, message);
+        this.#ports.log.debug({ err: cause }, "MCP server not connected");
       }
       await sleep(delayMs, signal).catch(() => undefined);
     }
