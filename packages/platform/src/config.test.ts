@@ -6,6 +6,7 @@ const schema = z.object({
   REEVE_PORT: z.coerce.number().int().max(65_535),
   REEVE_NAME: z.string().default("unnamed"),
   REEVE_URL: z.url(),
+  REEVE_SECRET: z.string().min(16).optional(),
 });
 
 describe("settings", () => {
@@ -33,6 +34,13 @@ describe("settings", () => {
       }),
     );
   });
+});
+
+test("a text that is too short is described for its operator", () => {
+  const environment = { REEVE_PORT: "80", REEVE_URL: "http://a", REEVE_SECRET: "secret" };
+  expect(() => readConfig(schema, environment)).toThrow(
+    "REEVE_SECRET: must have at least 16 characters",
+  );
 });
 
 describe("an address to listen on", () => {

@@ -15,7 +15,7 @@ export function readConfig<Config>(schema: z.ZodType<Config>, environment: Envir
   if (parsed.success) return parsed.data;
   const violations = parsed.error.issues.map((issue) => ({
     field: issue.path.join("."),
-    description: issue.message,
+    description: descriptionOf(issue),
     reason: "INVALID_SETTING",
   }));
   const list = violations.map(({ field, description }) => `  ${field}: ${description}`).join("\n");
@@ -25,6 +25,13 @@ export function readConfig<Config>(schema: z.ZodType<Config>, environment: Envir
     `settings are missing or invalid:\n${list}`,
     { violations },
   );
+}
+
+/** The library describes texts as it describes types of a program. */
+function descriptionOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_type" && issue.input === undefined) return "is required";
+  if (issue.code !== "too_small" || issue.origin !== "string") return issue.message;
+  return `must have at least ${issue.minimum} characters`;
 }
 
 /** The address that a server listens on. */
