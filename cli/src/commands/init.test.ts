@@ -37,3 +37,11 @@ test("init replaces no file", async () => {
   expect(stderr).toContain("already has agent.yaml; nothing was written");
   expect(readdirSync(folder)).toEqual(["agent.yaml"]);
 });
+
+test("a folder that cannot be written is a usage error", async () => {
+  const file = join(newFolder(), "file");
+  writeFileSync(file, "");
+  const { code, stderr } = await init(join(file, "folder"));
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^error: .*folder cannot be written: .*; choose another folder\n$/);
+});

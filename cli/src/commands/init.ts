@@ -88,14 +88,24 @@ export function initCommand(context: Context): Command {
           `${folder} already has ${taken.join(", ")}; nothing was written, choose another folder`,
         );
       }
-      for (const [name, from] of Object.entries(start.files)) {
-        const to = join(folder, name);
-        mkdirSync(dirname(to), { recursive: true });
-        cpSync(join(root, from), to, { recursive: true });
-      }
+      write(start, folder);
       const short = quoted(relative(process.cwd(), folder) || ".");
       const { terminal, reeve } = context;
       const commands = start.commands(short, reeve).map((line) => `  ${line}\n`);
       terminal.out(`${names.join(", ")} written to ${short}\n\n${commands.join("")}`);
     });
+}
+
+/** Writes the files of an example. Throws a UsageError if the folder cannot be written. */
+function write({ files }: Start, folder: string): void {
+  try {
+    for (const [name, from] of Object.entries(files)) {
+      const to = join(folder, name);
+      mkdirSync(dirname(to), { recursive: true });
+      cpSync(join(root, from), to, { recursive: true });
+    }
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${folder} cannot be written: ${problem}; choose another folder`);
+  }
 }
