@@ -23,16 +23,23 @@ test.each([
   expect(terminal.stdout).toBe("sent to run_1\n");
 });
 
-test("send to a run that has ended says how to continue the conversation", async () => {
+test.each([
+  [
+    "sales",
+    /to continue the conversation .* run: reeve --url \S+ run writer TEXT --thread sales\n/,
+  ],
+  ["", /to start another run, run: reeve --url \S+ run writer TEXT\n/],
+])("send to a run that has ended in the thread %j says how to go on", async (threadId, hint) => {
   const { signal } = new AbortController();
   const info = { desc: ErrorInfoSchema, value: { reason: "RUN_ENDED", domain: "reeve" } };
   const refusal = new ConnectError("ended", Code.FailedPrecondition, undefined, [info]);
   const sendMessage = () => Promise.reject(refusal);
-  await using server = await serveRuns({ sendMessage }, 0, signal);
+  const getRun = ({ runId }: { runId: string }) => ({
+    run: { runId, agentId: "writer", threadId },
+  });
+  await using server = await serveRuns({ sendMessage, getRun }, 0, signal);
   const terminal = new MemoryTerminal();
   const args = ["--url", server.url, "send", "run_1", "hi"];
   expect(await runCli(args, { terminal, environment: {}, signal })).not.toBe(0);
-  expect(terminal.stderr).toMatch(
-    /to continue the conversation of its thread, run: reeve --url \S+ run AGENT TEXT --thread THREAD/,
-  );
+  expect(terminal.stderr).toMatch(hint);
 });

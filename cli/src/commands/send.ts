@@ -1,7 +1,9 @@
+import type { Client } from "@reeve/client";
 import { ReeveError } from "@reeve/client";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
+import { quoted } from "../reeve-command.ts";
 
 /** Sends a message to a run that has not ended. */
 export function sendCommand(context: Context): Command {
@@ -12,14 +14,28 @@ export function sendCommand(context: Context): Command {
   return command.action((runId: string, text: string) =>
     withClient(context, command, async (reeve) => {
       const message = text === "-" ? await context.terminal.read() : text;
-      await reeve.sendMessage(runId, message, context).catch((error: unknown) => {
+      await reeve.sendMessage(runId, message, context).catch(async (error: unknown) => {
         if (error instanceof ReeveError && error.reason === "RUN_ENDED") {
-          const again = `${context.reeve} run AGENT TEXT --thread THREAD`;
-          context.terminal.note(`to continue the conversation of its thread, run: ${again}\n`);
+          await noteEnded(reeve, runId, context);
         }
         throw error;
       });
       context.terminal.out(`sent to ${runId}\n`);
     }),
+  );
+}
+
+/** Says how to go on after a run that has ended: in its thread, if it has one. */
+async function noteEnded(
+  reeve: Pick<Client, "getRun">,
+  runId: string,
+  { terminal, signal, reeve: command }: Context,
+): Promise<void> {
+  const { agentId, threadId } = await reeve.getRun(runId, { signal });
+  const again = `${command} run ${quoted(agentId)} TEXT`;
+  terminal.note(
+    threadId === ""
+      ? `to start another run, run: ${again}\n`
+      : `to continue the conversation of its thread, run: ${again} --thread ${quoted(threadId)}\n`,
   );
 }
