@@ -1,10 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/client";
+import { ReeveError } from "@reeve/client";
 import {
   AgentSchema,
   SpecViolationSchema,
   ValidateAgentResponseSchema,
 } from "@reeve/contracts/agent";
+import type { Violation } from "@reeve/platform/failure";
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
@@ -42,11 +44,21 @@ function applyCommand(context: Context): Command {
         const checked = await reeve.agents.validate(spec, context);
         throw await malformed(file, mergeViolations(violations, checked.violations));
       }
-      const { agent, action, warnings } = await reeve.agents.apply(spec, context);
+      const { agent, action, warnings } = await reeve.agents
+        .apply(spec, context)
+        .catch(async (error: unknown) => {
+          if (!(error instanceof ReeveError) || error.violations.length === 0) throw error;
+          throw await malformed(file, error.violations.map(inFile));
+        });
       for (const warning of warnings) context.terminal.note(`warning: ${warning}\n`);
       context.terminal.out(`agent ${agent.spec?.id} ${action} (revision ${agent.revision})\n`);
     }),
   );
+}
+
+/** The paths of a request begin with the field that holds the file. */
+function inFile(violation: Violation): Violation {
+  return { ...violation, field: violation.field.replace(/^spec\./, "") };
 }
 
 function validateCommand(context: Context): Command {
