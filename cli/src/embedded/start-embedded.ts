@@ -76,7 +76,11 @@ export async function startEmbedded(
   const onActiveRuns = (count: number) => void (activeRuns = count);
   starting.use(await startRuntime(configs.runtime, { ...ports("runtime"), onActiveRuns }, signal));
   const approvals = starting.use(
-    await startApprovals(configs.approvals, ports("approvals"), signal),
+    await startApprovals(
+      configs.approvals,
+      { ...ports("approvals"), environment: settings },
+      signal,
+    ),
   );
   const gateway = starting.use(
     await startGateway(configs.gateway(approvals.url), ports("gateway"), signal),

@@ -6,6 +6,7 @@ import * as artifact from "./artifact.ts";
 import * as audit from "./audit.ts";
 import { bucket, channel } from "./bus.ts";
 import * as memory from "./memory.ts";
+import * as notification from "./notification.ts";
 import * as projection from "./coordination/projection.ts";
 import * as queue from "./coordination/queue.ts";
 import * as quota from "./coordination/quota.ts";
@@ -24,6 +25,7 @@ const messages = [
   artifact,
   audit,
   memory,
+  notification,
   projection,
   queue,
   quota,

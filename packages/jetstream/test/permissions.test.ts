@@ -143,6 +143,12 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
   ["request a tool call", "tool.call.default", ["runtime"]],
   ["forward a tool call", "tool.call.default.host.toolhost-1", ["toolhost"]],
   ["take a tool call from the queue", "$JS.API.CONSUMER.MSG.NEXT.TOOL_CALLS.default", ["toolhost"]],
+  ["queue a notification", "notify.on-call", ["approvals"]],
+  ["take a notification", "$JS.API.CONSUMER.MSG.NEXT.NOTIFICATIONS.on-call", ["approvals"]],
+  ["settle a notification", "$JS.ACK.NOTIFICATIONS.on-call.1.1.1.1.0", ["approvals"]],
+  ["read notifications", "$JS.API.STREAM.MSG.GET.NOTIFICATIONS", ["approvals"]],
+  ["store a dead letter", "$KV.dead_notifications.acme.msg_1", ["approvals"]],
+  ["read dead letters", "$JS.API.STREAM.MSG.GET.KV_dead_notifications", ["approvals"]],
   ["record a tool result", "tool.journal.acme.run_1.call_1", ["gateway", "runtime", "toolhost"]],
   [
     "read a tool result",

@@ -25,6 +25,10 @@ export const approvalsConfig = z
      * expire without a record (`off`). Use the same value in the gateway.
      */
     REEVE_AUDIT: z.enum(["required", "best-effort", "off"]).default("best-effort"),
+    /** The file with the receivers of notifications. Default: there are none. */
+    REEVE_NOTIFY: z.string().min(1).optional(),
+    /** The address under which people reach the gateway. Notifications link to it. */
+    REEVE_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** The secret that the gateway and approvals share; all other callers are refused. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
   })
@@ -32,6 +36,15 @@ export const approvalsConfig = z
     ({ REEVE_APPROVALS_LISTEN: { host }, REEVE_INTERNAL_TOKEN: token }) =>
       isLoopback(host) || token !== undefined,
     requiredBeyondLoopback("REEVE_INTERNAL_TOKEN", "REEVE_APPROVALS_LISTEN"),
+  )
+  .refine(
+    ({ REEVE_NOTIFY: receivers, REEVE_PUBLIC_URL: url }) =>
+      receivers === undefined || url !== undefined,
+    {
+      path: ["REEVE_PUBLIC_URL"],
+      message: "is required because REEVE_NOTIFY is set: messages link to it",
+      when: ({ issues }) => !issues.some(({ path }) => path?.[0] === "REEVE_PUBLIC_URL"),
+    },
   );
 
 export type ApprovalsConfig = z.infer<typeof approvalsConfig>;

@@ -10,8 +10,8 @@ const service = {
   address: ({ REEVE_APPROVALS_LISTEN: address }: ApprovalsConfig) => address,
 };
 
-await runService(service, async (config, { log, signal, resources, listener }) => {
+await runService(service, async (config, { log, environment, signal, resources, listener }) => {
   const options = { name: "approvals", log, ...credentialsOf(config) };
   const nats = resources.use(await connectNats(config.REEVE_NATS_URL, options, signal));
-  resources.use(await startApprovals(config, { nats, log, listener }, signal));
+  resources.use(await startApprovals(config, { nats, log, listener, environment }, signal));
 });

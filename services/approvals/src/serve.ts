@@ -17,12 +17,14 @@ import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { openRunCatalog } from "@reeve/jetstream/projection/nats-catalog";
 import { abortable } from "@reeve/platform/async/abortable";
 import { Background } from "@reeve/platform/async/background";
+import type { Environment } from "@reeve/platform/config";
 import { authenticateInternally } from "@reeve/platform/rpc/internal-principal";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { limitsOf } from "@reeve/platform/process/settings";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -33,6 +35,10 @@ import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import type { ApprovalsConfig } from "./config.ts";
 import { openApprovalLists } from "./app/approval-lists.ts";
+import type { NotificationsOptions } from "./notify/run-notifications.ts";
+import { runNotifications } from "./notify/run-notifications.ts";
+import { readNotifySettings } from "./notify/settings/read-settings.ts";
+import { secretReader } from "./notify/settings/secret-text.ts";
 import { approvalsOfLogs, compareApprovals, projectInbox } from "./projections/project-inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 
@@ -41,16 +47,19 @@ interface ApprovalsDependencies {
   readonly log: Logger;
   /** The open port of the process. Default: approvals opens REEVE_APPROVALS_LISTEN. */
   readonly listener?: Listener;
+  /** The environment of the process, for secrets of receivers that are in variables. Default: it is empty. */
+  readonly environment?: Environment;
 }
 
 /** Starts approvals: it maintains the inbox, accepts decisions, and expires approvals, until it is disposed. */
 export async function startApprovals(
   config: ApprovalsConfig,
-  { nats, log, listener }: ApprovalsDependencies,
+  { nats, log, listener, environment = {} }: ApprovalsDependencies,
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
   await openSealing(nats, config, { mayCreate: true, log });
+  const notifications = await readNotifications(config, environment);
   const background = starting.use(new Background(log, signal));
   const inbox = await openTable(nats, ApprovalSchema);
   const home = { folder: indexFolderOf(config), log };
@@ -95,6 +104,9 @@ export async function startApprovals(
     };
     await keepProjectionOverNats(nats, projection, log, until);
   });
+  if (notifications !== undefined) {
+    background.run((until) => runNotifications(notifications, { nats, runLog, log }, until));
+  }
   log.info({ url: server.url }, "approvals listens");
   const resources = starting.move();
   return {
@@ -102,6 +114,18 @@ export async function startApprovals(
     port: server.port,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** Returns what notifications need, or undefined if there are no receivers. Throws a Failure if a file or a secret cannot be used. */
+async function readNotifications(
+  config: ApprovalsConfig,
+  environment: Environment,
+): Promise<NotificationsOptions | undefined> {
+  const { REEVE_NOTIFY: path, REEVE_PUBLIC_URL: publicUrl, REEVE_ACK_WAIT_MS: ackWaitMs } = config;
+  if (path === undefined || publicUrl === undefined) return undefined;
+  const readSecret = secretReader(environment, processRedaction);
+  const settings = await readNotifySettings(path, readSecret);
+  return { settings, readSecret, publicUrl, ackWaitMs };
 }
 
 /** Returns what records the acts of approvals, in the trail that it opens in the background. */

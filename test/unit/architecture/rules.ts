@@ -34,7 +34,8 @@ const folderOrder: Readonly<Record<string, Readonly<Record<string, readonly stri
   "services/approvals": {
     app: [],
     projections: ["app"],
-    rpc: ["app", "projections"],
+    notify: ["app"],
+    rpc: ["app", "projections", "notify"],
   },
   "services/toolhost": {
     secrets: [],

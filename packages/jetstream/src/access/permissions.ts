@@ -3,6 +3,7 @@ import type { Access, Bucket, Channel } from "@reeve/contracts/bus";
 import { Retention, Service, bucket, channel } from "@reeve/contracts/bus";
 import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithBucket, messagesWithChannel } from "@reeve/contracts/declared";
+import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { inboxPrefixes, replyPrefix } from "@reeve/platform/nats/inbox";
 import { reserveStream } from "../reserve/reserve-state.ts";
 
@@ -31,9 +32,14 @@ const channels = messagesWithChannel.map((message) => ({
   wildcards: channelOf(message).wildcards,
   ...getOption(message, channel),
 }));
-const workQueues = new Set(
-  channels
-    .filter(({ stream }) => stream?.retention === Retention.WORK_QUEUE)
+const queueChannels = channels.filter(({ stream }) => stream?.retention === Retention.WORK_QUEUE);
+const workQueues = new Set(queueChannels.map(({ stream }) => stream?.name ?? ""));
+/** The services that say which messages they hold, so that one of them returns those of another that died. */
+const holders = new Set(getOption(QueueHolderSchema, bucket).access?.writers);
+/** The queues whose messages have such holders. */
+const heldQueues = new Set(
+  queueChannels
+    .filter(({ access }) => access?.takers.some((taker) => holders.has(taker)))
     .map(({ stream }) => stream?.name ?? ""),
 );
 
@@ -88,7 +94,7 @@ function ofChannel(
       ...(writes && isQueue ? [...messages(name), ...consumers(name, ["CREATE", "INFO"])] : []),
       ...(reads ? reading(name) : []),
       ...(takes ? [...reading(name), `${api}.CONSUMER.LIST.${name}`] : []),
-      ...(takes ? [...workQueues].flatMap(returning) : []),
+      ...(takes && holders.has(service) ? [...heldQueues].flatMap(returning) : []),
       ...(removes ? removing(name) : []),
     ],
     subscribe: reads && liveSubject !== "" ? [liveSubject.replaceAll(/\{\w+\}/g, "*")] : [],

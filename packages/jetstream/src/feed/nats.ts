@@ -1,5 +1,5 @@
 import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream";
-import { jetstream } from "@nats-io/jetstream";
+import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import type { DescMessage } from "@bufbuild/protobuf";
@@ -23,6 +23,8 @@ import type { ThreadFeed } from "./thread-feed.ts";
 export interface FeedOptions {
   /** How long a reader may take to acknowledge a batch before it is delivered again. Default: 10 s. */
   readonly ackWaitMs?: number;
+  /** Where a reader starts that has no position yet: at the beginning of the store, or at its end. Default: `beginning`. */
+  readonly start?: "beginning" | "end";
 }
 
 const pullMs = 5_000;
@@ -51,7 +53,7 @@ export function openThreadFeed(
 async function openFeed<Key, Event, Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   definition: LogDefinition<Key, Event, Schema>,
-  { ackWaitMs = 10_000 }: FeedOptions,
+  { ackWaitMs = 10_000, start = "beginning" }: FeedOptions,
 ): Promise<Feed<Key, Event>> {
   const channel = channelOf(definition.schema);
   const cipher = payloadCipherOf(connection);
@@ -65,6 +67,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         ack_wait: nanos(ackWaitMs),
         headers_only: true,
         max_ack_pending: 1_000,
+        deliver_policy: start === "end" ? DeliverPolicy.New : DeliverPolicy.All,
       };
       const consumer = await untilConsumerIsReady(connection, name, async () => {
         await ensureConsumer(manager, stream, durable, { isConsumer: true });

@@ -4,6 +4,8 @@ import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
+import type { Notification } from "@reeve/contracts/notification";
+import { NotificationSchema } from "@reeve/contracts/notification";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
@@ -80,6 +82,23 @@ export function openHostQueue(
     tenantOf: tenantOfForwarded,
     tokens: { pool, host },
     durable: hostConsumerName(pool, host),
+    ...timeouts,
+  });
+}
+
+/**
+ * Opens the queue of notifications for one receiver, so that a receiver which does not answer delays no other. Work continues
+ * without notifications: they do not use the reserve of a full store.
+ */
+export function openNotificationQueue(
+  { connection }: { readonly connection: NatsConnection },
+  { receiver, ...timeouts }: QueueTimeouts & { readonly receiver: string },
+): Promise<WorkQueue<Notification>> {
+  return NatsQueue.open(connection, {
+    schema: NotificationSchema,
+    tenantOf: ({ tenant }) => tenant,
+    tokens: { receiver },
+    durable: receiver,
     ...timeouts,
   });
 }

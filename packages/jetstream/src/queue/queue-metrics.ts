@@ -5,7 +5,7 @@ const redeliveries = counter({
   help: "Deliveries of messages that had been delivered before, by the kind of queue.",
   labels: ["queue"],
 });
-for (const queue of ["dispatch", "tool"]) redeliveries.inc({ queue }, 0);
+for (const queue of ["dispatch", "tool", "notify"]) redeliveries.inc({ queue }, 0);
 
 /** Counts a delivery that is not the first of its message. */
 export function countDelivery(subject: string, attempt: number): void {

@@ -8,7 +8,9 @@ import { isNotFound } from "./errors.ts";
 import { isUnanswered, untilReady } from "./until-ready.ts";
 
 /** The settings in which the durable consumers of this product differ. */
-type DurableConfig = Partial<Pick<ConsumerConfig, "filter_subject" | "headers_only">> & {
+type DurableConfig = Partial<
+  Pick<ConsumerConfig, "filter_subject" | "headers_only" | "deliver_policy">
+> & {
   readonly durable_name: string;
   readonly ack_wait: number;
   readonly max_ack_pending: number;

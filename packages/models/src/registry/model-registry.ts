@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { z } from "zod";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
-import { parseYamlFile } from "./parse-yaml-file.ts";
+import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
 
 /**
  * Parses a registry of models. Throws a Failure with every problem of the file.

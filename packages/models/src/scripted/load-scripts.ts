@@ -2,7 +2,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
-import { invalidFile } from "../registry/parse-yaml-file.ts";
+import { invalidFile } from "@reeve/platform/process/parse-yaml-file";
 import type { Script } from "./script.ts";
 import { parseScript } from "./script.ts";
 

@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ModelFailureReason } from "@reeve/engine/ports/model-provider";
-import { parseYamlFile } from "../registry/parse-yaml-file.ts";
+import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
 import type { TurnFields, TurnsFields } from "./script-schema.ts";
 import { scriptSchema } from "./script-schema.ts";
 

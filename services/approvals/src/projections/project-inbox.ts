@@ -1,9 +1,6 @@
-import { create } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
-import { RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { readThrough } from "@reeve/jetstream/log/read-through";
 import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import type { RowsOfLogs } from "@reeve/jetstream/projection/drop-orphans";
 import { dropOrphan } from "@reeve/jetstream/projection/drop-orphans";
@@ -15,42 +12,9 @@ import type { RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Row, Table } from "@reeve/jetstream/table/port";
 import { bucketOf } from "@reeve/contracts/channel";
-import { kindsIn } from "@reeve/run/head/event-kinds";
+import { approvalKinds } from "../app/approval-kinds.ts";
+import { leavesApprovals, withdrawn, withdrawnApprovals } from "../app/withdrawn-approvals.ts";
 
-const kinds = kindsIn({
-  approval: true,
-  status: true,
-  runCreated: false,
-  runClaimed: false,
-  runParked: false,
-  runPrepared: false,
-  step: false,
-  text: false,
-  reasoning: false,
-  textVoided: false,
-  toolCall: false,
-  toolCallStarted: false,
-  toolResult: false,
-  mcpProgress: false,
-  subtask: false,
-  plan: false,
-  context: false,
-  usage: false,
-  modelCallStarted: false,
-  modelTurn: false,
-  modelCallFailed: false,
-  modelRetryDue: false,
-  tokensCounted: false,
-  messageSubmitted: false,
-  messageInjected: false,
-  memoryWritten: false,
-  todosChanged: false,
-  cancelRequested: false,
-  budgetExceeded: false,
-  error: false,
-  costSummary: false,
-  treeStored: false,
-});
 const maxAttempts = 20;
 const { key: approvalKey, tokensOf } = bucketOf(ApprovalSchema);
 
@@ -81,7 +45,7 @@ export async function projectInbox(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const batch of feed.consume("approvals-inbox", kinds, signal)) {
+  for await (const batch of feed.consume("approvals-inbox", approvalKinds, signal)) {
     try {
       await project(ports, batch, signal);
       batch.acknowledge();
@@ -108,11 +72,6 @@ async function project(
       await withdraw(ports, { key, events }, signal);
     }
   }
-}
-
-/** Whether a run with this final status can leave pending approvals. A completed run cannot. */
-function leavesApprovals(status: RunStatus): boolean {
-  return isTerminal(status) && status !== RunStatus.COMPLETED;
 }
 
 /** Writes an approval into the inbox, unless the inbox reflects it. Returns whether it was written. */
@@ -149,14 +108,11 @@ function mayFollow(next: ApprovalState, current: ApprovalState): boolean {
 /** Withdraws the approvals that the log leaves pending, including those that are not in the inbox yet. */
 async function withdraw(
   ports: InboxPorts,
-  { key, events: batch }: Pick<RunFeedBatch, "key" | "events">,
+  batch: Pick<RunFeedBatch, "key" | "events">,
   signal: AbortSignal,
 ): Promise<void> {
-  const { events } = await readThrough(ports.log, key, batch.at(-1)?.sequence ?? 0, signal);
-  for (const approval of approvalsOf(await foldRun(events, signal))) {
-    if (approval.state === ApprovalState.PENDING) {
-      await file(ports, key.tenant, withdrawn(approval), signal);
-    }
+  for (const approval of await withdrawnApprovals(ports.log, batch, signal)) {
+    await file(ports, batch.key.tenant, approval, signal);
   }
 }
 
@@ -184,8 +140,4 @@ export async function compareApprovals(
     if (await file(ports, key.tenant, current, signal)) isChanged = true;
   }
   return isChanged;
-}
-
-function withdrawn(approval: Approval): Approval {
-  return create(ApprovalSchema, { ...approval, state: ApprovalState.WITHDRAWN });
 }

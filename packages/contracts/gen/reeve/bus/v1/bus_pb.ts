@@ -143,8 +143,9 @@ export type Access = Message<"reeve.bus.v1.Access"> & {
   readers: Service[];
 
   /**
-   * Take messages from the work queue. A service that takes from any work queue may also return
-   * messages to all of them, because it returns the messages of a taker that died.
+   * Take messages from the work queue. A service that writes its messages into the bucket of holders
+   * may also return messages to all queues of such services, because it returns the messages of a
+   * taker that died.
    *
    * @generated from field: repeated reeve.bus.v1.Service takers = 3;
    */

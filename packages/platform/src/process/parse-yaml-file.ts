@@ -2,8 +2,8 @@ import { LineCounter, isNode, parseDocument } from "yaml";
 import type { Document } from "yaml";
 import type { z } from "zod";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Violation } from "@reeve/platform/failure";
-import { Failure } from "@reeve/platform/failure";
+import type { Violation } from "../failure.ts";
+import { Failure } from "../failure.ts";
 
 /**
  * Parses a YAML (or JSON) file by a schema. Throws one Failure of kind `invalid` that lists every problem with its path and

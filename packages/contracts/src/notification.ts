@@ -1,0 +1,1 @@
+export * from "../gen/reeve/notify/v1/notification_pb.ts";

@@ -1,0 +1,82 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { Notification } from "@reeve/contracts/notification";
+import { NotificationEvent } from "@reeve/contracts/notification";
+
+/** The longest value in a message to people. Chat services refuse longer fields. */
+const maxValue = 500;
+
+/** A notification as people read it. The values come from agents and callers: formats must not interpret them. */
+export interface Description {
+  readonly title: string;
+  /** Names and values, in the order of their importance. */
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  /** Arguments of the call as JSON. Empty unless the receiver gets them. */
+  readonly arguments: string;
+  /** The page of the approval. It shows nothing without a sign-in. */
+  readonly link: string;
+}
+
+const names: Readonly<Record<ApprovalState, string>> = {
+  [ApprovalState.UNSPECIFIED]: "unknown",
+  [ApprovalState.PENDING]: "pending",
+  [ApprovalState.APPROVED]: "approved",
+  [ApprovalState.REJECTED]: "rejected",
+  [ApprovalState.TIMED_OUT]: "timed_out",
+  [ApprovalState.WITHDRAWN]: "withdrawn",
+  [ApprovalState.SUPERSEDED]: "superseded",
+};
+
+/** Returns the name of a state, as in `timed_out`. */
+export function nameOfState(state: ApprovalState): string {
+  return names[state] ?? "unknown";
+}
+
+/** Returns the address of the page of an approval. Whoever opens it has to sign in: it has no credential. */
+export function linkTo(publicUrl: string, approvalId: string): string {
+  return `${publicUrl.replace(/\/+$/, "")}/inbox/${encodeURIComponent(approvalId)}`;
+}
+
+/** Returns a notification for people. */
+export function describe(
+  { event, tenant, approval, ...rest }: Notification,
+  publicUrl: string,
+): Description {
+  const tool = shortened(approval?.call?.name ?? "", 80);
+  const state = nameOfState(approval?.state ?? ApprovalState.UNSPECIFIED).replace("_", " ");
+  const { decision } = approval ?? {};
+  const facts = [
+    ["Tool", approval?.call?.name],
+    ["Agent", approval?.agentId],
+    ["Requested by", approval?.requestedBy],
+    ["Decided by", decision?.decidedBy],
+    ["Reason", decision?.reason],
+    ["Expires", event === NotificationEvent.REQUESTED ? timeText(approval?.expiresAt) : undefined],
+    ["Run", approval?.runId],
+    ["Tenant", tenant],
+  ] as const;
+  return {
+    title:
+      event === NotificationEvent.REQUESTED
+        ? `Approval requested: ${tool}`
+        : `Approval ${state}: ${tool}`,
+    facts: facts.flatMap(([name, value = ""]) =>
+      value === "" ? [] : [[name, shortened(value, maxValue)] as const],
+    ),
+    arguments: rest.arguments,
+    link: linkTo(publicUrl, approval?.approvalId ?? ""),
+  };
+}
+
+/** Returns a time in ISO 8601, or undefined. */
+export function timeText(time: Timestamp | undefined): string | undefined {
+  return time && timestampDate(time).toISOString();
+}
+
+/** Returns a text on one line of at most `max` characters. */
+export function shortened(text: string, max: number): string {
+  // Control characters could split a header, or show other text than there is.
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ").trim();
+  return line.length > max ? `${line.slice(0, max - 1).toWellFormed()}…` : line;
+}

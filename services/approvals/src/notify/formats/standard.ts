@@ -1,0 +1,36 @@
+import type { Notification } from "@reeve/contracts/notification";
+import { NotificationEvent } from "@reeve/contracts/notification";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { linkTo, nameOfState, timeText } from "./describe.ts";
+
+/** Returns a notification for programs: an envelope as Standard Webhooks recommends. Programs must ignore fields that they do not know. */
+export function standardMessage(notification: Notification, publicUrl: string) {
+  const { event, tenant, occurredAt, approval } = notification;
+  const { decision } = approval ?? {};
+  const state = approval?.state ?? ApprovalState.UNSPECIFIED;
+  return {
+    type: event === NotificationEvent.REQUESTED ? "approval.requested" : "approval.resolved",
+    timestamp: timeText(occurredAt),
+    data: {
+      tenant,
+      approval_id: approval?.approvalId,
+      run_id: approval?.runId,
+      agent_id: approval?.agentId,
+      thread_id: approval?.threadId || undefined,
+      tool: approval?.call?.name,
+      requested_by: approval?.requestedBy,
+      requested_at: timeText(approval?.requestedAt),
+      expires_at: timeText(approval?.expiresAt),
+      state: nameOfState(state),
+      supersedes: approval?.supersedes || undefined,
+      decision: decision && {
+        approved: decision.approved,
+        decided_by: decision.decidedBy,
+        decided_at: timeText(decision.decidedAt),
+        reason: decision.reason,
+      },
+      arguments: notification.arguments || undefined,
+      url: linkTo(publicUrl, approval?.approvalId ?? ""),
+    },
+  };
+}

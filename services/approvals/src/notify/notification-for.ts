@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalSchema } from "@reeve/contracts/approval";
+import type { Notification } from "@reeve/contracts/notification";
+import { NotificationEvent, NotificationSchema } from "@reeve/contracts/notification";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
+import type { ApprovalFact } from "./approval-facts.ts";
+import type { Receiver } from "./settings/receiver-schema.ts";
+
+/** How many characters of the arguments a message has. */
+const maxArguments = 4_000;
+
+const settingOf: Readonly<Record<NotificationEvent, Receiver["events"][number] | undefined>> = {
+  [NotificationEvent.UNSPECIFIED]: undefined,
+  [NotificationEvent.REQUESTED]: "requested",
+  [NotificationEvent.RESOLVED]: "resolved",
+};
+
+/** What the settings of a receiver select. */
+type Selection = Pick<Receiver, "name" | "events" | "tenants" | "agents" | "include_arguments">;
+
+/** Returns the notification of a fact for a receiver, or undefined if its settings do not select it. */
+export function notificationFor(
+  { tenant, event, occurredAt, approval }: ApprovalFact,
+  { name, events, tenants, agents, include_arguments: includesArguments }: Selection,
+  nowMs: number,
+): Notification | undefined {
+  const wanted = settingOf[event];
+  const isSelected =
+    wanted !== undefined &&
+    events.includes(wanted) &&
+    (tenants?.includes(tenant) ?? true) &&
+    (agents?.includes(approval.agentId) ?? true);
+  if (!isSelected) return undefined;
+  return create(NotificationSchema, {
+    notificationId: idOf(approval, name),
+    receiver: name,
+    tenant,
+    event,
+    ...(occurredAt && { occurredAt }),
+    queuedAt: timestampFromMs(nowMs),
+    approval: outlined(approval),
+    arguments: includesArguments ? argumentsOf(approval) : "",
+  });
+}
+
+/** An approval reaches each of its states once. The id has no dot, which separates the parts of what is signed. */
+function idOf({ approvalId, state }: Approval, receiver: string): string {
+  const hash = createHash("sha256").update(`${approvalId}\0${state}\0${receiver}`);
+  return `msg_${hash.digest("hex").slice(0, 32)}`;
+}
+
+/** Returns what every receiver may know of an approval: no arguments, questions, files, or votes. */
+function outlined(approval: Approval): Approval {
+  const { approvalId, runId, agentId, threadId, requestedBy, state, supersedes } = approval;
+  const { call, requestedAt, expiresAt, decision, revision } = approval;
+  return create(ApprovalSchema, {
+    approvalId,
+    runId,
+    agentId,
+    threadId,
+    requestedBy,
+    state,
+    supersedes,
+    revision,
+    ...(call && { call: { callId: call.callId, name: call.name } }),
+    ...(requestedAt && { requestedAt }),
+    ...(expiresAt && { expiresAt }),
+    ...(decision && {
+      decision: {
+        approved: decision.approved,
+        decidedBy: decision.decidedBy,
+        reason: decision.reason,
+        ...(decision.decidedAt && { decidedAt: decision.decidedAt }),
+      },
+    }),
+  });
+}
+
+function argumentsOf({ call, question }: Approval): string {
+  const given = question === undefined ? call?.arguments : { question: question.message };
+  const text = JSON.stringify(processRedaction.json(given ?? call?.rawArguments ?? ""));
+  return text.length > maxArguments ? `${text.slice(0, maxArguments)}…` : text;
+}

@@ -1,0 +1,154 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { Notification } from "@reeve/contracts/notification";
+import { NotificationEvent, NotificationSchema } from "@reeve/contracts/notification";
+import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import type { RunFeed } from "@reeve/jetstream/feed/run-feed";
+import { memoryRunLog } from "@reeve/jetstream/log/memory";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { ManualClock } from "@reeve/platform/test/support/manual-clock";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
+import { toBinary } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { noon, receiverOf } from "../../test/support/notifications.ts";
+import { publishNotifications } from "./publish-notifications.ts";
+
+const never = new AbortController().signal;
+const log = createLogger("test", "silent");
+const key = { tenant: "acme", run: "run_abcdefgh" };
+const { PENDING, APPROVED, SUPERSEDED, WITHDRAWN } = ApprovalState;
+const { REQUESTED, RESOLVED } = NotificationEvent;
+
+const canary = "canary-of-the-arguments";
+const call = { callId: "call_1", name: "deploy", arguments: { token: canary } };
+
+const asked = (name: string, state: ApprovalState, revision = 0): ExternalFact => ({
+  case: "approval",
+  value: {
+    approval: {
+      approvalId: `${key.run}-${name}`,
+      runId: key.run,
+      agentId: "release",
+      state,
+      revision,
+      call,
+      votes: [{ decision: { reason: canary } }],
+    },
+  },
+});
+
+async function logOf(...facts: readonly ExternalFact[]) {
+  const runs = memoryRunLog();
+  let tail = emptyTail;
+  for (const event of facts) {
+    const fields = { runId: key.run, sequence: tail.sequence + 1, event };
+    const next = create(RunEventSchema, { ...fields, time: timestampFromMs(noon) });
+    const appended = await runs.append(key, tail, [next], never);
+    if (appended.kind === "appended") ({ tail } = appended);
+  }
+  return runs;
+}
+
+/** Publishes the facts, each batch twice, at `nowMs`. Returns what each receiver has in its queue. */
+async function published(
+  facts: readonly ExternalFact[],
+  receivers: readonly Readonly<Record<string, unknown>>[],
+  nowMs = noon,
+): Promise<readonly (readonly Notification[])[]> {
+  const runs = await logOf(...facts);
+  const acknowledged: number[] = [];
+  const feed: RunFeed = {
+    async *consume() {
+      for (const [index, batch] of [...runs.batches, ...runs.batches].entries()) {
+        yield { ...batch, acknowledge: () => void acknowledged.push(index) };
+      }
+    },
+  };
+  const queues = receivers.map((fields) => ({
+    receiver: receiverOf(fields),
+    queue: new MemoryWorkQueue<Notification>(),
+  }));
+  const ports = { log: runs, receivers: queues, clock: new ManualClock(nowMs), maxAgeMs: 60_000 };
+  await publishNotifications(feed, ports, log, never);
+  expect(acknowledged).toHaveLength(facts.length * 2);
+  return await Promise.all(queues.map(({ queue }) => contentOf(queue)));
+}
+
+async function contentOf(queue: MemoryWorkQueue<Notification>): Promise<readonly Notification[]> {
+  const found: Notification[] = [];
+  const count = queue.length;
+  if (count === 0) return found;
+  for await (const { message } of queue.take(count, never)) {
+    found.push(message);
+    if (found.length === count) break;
+  }
+  return found;
+}
+
+const outline = (notifications: readonly Notification[] = []) =>
+  notifications.map(({ event, approval }) => [event, approval?.approvalId.at(-1), approval?.state]);
+
+test("each receiver gets every request and every resolution once, although batches repeat", async () => {
+  const facts = [
+    asked("a", PENDING),
+    asked("b", PENDING),
+    asked("a", PENDING, 1),
+    asked("a", APPROVED, 2),
+    asked("a", SUPERSEDED, 3),
+    { case: "status", value: { status: RunStatus.CANCELLED } } as const,
+  ];
+  const [first, second] = await published(facts, [{}, { name: "other" }]);
+  expect(outline(first)).toEqual([
+    [REQUESTED, "a", PENDING],
+    [REQUESTED, "b", PENDING],
+    [RESOLVED, "a", APPROVED],
+    [RESOLVED, "a", SUPERSEDED],
+    [RESOLVED, "b", WITHDRAWN],
+  ]);
+  expect(outline(second)).toEqual(outline(first));
+  const ids = [first, second].flatMap((all = []) =>
+    all.map(({ notificationId }) => notificationId),
+  );
+  expect(new Set(ids).size).toBe(10);
+  for (const id of ids) expect(id).toMatch(/^msg_[0-9a-f]{32}$/);
+});
+
+test("settings select tenants, agents, and events", async () => {
+  const facts = [asked("a", PENDING), asked("a", APPROVED, 1)];
+  const receivers = [
+    { events: ["requested"] },
+    { events: ["resolved"] },
+    { tenants: ["globex"] },
+    { tenants: ["globex", "acme"], agents: ["release"] },
+    { agents: ["another"] },
+  ];
+  const counts = (await published(facts, receivers)).map(({ length }) => length);
+  expect(counts).toEqual([1, 1, 0, 2, 0]);
+});
+
+test("arguments and votes leave the deployment only where the settings say so, and shortened", async () => {
+  const long: ExternalFact = {
+    case: "approval",
+    value: {
+      approval: {
+        approvalId: `${key.run}-l`,
+        state: PENDING,
+        call: { ...call, arguments: { text: "x".repeat(100_000) } },
+      },
+    },
+  };
+  const receivers = [{}, { include_arguments: true }];
+  const [without = [], within = []] = await published([asked("a", PENDING), long], receivers);
+  const sizes = without.map((each) => Buffer.from(toBinary(NotificationSchema, each)));
+  for (const bytes of sizes) expect(bytes.includes(canary)).toBe(false);
+  expect(within[0]?.arguments).toBe(JSON.stringify(call.arguments));
+  expect(within[0]?.approval?.votes).toEqual([]);
+  expect(within[1]?.arguments).toHaveLength(4_001);
+});
+
+test("facts that are older than the time to give up are not published", async () => {
+  expect(await published([asked("a", PENDING)], [{}], noon + 60_001)).toEqual([[]]);
+});

@@ -1,0 +1,66 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Notification } from "@reeve/contracts/notification";
+import type { RunFeed, RunFeedBatch } from "@reeve/jetstream/feed/run-feed";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
+import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { Clock } from "@reeve/platform/async/clock";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { approvalKinds } from "../app/approval-kinds.ts";
+import { approvalFactsOf } from "./approval-facts.ts";
+import { notificationFor } from "./notification-for.ts";
+import type { Receiver } from "./settings/receiver-schema.ts";
+
+/** A receiver, and the queue of its notifications. */
+export interface ReceiverQueue {
+  readonly receiver: Receiver;
+  readonly queue: WorkQueue<Notification>;
+}
+
+export interface PublishPorts {
+  readonly log: Pick<RunLog, "read">;
+  readonly receivers: readonly ReceiverQueue[];
+  /** Milliseconds since the epoch. */
+  readonly clock: Pick<Clock, "now">;
+  /** Older facts are not published: their notifications would have been given up. */
+  readonly maxAgeMs: number;
+}
+
+/**
+ * Publishes a notification to each receiver that wants it whenever an approval is requested or resolved. All processes share the
+ * feed. A batch that is delivered again publishes the same ids, which the queue drops within its window, and which receivers
+ * recognize after it.
+ */
+export async function publishNotifications(
+  feed: RunFeed,
+  ports: PublishPorts,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const batch of feed.consume("approvals-notify", approvalKinds, signal)) {
+    try {
+      await publish(ports, batch, signal);
+      batch.acknowledge();
+    } catch (error) {
+      if (signal.aborted) return;
+      // Not acknowledged: the feed redelivers the batch.
+      log.warn({ err: error, runId: batch.key.run }, "notifications were not queued; retrying");
+    }
+  }
+}
+
+async function publish(
+  { log, receivers, clock, maxAgeMs }: PublishPorts,
+  batch: RunFeedBatch,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = clock.now();
+  for (const fact of await approvalFactsOf(log, batch, signal)) {
+    const { occurredAt } = fact;
+    if (occurredAt !== undefined && now - timestampMs(occurredAt) > maxAgeMs) continue;
+    for (const { receiver, queue } of receivers) {
+      const notification = notificationFor(fact, receiver, now);
+      if (notification === undefined) continue;
+      await queue.publish(notification, { dedupeId: notification.notificationId }, signal);
+    }
+  }
+}

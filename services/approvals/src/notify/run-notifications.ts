@@ -1,0 +1,87 @@
+import { DeadNotificationSchema } from "@reeve/contracts/notification";
+import { openRunFeed } from "@reeve/jetstream/feed/nats";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
+import { openNotificationQueue } from "@reeve/jetstream/queue/nats";
+import { openTable } from "@reeve/jetstream/table/nats";
+import { systemClock } from "@reeve/platform/async/clock";
+import { runTogether } from "@reeve/platform/async/run-together";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { DeadLetters } from "./dead-letters.ts";
+import { deliverNotifications } from "./deliver-notifications.ts";
+import type { ReceiverQueue } from "./publish-notifications.ts";
+import { publishNotifications } from "./publish-notifications.ts";
+import { httpSender } from "./send/http-sender.ts";
+import type { SenderOptions } from "./send/http-sender.ts";
+import type { Sender } from "./send/sender.ts";
+import { smtpSender } from "./send/smtp-sender.ts";
+import type { NotifySettings, Receiver } from "./settings/receiver-schema.ts";
+import type { ReadSecret } from "./settings/secret-text.ts";
+
+/** How many times in a row a receiver may refuse a notification. */
+const maxRefusals = 5;
+/** A process that stops ends its requests in this time. */
+const graceMs = 2_000;
+
+export interface NotificationsOptions {
+  readonly settings: NotifySettings;
+  readonly readSecret: ReadSecret;
+  readonly publicUrl: string;
+  readonly ackWaitMs: number;
+}
+
+interface NotificationsDependencies {
+  readonly nats: Nats;
+  readonly runLog: Pick<RunLog, "read">;
+  readonly log: Logger;
+}
+
+/**
+ * Publishes and delivers notifications until the signal aborts, by throwing its reason. Waits for the streams that it needs, and
+ * throws a Failure that says how to create them if they stay missing.
+ */
+export async function runNotifications(
+  { settings, readSecret, publicUrl, ackWaitMs }: NotificationsOptions,
+  { nats, runLog, log }: NotificationsDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { retry, timeout_seconds: timeoutSeconds } = settings;
+  const giveUpMs = retry.give_up_hours * 3_600_000;
+  const limits = {
+    firstDelayMs: retry.first_seconds * 1_000,
+    maxDelayMs: retry.max_seconds * 1_000,
+    giveUpMs,
+    maxRefusals,
+  };
+  const clock = systemClock;
+  const options: SenderOptions = {
+    publicUrl,
+    timeoutMs: timeoutSeconds * 1_000,
+    readSecret,
+    clock,
+  };
+  const deadLetters = new DeadLetters(await openTable(nats, DeadNotificationSchema));
+  const receivers: ReceiverQueue[] = [];
+  for (const receiver of settings.receivers) {
+    const timeouts = { ackWaitMs, isConsumer: true };
+    const queue = await openNotificationQueue(nats, { receiver: receiver.name, ...timeouts });
+    receivers.push({ receiver, queue });
+  }
+  const deliveries = receivers.map(({ receiver, queue }) => {
+    const sender = senderOf(receiver, options, log);
+    const ports = { queue, sender, deadLetters, clock, limits, ackWaitMs, graceMs };
+    return (until: AbortSignal) => deliverNotifications(ports, log, until);
+  });
+  // Who turns notifications on wants none about the past.
+  const feed = await openRunFeed(nats, { start: "end" });
+  const publishing = { log: runLog, receivers, clock, maxAgeMs: giveUpMs };
+  const publish = (until: AbortSignal) => publishNotifications(feed, publishing, log, until);
+  log.info({ receivers: receivers.length }, "notifications start");
+  await runTogether([publish, ...deliveries], signal);
+}
+
+function senderOf(receiver: Receiver, options: SenderOptions, log: Logger): Sender {
+  return receiver.format === "email"
+    ? smtpSender(receiver, options, log)
+    : httpSender(receiver, options);
+}

@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { RunStatus } from "@reeve/contracts/run";
+import { SMTPServer } from "smtp-server";
+import { expect, test } from "vitest";
+import { startProcess } from "./support/child-process.ts";
+import { freePort, openNotifyBench } from "./support/notify-bench.ts";
+
+const secret = `whsec_${randomBytes(32).toString("base64")}`;
+const receiverProgram = join(import.meta.dirname, "support/webhook-receiver.py");
+
+interface Received {
+  readonly genuine: boolean;
+  readonly id: string;
+  readonly body: { readonly type: string; readonly data: Record<string, unknown> };
+}
+
+const startReceiver = (port: number) =>
+  startProcess(["python3", receiverProgram, String(port), secret], process.env, "ready");
+
+const receivedBy = ({ lines }: { readonly lines: readonly string[] }) =>
+  lines.slice(1).map((line) => JSON.parse(line) as Received);
+
+/** Starts a mail server that keeps what it receives. */
+function startMailServer(port: number) {
+  const mails: string[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    onData(stream, _session, done) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        mails.push(Buffer.concat(chunks).toString());
+        done();
+      });
+    },
+  });
+  server.on("error", () => undefined);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(port, "127.0.0.1", resolve);
+  const close = () => new Promise<void>((closed) => server.close(closed));
+  return promise.then(() => ({ mails, [Symbol.asyncDispose]: close }));
+}
+
+test("a webhook in Python and a mail server get every message once after an outage, across a kill", async () => {
+  const [webhookPort, mailPort] = [await freePort(), await freePort()];
+  await using bench = await openNotifyBench((folder) => {
+    writeFileSync(join(folder, "secret"), `${secret}\n`);
+    return `
+receivers:
+  - name: on-call
+    format: standard
+    url: http://127.0.0.1:${webhookPort}/hooks
+    secret: { file: ${folder}/secret }
+  - name: mail
+    format: email
+    smtp: { host: 127.0.0.1, port: ${mailPort}, tls: none }
+    from: reeve@example.com
+    to: [oncall@example.com]
+    events: [requested]
+retry: { first_seconds: 0.2, max_seconds: 1 }
+`;
+  });
+  const first = await bench.startApprovals();
+  const call = { callId: "call_1", name: "deploy", arguments: { token: "canary-argument" } };
+  const runs = await Promise.all([
+    bench.park({ call }),
+    bench.park({ call }),
+    bench.park({ call }),
+  ]);
+  const [approved, withdrawn] = runs;
+  // Both receivers are down. The attempts of the first process fail, and it dies.
+  await expect
+    .poll(() => first.lines.filter((line) => line.includes("was not delivered")).length)
+    .toBeGreaterThan(1);
+  await first.kill();
+  const decision = { approved: true, decidedBy: "ada", reason: "reviewed" };
+  const approval = { approvalId: `${approved}-2-0`, runId: approved, call, decision };
+  await bench.append(approved, {
+    case: "approval",
+    value: { approval: { ...approval, state: ApprovalState.APPROVED } },
+  });
+  await bench.append(withdrawn, { case: "status", value: { status: RunStatus.CANCELLED } });
+  await bench.startApprovals();
+  await bench.startApprovals();
+  await using receiver = await startReceiver(webhookPort);
+  await using mailServer = await startMailServer(mailPort);
+  await expect.poll(() => receivedBy(receiver).length).toBeGreaterThanOrEqual(5);
+  await expect.poll(() => mailServer.mails.length).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => bench.queued()).toBe(0);
+
+  const received = receivedBy(receiver);
+  expect(received.every(({ genuine }) => genuine)).toBe(true);
+  const outcomes = received.map(({ body: { type, data } }) => `${type} ${String(data["state"])}`);
+  expect(outcomes.toSorted()).toEqual([
+    "approval.requested pending",
+    "approval.requested pending",
+    "approval.requested pending",
+    "approval.resolved approved",
+    "approval.resolved withdrawn",
+  ]);
+  expect(new Set(received.map(({ id }) => id)).size).toBe(5);
+  expect(received.map(({ body: { data } }) => data)).toContainEqual(
+    expect.objectContaining({
+      approval_id: `${approved}-2-0`,
+      tool: "deploy",
+      decision: expect.objectContaining({ decided_by: "ada", reason: "reviewed" }) as unknown,
+      url: `https://reeve.example.com/inbox/${approved}-2-0`,
+    }),
+  );
+  const ids = mailServer.mails.map((mail) => /^Message-ID: (.*)$/im.exec(mail)?.[1]);
+  expect(new Set(ids).size).toBe(3);
+  expect(mailServer.mails).toHaveLength(3);
+  expect(JSON.stringify([received, mailServer.mails])).not.toContain("canary-argument");
+});
