@@ -9,6 +9,7 @@ import { filesCommand } from "./commands/files.ts";
 import { initCommand } from "./commands/init.ts";
 import { memoriesCommand } from "./commands/memories.ts";
 import { modelsCommand } from "./commands/models.ts";
+import { notificationsCommand } from "./commands/operate/notifications.ts";
 import { provisionCommand } from "./commands/provision.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { runCommands } from "./commands/runs.ts";
@@ -65,6 +66,7 @@ export function createProgram(context: Context): Command {
     filesCommand(context),
     ...signInCommands(context),
     auditCommand(context),
+    notificationsCommand(context),
     tokensCommand(context),
     tenantsCommand(context),
     provisionCommand(context),

@@ -14,6 +14,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { MemoryService } from "@reeve/contracts/memory";
+import { NotificationService } from "@reeve/contracts/notification";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -33,6 +34,7 @@ const services = [
   ArtifactService,
   AuditService,
   MemoryService,
+  NotificationService,
   RunService,
   ThreadService,
   ToolService,

@@ -51,6 +51,11 @@ export interface ListAuditEventsOptions extends ListOptions {
   readonly withoutTenant?: boolean | undefined;
 }
 
+export interface ListDeadNotificationsOptions extends ListOptions {
+  /** Only notifications for this receiver. */
+  readonly receiver?: string | undefined;
+}
+
 export interface ListFilesOptions extends ListOptions {
   /** A folder, relative to the workspace. Default: the workspace itself. */
   readonly path?: string;

@@ -12,6 +12,7 @@ import { ExecutionTreeSchema } from "#contracts/thread";
 import type { ToolDescriptor } from "#contracts/tool";
 import { Agents } from "./agents.ts";
 import { AuditTrail } from "./audit.ts";
+import { DeadNotifications } from "./dead-notifications.ts";
 import type { ClientOptions, Settings } from "./client-options.ts";
 import { settingsFrom } from "./client-options.ts";
 import type { Services } from "./connection.ts";
@@ -52,6 +53,7 @@ export interface StartRunOptions extends CallOptions {
 export class Client implements Disposable {
   readonly agents: Agents;
   readonly audit: AuditTrail;
+  readonly deadNotifications: DeadNotifications;
   readonly files: Files;
   readonly memories: Memories;
   readonly threads: Threads;
@@ -61,6 +63,7 @@ export class Client implements Disposable {
     this.#requests = new Requests(settings);
     this.agents = new Agents(this.#requests);
     this.audit = new AuditTrail(this.#requests);
+    this.deadNotifications = new DeadNotifications(this.#requests);
     this.files = new Files(this.#requests);
     this.memories = new Memories(this.#requests);
     this.threads = new Threads(this.#requests);

@@ -6,6 +6,7 @@ import { ApprovalService } from "#contracts/approval";
 import { ArtifactService } from "#contracts/artifact";
 import { AuditService } from "#contracts/audit";
 import { MemoryService } from "#contracts/memory";
+import { NotificationService } from "#contracts/notification";
 import { RunService } from "#contracts/run";
 import { ThreadService } from "#contracts/thread";
 import { ToolService, WorkspaceService } from "#contracts/tool";
@@ -19,6 +20,7 @@ export interface Services {
   readonly audit: Client<typeof AuditService>;
   readonly files: Client<typeof WorkspaceService>;
   readonly memories: Client<typeof MemoryService>;
+  readonly notifications: Client<typeof NotificationService>;
   readonly runs: Client<typeof RunService>;
   readonly threads: Client<typeof ThreadService>;
   readonly tools: Client<typeof ToolService>;
@@ -49,6 +51,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     audit: createClient(AuditService, transport),
     files: createClient(WorkspaceService, transport),
     memories: createClient(MemoryService, transport),
+    notifications: createClient(NotificationService, transport),
     runs: createClient(RunService, transport),
     threads: createClient(ThreadService, transport),
     tools: createClient(ToolService, transport),

@@ -8,6 +8,7 @@ export type { AuditEvent } from "#contracts/audit";
 export { AuditOutcome } from "#contracts/audit";
 export { ErrorReason } from "#contracts/error";
 export type { Memory } from "#contracts/memory";
+export type { DeadNotification } from "#contracts/notification";
 export { Role } from "#contracts/role";
 export type { Run, RunEvent } from "#contracts/run";
 export { EventFamily, RunStatus, StepState } from "#contracts/run";
@@ -20,6 +21,7 @@ export type {
   ListApprovalsOptions,
   ListArtifactsOptions,
   ListAuditEventsOptions,
+  ListDeadNotificationsOptions,
   ListFilesOptions,
   ListOptions,
   ListRunsOptions,
@@ -29,6 +31,7 @@ export { Client, connect } from "./client.ts";
 export type { ClientOptions, ServerOptions } from "./client-options.ts";
 export type { Connection, Services } from "./connection.ts";
 export { openConnection } from "./connection.ts";
+export type { DeadNotifications } from "./dead-notifications.ts";
 export type { Files } from "./files.ts";
 export type { Memories } from "./memories.ts";
 export type { Violation } from "./reeve-error.ts";

@@ -1,4 +1,5 @@
 import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
+import { NotificationService } from "@reeve/contracts/notification";
 import { openAuditTrail } from "@reeve/jetstream/audit/nats";
 import type { AuditMode } from "@reeve/jetstream/audit/recorder";
 import { AuditRecorder } from "@reeve/jetstream/audit/recorder";
@@ -36,11 +37,13 @@ import { expireApprovals } from "./app/expire-approvals.ts";
 import type { ApprovalsConfig } from "./config.ts";
 import { openApprovalLists } from "./app/approval-lists.ts";
 import type { NotificationsOptions } from "./notify/run-notifications.ts";
+import { openOnce } from "./notify/notification-stores.ts";
 import { runNotifications } from "./notify/run-notifications.ts";
 import { readNotifySettings } from "./notify/settings/read-settings.ts";
 import { secretReader } from "./notify/settings/secret-text.ts";
 import { approvalsOfLogs, compareApprovals, projectInbox } from "./projections/project-inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
+import { notificationService } from "./rpc/notification-service.ts";
 
 interface ApprovalsDependencies {
   readonly nats: Nats;
@@ -75,13 +78,21 @@ export async function startApprovals(
     recordAct: openRecordAct(config.REEVE_AUDIT, { nats, background, log }),
     clock: systemClock,
   };
+  const openStores =
+    notifications && openOnce(nats, notifications.settings, config.REEVE_ACK_WAIT_MS);
   const server = starting.use(
     await serve(
-      (router) => router.service(ApprovalService, approvalService(ports)),
+      (router) =>
+        router
+          .service(ApprovalService, approvalService(ports))
+          .service(
+            NotificationService,
+            notificationService({ open: openStores, clock: systemClock }),
+          ),
       {
         ...config.REEVE_APPROVALS_LISTEN,
         log,
-        services: [ApprovalService],
+        services: [ApprovalService, NotificationService],
         authenticate: authenticateInternally(config.REEVE_INTERNAL_TOKEN),
         listener,
         limits: limitsOf(config),
@@ -104,8 +115,11 @@ export async function startApprovals(
     };
     await keepProjectionOverNats(nats, projection, log, until);
   });
-  if (notifications !== undefined) {
-    background.run((until) => runNotifications(notifications, { nats, runLog, log }, until));
+  if (notifications !== undefined && openStores !== undefined) {
+    background.run(async (until) => {
+      const stores = await abortable(openStores(), until);
+      await runNotifications(notifications, { nats, stores, runLog, log }, until);
+    });
   }
   log.info({ url: server.url }, "approvals listens");
   const resources = starting.move();

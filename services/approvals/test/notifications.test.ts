@@ -4,6 +4,10 @@ import { join } from "node:path";
 import process from "node:process";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { NotificationService } from "@reeve/contracts/notification";
+import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
 import { SMTPServer } from "smtp-server";
 import { expect, test } from "vitest";
 import { startProcess } from "./support/child-process.ts";
@@ -18,11 +22,15 @@ interface Received {
   readonly body: { readonly type: string; readonly data: Record<string, unknown> };
 }
 
-const startReceiver = (port: number) =>
-  startProcess(["python3", receiverProgram, String(port), secret], process.env, "ready");
+const startReceiver = (port: number, itsSecret = secret) =>
+  startProcess(["python3", receiverProgram, String(port), itsSecret], process.env, "ready");
 
 const receivedBy = ({ lines }: { readonly lines: readonly string[] }) =>
   lines.slice(1).map((line) => JSON.parse(line) as Received);
+
+const as = (tenant: string) => ({
+  headers: principalHeaders({ tenant, subject: "ann" }, undefined),
+});
 
 /** Starts a mail server that keeps what it receives. */
 function startMailServer(port: number) {
@@ -116,4 +124,48 @@ retry: { first_seconds: 0.2, max_seconds: 1 }
   expect(new Set(ids).size).toBe(3);
   expect(mailServer.mails).toHaveLength(3);
   expect(JSON.stringify([received, mailServer.mails])).not.toContain("canary-argument");
+});
+
+test("what a receiver refuses again and again becomes a dead letter, which an operator replays", async () => {
+  const port = await freePort();
+  await using bench = await openNotifyBench(
+    () => `
+receivers:
+  - name: on-call
+    format: standard
+    url: http://127.0.0.1:${port}/
+    secret: { environment: SECRET }
+    events: [requested]
+retry: { first_seconds: 0.05, max_seconds: 0.1 }
+`,
+    { SECRET: secret },
+  );
+  const approvals = await bench.startApprovals();
+  const other = `whsec_${randomBytes(32).toString("base64")}`;
+  const refusing = await startReceiver(port, other);
+  const run = await bench.park();
+  const transport = createGrpcTransport({ baseUrl: approvals.url });
+  const notifications = createClient(NotificationService, transport);
+  const dead = async (tenant: string) =>
+    (await notifications.listDeadNotifications({}, as(tenant))).notifications;
+  await expect.poll(() => dead("acme")).toHaveLength(1);
+  await refusing.kill();
+  const [letter] = await dead("acme");
+  expect(letter).toMatchObject({
+    attempts: 5,
+    problem: "the receiver answered with status 401",
+    notification: { receiver: "on-call", approval: { runId: run } },
+  });
+  expect(receivedBy(refusing).map(({ genuine }) => genuine)).toEqual(Array(5).fill(false));
+  expect(await dead("globex")).toEqual([]);
+
+  await using receiver = await startReceiver(port);
+  const notificationId = letter?.notification?.notificationId ?? "";
+  const replay = (tenant: string) =>
+    notifications.replayNotification({ notificationId }, as(tenant));
+  await expect(replay("globex")).rejects.toThrow(/no notification .* was given up/);
+  await replay("acme");
+  await expect.poll(() => bench.queued()).toBe(0);
+  expect(receivedBy(receiver)).toMatchObject([{ genuine: true, id: notificationId }]);
+  expect(await dead("acme")).toEqual([]);
 });

@@ -25,7 +25,7 @@ import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
-import { openApprovalsClient } from "./approvals-client.ts";
+import { openApprovalsTransport } from "./approvals-transport.ts";
 import type { Audit } from "./audit/open-audit.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import { limitSignIns } from "./auth/limit-sign-ins.ts";
@@ -79,7 +79,7 @@ export async function startGateway(
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
   starting.use(answerLiveness(nats, liveness, log, background.signal));
   starting.use(answerExistence(nats, ports.logEnds, log, background.signal));
-  const approvals = openApprovalsClient(config, log, starting);
+  const approvals = openApprovalsTransport(config, log, starting);
   const audit = await openAudit(config.REEVE_AUDIT, { nats, background, log }, starting);
   const parts = { ports, nats, approvals, log, audit };
   const services = await gatewayServices(config, parts, ending);

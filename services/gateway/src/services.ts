@@ -1,11 +1,13 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { Client, ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl, Transport } from "@connectrpc/connect";
+import { createClient } from "@connectrpc/connect";
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { MemoryService } from "@reeve/contracts/memory";
+import { NotificationService } from "@reeve/contracts/notification";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -23,6 +25,7 @@ import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
 import { auditService } from "./rpc/audit-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
+import { notificationService } from "./rpc/notification-service.ts";
 import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
@@ -39,7 +42,8 @@ export interface RegisteredService {
 interface GatewayParts {
   readonly ports: GatewayPorts;
   readonly nats: Nats;
-  readonly approvals: Client<typeof ApprovalService>;
+  /** Carries requests to approvals. */
+  readonly approvals: Transport;
   readonly log: Logger;
   readonly audit: Pick<Audit, "trail">;
 }
@@ -67,7 +71,17 @@ export async function gatewayServices(
     registered(ThreadService, threadService(ports)),
     registered(ToolService, toolService(ports)),
     registered(WorkspaceService, workspaceService(files)),
-    registered(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN)),
+    registered(
+      ApprovalService,
+      approvalService(createClient(ApprovalService, approvals), config.REEVE_INTERNAL_TOKEN),
+    ),
+    registered(
+      NotificationService,
+      notificationService(
+        createClient(NotificationService, approvals),
+        config.REEVE_INTERNAL_TOKEN,
+      ),
+    ),
   ];
 }
 

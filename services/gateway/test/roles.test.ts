@@ -5,6 +5,7 @@ import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
+import { NotificationService } from "@reeve/contracts/notification";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -20,6 +21,7 @@ const services: readonly DescService[] = [
   ArtifactService,
   AuditService,
   MemoryService,
+  NotificationService,
   RunService,
   ThreadService,
   ToolService,
@@ -50,6 +52,8 @@ const permitted = {
   operator: [
     "ArtifactService/DeleteArtifact",
     "AuditService/ListAuditEvents",
+    "NotificationService/ListDeadNotifications",
+    "NotificationService/ReplayNotification",
     "RunService/DeleteRun",
     "ThreadService/DeleteThread",
   ],

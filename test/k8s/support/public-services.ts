@@ -3,6 +3,7 @@ import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
+import { NotificationService } from "@reeve/contracts/notification";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -14,6 +15,7 @@ export const publicServices: readonly string[] = [
   ArtifactService,
   AuditService,
   MemoryService,
+  NotificationService,
   RunService,
   ThreadService,
   ToolService,

@@ -66,6 +66,17 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     request: () => ({ memoryId: ids.memory }),
     stranger: "MEMORY_NOT_FOUND",
   },
+  // Deployments without receivers have no dead letters of anybody.
+  "NotificationService/ListDeadNotifications": {
+    request: () => ({}),
+    stranger: "INVALID_REQUEST",
+    owner: "INVALID_REQUEST",
+  },
+  "NotificationService/ReplayNotification": {
+    request: () => ({ notificationId: `msg_${"0".repeat(32)}` }),
+    stranger: "INVALID_REQUEST",
+    owner: "INVALID_REQUEST",
+  },
   "RunService/GetRun": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
   "RunService/GetExecutionTree": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
   "RunService/ListRuns": { request: () => ({}) },

@@ -40,6 +40,11 @@ pub mod reeve {
             include!("reeve.memory.v1.rs");
         }
     }
+    pub mod notify {
+        pub mod v1 {
+            include!("reeve.notify.v1.rs");
+        }
+    }
     pub mod queue {
         pub mod v1 {
             include!("reeve.queue.v1.rs");

@@ -85,6 +85,9 @@ pub struct AdmittedUpload {
     /// Time at which the gateway last said that the upload is in progress.
     #[prost(message, optional, tag = "3")]
     pub time: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who uploads it. Empty in the count of a gateway of an older version.
+    #[prost(string, tag = "4")]
+    pub subject: ::prost::alloc::string::String,
 }
 /// A run that was admitted.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -100,9 +103,11 @@ pub struct AdmittedRun {
     pub day: u32,
 }
 /// Says that the reserve of the store has been freed, because a write found the store full. The sender
-/// publishes it directly after it has freed the reserve. Every gateway then looks at the reserve, at
-/// most every half second, and refuses new work until it has filled the reserve again. The message is
-/// not stored: a gateway that was not connected looks at the reserve when it connects.
+/// publishes it directly before and after it frees the reserve, and each gateway every few seconds until
+/// the reserve is whole again. Every gateway then looks at the reserve, at most every half second, and
+/// refuses new work until it has filled the reserve again. Runtimes and toolhosts look too, and leave what
+/// remains of it to cancellations, decisions, ends, and deletions. The message is not stored: a process
+/// that was not connected learns the state from the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReserveFreed {}
 /// Asks whether a run exists. A gateway replies with RunExistenceReply. No reply means that it is unknown.

@@ -91,6 +91,8 @@ pub enum ErrorReason {
     /// RESOURCE_EXHAUSTED: a quota of the operator is used up. The metadata has the name of the quota
     /// (`quota`), what it limits (`limit`), and how much of it (`max`).
     QuotaExceeded = 46,
+    /// NOT_FOUND: the tenant has no notification with this id that was given up.
+    NotificationNotFound = 52,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -138,6 +140,7 @@ impl ErrorReason {
             Self::RunContinued => "ERROR_REASON_RUN_CONTINUED",
             Self::PolicyDenied => "ERROR_REASON_POLICY_DENIED",
             Self::QuotaExceeded => "ERROR_REASON_QUOTA_EXCEEDED",
+            Self::NotificationNotFound => "ERROR_REASON_NOTIFICATION_NOT_FOUND",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -182,6 +185,7 @@ impl ErrorReason {
             "ERROR_REASON_RUN_CONTINUED" => Some(Self::RunContinued),
             "ERROR_REASON_POLICY_DENIED" => Some(Self::PolicyDenied),
             "ERROR_REASON_QUOTA_EXCEEDED" => Some(Self::QuotaExceeded),
+            "ERROR_REASON_NOTIFICATION_NOT_FOUND" => Some(Self::NotificationNotFound),
             _ => None,
         }
     }

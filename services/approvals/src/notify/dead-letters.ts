@@ -1,8 +1,13 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { bucketOf } from "@reeve/contracts/channel";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { DeadNotification, Notification } from "@reeve/contracts/notification";
-import { DeadNotificationSchema } from "@reeve/contracts/notification";
+import { DeadNotificationSchema, NotificationSchema } from "@reeve/contracts/notification";
+import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { Page, PageRequest } from "@reeve/jetstream/table/page";
+import { pageOf } from "@reeve/jetstream/table/page";
+import { Failure } from "@reeve/platform/failure";
 import type { Table } from "@reeve/jetstream/table/port";
 
 const { key: keyOf } = bucketOf(DeadNotificationSchema);
@@ -14,6 +19,9 @@ export interface GivenUp {
   readonly attempts: number;
   readonly nowMs: number;
 }
+
+/** The queues of the receivers in the settings, by name. */
+export type ReceiverQueues = ReadonlyMap<string, Pick<WorkQueue<Notification>, "publish">>;
 
 /** The notifications that were given up, until they are replayed or expire. */
 export class DeadLetters {
@@ -37,4 +45,60 @@ export class DeadLetters {
     });
     await this.#rows.put(keyOf({ tenant, notification: notificationId }), dead, signal);
   }
+
+  /** Returns a page of the dead letters of a tenant, for one receiver or for all. */
+  async list(
+    tenant: string,
+    request: PageRequest & { readonly receiver: string },
+    signal: AbortSignal,
+  ): Promise<Page<DeadNotification>> {
+    const rows = (await this.#rows.list(tenant, signal)).filter(
+      ({ record }) => request.receiver === "" || record.notification?.receiver === request.receiver,
+    );
+    const page = pageOf(
+      rows,
+      request,
+      ({ key }) => key,
+      (key, previous) => key > previous,
+      ({ record }) => toBinary(DeadNotificationSchema, record).length,
+    );
+    return { ...page, items: page.items.map(({ record }) => record) };
+  }
+
+  /**
+   * Queues a dead letter again, and removes it. If the process dies in between, a repetition queues nothing twice within the
+   * window of the queue. Throws a Failure if it does not exist, or if its receiver is not in `queues`.
+   */
+  async replay(
+    { tenant, notificationId }: Pick<Notification, "tenant" | "notificationId">,
+    queues: ReceiverQueues,
+    nowMs: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const key = keyOf({ tenant, notification: notificationId });
+    const row = await this.#rows.get(key, signal);
+    const { notification } = row?.record ?? {};
+    if (row === undefined || notification === undefined) throw notFound(notificationId);
+    const queue = queues.get(notification.receiver);
+    if (queue === undefined) throw withoutReceiver(notification);
+    const again = create(NotificationSchema, { ...notification, queuedAt: timestampFromMs(nowMs) });
+    const dedupeId = `${notificationId}:replay:${row.revision}`;
+    await queue.publish(again, { dedupeId }, signal);
+    // It may be dead again already, as another version.
+    await this.#rows.deleteVersion(key, row.revision, signal);
+  }
+}
+
+function notFound(notificationId: string): Failure {
+  return new Failure(
+    "not_found",
+    ErrorReason.NOTIFICATION_NOT_FOUND,
+    `no notification ${notificationId} was given up; it may have been replayed already`,
+    { metadata: { notification_id: notificationId } },
+  );
+}
+
+function withoutReceiver({ notificationId, receiver }: Notification): Failure {
+  const problem = `notification ${notificationId} is for the receiver ${receiver}, which REEVE_NOTIFY of approvals no longer has; add it there`;
+  return new Failure("precondition", ErrorReason.INVALID_REQUEST, problem);
 }

@@ -11,7 +11,7 @@ import { notificationFor } from "./notification-for.ts";
 import type { Receiver } from "./settings/receiver-schema.ts";
 
 /** A receiver, and the queue of its notifications. */
-export interface ReceiverQueue {
+interface ReceiverQueue {
   readonly receiver: Receiver;
   readonly queue: WorkQueue<Notification>;
 }

@@ -1,15 +1,11 @@
-import { DeadNotificationSchema } from "@reeve/contracts/notification";
 import { openRunFeed } from "@reeve/jetstream/feed/nats";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
-import { openNotificationQueue } from "@reeve/jetstream/queue/nats";
-import { openTable } from "@reeve/jetstream/table/nats";
 import { systemClock } from "@reeve/platform/async/clock";
 import { runTogether } from "@reeve/platform/async/run-together";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { DeadLetters } from "./dead-letters.ts";
 import { deliverNotifications } from "./deliver-notifications.ts";
-import type { ReceiverQueue } from "./publish-notifications.ts";
+import type { NotificationStores } from "./notification-stores.ts";
 import { publishNotifications } from "./publish-notifications.ts";
 import { httpSender } from "./send/http-sender.ts";
 import type { SenderOptions } from "./send/http-sender.ts";
@@ -32,17 +28,15 @@ export interface NotificationsOptions {
 
 interface NotificationsDependencies {
   readonly nats: Nats;
+  readonly stores: NotificationStores;
   readonly runLog: Pick<RunLog, "read">;
   readonly log: Logger;
 }
 
-/**
- * Publishes and delivers notifications until the signal aborts, by throwing its reason. Waits for the streams that it needs, and
- * throws a Failure that says how to create them if they stay missing.
- */
+/** Publishes and delivers notifications until the signal aborts, by throwing its reason. */
 export async function runNotifications(
   { settings, readSecret, publicUrl, ackWaitMs }: NotificationsOptions,
-  { nats, runLog, log }: NotificationsDependencies,
+  { nats, stores, runLog, log }: NotificationsDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const { retry, timeout_seconds: timeoutSeconds } = settings;
@@ -60,13 +54,11 @@ export async function runNotifications(
     readSecret,
     clock,
   };
-  const deadLetters = new DeadLetters(await openTable(nats, DeadNotificationSchema));
-  const receivers: ReceiverQueue[] = [];
-  for (const receiver of settings.receivers) {
-    const timeouts = { ackWaitMs, isConsumer: true };
-    const queue = await openNotificationQueue(nats, { receiver: receiver.name, ...timeouts });
-    receivers.push({ receiver, queue });
-  }
+  const { deadLetters, queues } = stores;
+  const receivers = settings.receivers.flatMap((receiver) => {
+    const queue = queues.get(receiver.name);
+    return queue === undefined ? [] : [{ receiver, queue }];
+  });
   const deliveries = receivers.map(({ receiver, queue }) => {
     const sender = senderOf(receiver, options, log);
     const ports = { queue, sender, deadLetters, clock, limits, ackWaitMs, graceMs };

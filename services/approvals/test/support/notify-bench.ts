@@ -30,7 +30,7 @@ let runs = 0;
 export interface NotifyBench extends AsyncDisposable {
   readonly folder: string;
   /** Starts approvals in a process of its own. */
-  startApprovals(): Promise<TestProcess>;
+  startApprovals(): Promise<TestProcess & { readonly url: string }>;
   /** Creates a run of `acme` that is parked with a pending approval. Returns its id. */
   park(approval?: MessageInitShape<typeof ApprovalSchema>): Promise<string>;
   append(run: string, ...facts: readonly ExternalFact[]): Promise<void>;
@@ -43,8 +43,11 @@ interface StoreAnswer {
   readonly state?: { readonly messages: number };
 }
 
-/** Opens a bench. `settings` returns the text of the file of REEVE_NOTIFY. */
-export async function openNotifyBench(settings: (folder: string) => string): Promise<NotifyBench> {
+/** Opens a bench. `settings` returns the text of the file of REEVE_NOTIFY; `environment` is added to that of approvals. */
+export async function openNotifyBench(
+  settings: (folder: string) => string,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<NotifyBench> {
   await using starting = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), "reeve-notify-"));
   starting.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -74,6 +77,7 @@ export async function openNotifyBench(settings: (folder: string) => string): Pro
     async startApprovals() {
       const env = {
         ...process.env,
+        ...environment,
         REEVE_NATS_URL: server.url,
         REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
         REEVE_ACK_WAIT_MS: "1000",
@@ -84,7 +88,9 @@ export async function openNotifyBench(settings: (folder: string) => string): Pro
       const started = processes.use(await startProcess(command, env, "notifications start"));
       // What the log had before the first process followed it has no notifications.
       await expect.poll(() => ask("CONSUMER.INFO.RUNS.approvals-notify")).toHaveProperty("config");
-      return started;
+      const url =
+        /"url":"([^"]+)"[^}]*"approvals listens"/.exec(started.lines.join("\n"))?.[1] ?? "";
+      return { ...started, url };
     },
     async park(approval = {}) {
       const run = `run_${String(++runs).padStart(8, "0")}`;

@@ -7,6 +7,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { Recording } from "@reeve/contracts/access/audit";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
+import { NotificationService } from "@reeve/contracts/notification";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -19,6 +20,7 @@ const methods = [
   ArtifactService,
   AuditService,
   MemoryService,
+  NotificationService,
   RunService,
   ThreadService,
   ToolService,

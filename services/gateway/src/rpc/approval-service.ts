@@ -4,6 +4,7 @@ import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
+import { forwarded } from "./forwarded.ts";
 
 /** Returns the handlers of ApprovalService: they forward each call to approvals, with the authenticated principal. */
 export function approvalService(
@@ -29,12 +30,4 @@ export function approvalService(
       }
     },
   };
-}
-
-async function forwarded<Response>(call: Promise<Response>): Promise<Response> {
-  try {
-    return await call;
-  } catch (error) {
-    throw failureFrom(error);
-  }
 }

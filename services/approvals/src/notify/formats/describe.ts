@@ -33,7 +33,7 @@ export function nameOfState(state: ApprovalState): string {
   return names[state] ?? "unknown";
 }
 
-/** Returns the address of the page of an approval. Whoever opens it has to sign in: it has no credential. */
+/** Returns the address of the page of an approval. It has no credential: a person who opens it has to sign in. */
 export function linkTo(publicUrl: string, approvalId: string): string {
   return `${publicUrl.replace(/\/+$/, "")}/inbox/${encodeURIComponent(approvalId)}`;
 }

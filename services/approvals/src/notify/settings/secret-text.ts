@@ -17,7 +17,7 @@ export const secretReference = z.union(
   "must be `file: /path` or `environment: NAME`",
 );
 
-export type SecretReference = z.infer<typeof secretReference>;
+type SecretReference = z.infer<typeof secretReference>;
 
 /** Reads a secret when it is used. Throws a Failure that says where it should be, and never contains it. */
 export type ReadSecret = (reference: SecretReference) => Promise<string>;

@@ -124,7 +124,9 @@ type AdmittedUpload struct {
 	// Number of bytes that it may have in the store.
 	Bytes uint64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// Time at which the gateway last said that the upload is in progress.
-	Time          *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
+	Time *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
+	// Who uploads it. Empty in the count of a gateway of an older version.
+	Subject       string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -178,6 +180,13 @@ func (x *AdmittedUpload) GetTime() *timestamppb.Timestamp {
 		return x.Time
 	}
 	return nil
+}
+
+func (x *AdmittedUpload) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
 }
 
 // A run that was admitted.
@@ -256,11 +265,12 @@ const file_reeve_bus_v1_quota_proto_rawDesc = "" +
 	"\badmitted\x18\x03 \x03(\v2\x19.reeve.bus.v1.AdmittedRunR\badmitted\x12(\n" +
 	"\x10deleted_cost_usd\x18\x04 \x01(\x01R\x0edeletedCostUsd\x12&\n" +
 	"\x0fdeleted_run_ids\x18\x05 \x03(\tR\rdeletedRunIds\x126\n" +
-	"\auploads\x18\x06 \x03(\v2\x1c.reeve.bus.v1.AdmittedUploadR\auploads:\x00\"s\n" +
+	"\auploads\x18\x06 \x03(\v2\x1c.reeve.bus.v1.AdmittedUploadR\auploads:\x00\"\x8d\x01\n" +
 	"\x0eAdmittedUpload\x12\x1b\n" +
 	"\tupload_id\x18\x01 \x01(\tR\buploadId\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\x12.\n" +
-	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"f\n" +
+	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x18\n" +
+	"\asubject\x18\x04 \x01(\tR\asubject\"f\n" +
 	"\vAdmittedRun\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x10\n" +

@@ -24,9 +24,11 @@ const (
 )
 
 // Says that the reserve of the store has been freed, because a write found the store full. The sender
-// publishes it directly after it has freed the reserve. Every gateway then looks at the reserve, at
-// most every half second, and refuses new work until it has filled the reserve again. The message is
-// not stored: a gateway that was not connected looks at the reserve when it connects.
+// publishes it directly before and after it frees the reserve, and each gateway every few seconds until
+// the reserve is whole again. Every gateway then looks at the reserve, at most every half second, and
+// refuses new work until it has filled the reserve again. Runtimes and toolhosts look too, and leave what
+// remains of it to cancellations, decisions, ends, and deletions. The message is not stored: a process
+// that was not connected learns the state from the next one.
 type ReserveFreed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

@@ -115,6 +115,8 @@ const (
 	// RESOURCE_EXHAUSTED: a quota of the operator is used up. The metadata has the name of the quota
 	// (`quota`), what it limits (`limit`), and how much of it (`max`).
 	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 46
+	// NOT_FOUND: the tenant has no notification with this id that was given up.
+	ErrorReason_ERROR_REASON_NOTIFICATION_NOT_FOUND ErrorReason = 52
 )
 
 // Enum value maps for ErrorReason.
@@ -159,6 +161,7 @@ var (
 		44: "ERROR_REASON_RUN_CONTINUED",
 		45: "ERROR_REASON_POLICY_DENIED",
 		46: "ERROR_REASON_QUOTA_EXCEEDED",
+		52: "ERROR_REASON_NOTIFICATION_NOT_FOUND",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -200,6 +203,7 @@ var (
 		"ERROR_REASON_RUN_CONTINUED":          44,
 		"ERROR_REASON_POLICY_DENIED":          45,
 		"ERROR_REASON_QUOTA_EXCEEDED":         46,
+		"ERROR_REASON_NOTIFICATION_NOT_FOUND": 52,
 	}
 )
 
@@ -234,7 +238,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\x98\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xc1\n" +
 	"\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
@@ -276,7 +280,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1bERROR_REASON_RUN_NOT_FAILED\x10+\x12\x1e\n" +
 	"\x1aERROR_REASON_RUN_CONTINUED\x10,\x12\x1e\n" +
 	"\x1aERROR_REASON_POLICY_DENIED\x10-\x12\x1f\n" +
-	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10.BO\n" +
+	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10.\x12'\n" +
+	"#ERROR_REASON_NOTIFICATION_NOT_FOUND\x104BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

@@ -1,7 +1,6 @@
-import type { Client, Interceptor } from "@connectrpc/connect";
-import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import type { Interceptor, Transport } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { ApprovalService } from "@reeve/contracts/approval";
 import { traceClientRequests } from "@reeve/platform/rpc/rpc-spans";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { explainTlsError } from "@reeve/platform/tls/explain-tls-error";
@@ -9,14 +8,14 @@ import { watchAuthorities } from "@reeve/platform/tls/trusted-authorities";
 import type { GatewayConfig } from "./config.ts";
 
 /**
- * Returns a client of approvals. With `https`, it accepts only certificates that the authorities of the settings signed, which
+ * Returns what carries requests to approvals. With `https`, it accepts only certificates that the authorities of the settings signed, which
  * are read again when their file changes. Throws a Failure if the file cannot be used.
  */
-export function openApprovalsClient(
+export function openApprovalsTransport(
   { REEVE_APPROVALS_URL: baseUrl, REEVE_APPROVALS_CA_FILE: caFile }: GatewayConfig,
   log: Logger,
   resources: AsyncDisposableStack,
-): Client<typeof ApprovalService> {
+): Transport {
   const authorities =
     caFile === undefined
       ? undefined
@@ -31,10 +30,7 @@ export function openApprovalsClient(
   });
   resources.defer(() => sessionManager.abort());
   const interceptors = [traceClientRequests(), explainTls(baseUrl)];
-  return createClient(
-    ApprovalService,
-    createGrpcTransport({ baseUrl, sessionManager, interceptors }),
-  );
+  return createGrpcTransport({ baseUrl, sessionManager, interceptors });
 }
 
 /** Says in the error of a request that approvals and the gateway do not agree on TLS, and why. */

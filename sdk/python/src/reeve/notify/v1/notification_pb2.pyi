@@ -1,0 +1,52 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from reeve.approval.v1 import approval_pb2 as _approval_pb2
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class NotificationEvent(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    NOTIFICATION_EVENT_UNSPECIFIED: _ClassVar[NotificationEvent]
+    NOTIFICATION_EVENT_REQUESTED: _ClassVar[NotificationEvent]
+    NOTIFICATION_EVENT_RESOLVED: _ClassVar[NotificationEvent]
+NOTIFICATION_EVENT_UNSPECIFIED: NotificationEvent
+NOTIFICATION_EVENT_REQUESTED: NotificationEvent
+NOTIFICATION_EVENT_RESOLVED: NotificationEvent
+
+class Notification(_message.Message):
+    __slots__ = ("notification_id", "receiver", "tenant", "event", "occurred_at", "queued_at", "approval", "arguments")
+    NOTIFICATION_ID_FIELD_NUMBER: _ClassVar[int]
+    RECEIVER_FIELD_NUMBER: _ClassVar[int]
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    EVENT_FIELD_NUMBER: _ClassVar[int]
+    OCCURRED_AT_FIELD_NUMBER: _ClassVar[int]
+    QUEUED_AT_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    notification_id: str
+    receiver: str
+    tenant: str
+    event: NotificationEvent
+    occurred_at: _timestamp_pb2.Timestamp
+    queued_at: _timestamp_pb2.Timestamp
+    approval: _approval_pb2.Approval
+    arguments: str
+    def __init__(self, notification_id: _Optional[str] = ..., receiver: _Optional[str] = ..., tenant: _Optional[str] = ..., event: _Optional[_Union[NotificationEvent, str]] = ..., occurred_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., queued_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ..., arguments: _Optional[str] = ...) -> None: ...
+
+class DeadNotification(_message.Message):
+    __slots__ = ("notification", "problem", "attempts", "given_up_at")
+    NOTIFICATION_FIELD_NUMBER: _ClassVar[int]
+    PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
+    GIVEN_UP_AT_FIELD_NUMBER: _ClassVar[int]
+    notification: Notification
+    problem: str
+    attempts: int
+    given_up_at: _timestamp_pb2.Timestamp
+    def __init__(self, notification: _Optional[_Union[Notification, _Mapping]] = ..., problem: _Optional[str] = ..., attempts: _Optional[int] = ..., given_up_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
