@@ -1,5 +1,5 @@
 import type { Approval } from "@reeve/contracts/approval";
-import { ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalState, GrantScope } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -33,9 +33,11 @@ function play({
   readonly messages: readonly { role: string; text: string }[];
 }): Played {
   const results = messages.filter(({ role }) => role === "tool").length;
-  const attacks = messages.some(({ role, text }) => role === "user" && text === "attack");
+  const isFor = (input: string) =>
+    messages.some(({ role, text }) => role === "user" && text === input);
+  const attacks = isFor("attack");
   if (results === 0) return { calls: [write] };
-  if (results > 1) return { text: "done" };
+  if (results > (isFor("again") ? 2 : 1)) return { text: "done" };
   return {
     calls: attacks ? [publish, { name: "execute_code", args: { code: attack } }] : [publish],
   };
@@ -142,4 +144,25 @@ test("a report that is not changed is published, and the result has the digest t
   );
   expect(result?.metadata?.content?.digest).toBe(content?.digest);
   expect(await publishedBy(runId)).toEqual(["report.md"]);
+});
+
+test("a grant for the run decides its next call of that kind, bound to the files", async () => {
+  const runId = await start("again");
+  const { approvalId, content } = await pending(runId);
+  const rule = "publish_report(report.md)";
+  const grant = { scope: GrantScope.RUN, rule, maxUses: 1 };
+  await deployment.reeve.approvals.decideApproval({ approvalId, approved: true, grant });
+  const events = await watchToEnd(deployment, runId);
+  expectCompleted(events);
+  const [, made, , used] = events.flatMap(({ event }) =>
+    event.case === "approval" && event.value.approval ? [event.value.approval] : [],
+  );
+  const { grantId } = made?.decision?.grant ?? {};
+  expect(used).toMatchObject({
+    state: ApprovalState.APPROVED,
+    decision: { appliedGrant: { grantId, rule, scope: GrantScope.RUN } },
+    content: { digest: content?.digest },
+  });
+  const { grants } = await deployment.reeve.approvals.listGrants({ runId });
+  expect(grants).toMatchObject([{ grantId, uses: [{ approvalId: used?.approvalId }] }]);
 });

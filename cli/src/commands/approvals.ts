@@ -1,18 +1,15 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import type { Approval, Client } from "@reeve/client";
-import { ReeveError } from "@reeve/client";
-import { ApprovalSchema, ApprovalState, ApprovalStateSchema } from "@reeve/contracts/approval";
-import { Command, InvalidArgumentError } from "commander";
+import { ApprovalSchema, ApprovalStateSchema } from "@reeve/contracts/approval";
+import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
 import { OpenDecisions } from "../decisions/open-decisions.ts";
-import { UsageError } from "../exit-code.ts";
-import { renderProgress } from "../render/approvals/approval-progress.ts";
 import { renderApproval } from "../render/approvals/approval.ts";
-import { parseJsonObject } from "../parse-json-object.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { shortArguments } from "../render/tool.ts";
+import { decideCommand } from "./approvals/decide.ts";
+import { grantsCommand } from "./approvals/grants.ts";
 import { printList } from "./print-list.ts";
 
 export function approvalCommands(context: Context): readonly Command[] {
@@ -20,6 +17,7 @@ export function approvalCommands(context: Context): readonly Command[] {
     listCommand(context),
     decideCommand(context, "approve"),
     decideCommand(context, "reject"),
+    grantsCommand(context),
   ];
 }
 
@@ -67,93 +65,6 @@ async function watchApprovals(
     terminal.out(json ? jsonLine(ApprovalSchema, approval) : `${lines.join("\n")}\n`);
     await decisions?.update(approval);
   }
-}
-
-function decideCommand(context: Context, verb: "approve" | "reject"): Command {
-  const command = new Command(verb)
-    .description(
-      verb === "approve" ? "Approve a tool call." : "Reject a tool call. The run continues.",
-    )
-    .argument("<approval>", "id of the approval")
-    .option(
-      "--reason <text>",
-      verb === "approve"
-        ? "reason for the approval"
-        : "reason for the rejection, which the model sees",
-    );
-  command.option(
-    "--digest <digest>",
-    "call digest of the approval; refused if it has another one",
-    parseDigest,
-  );
-  if (verb === "approve") {
-    command.option(
-      "--args <json>",
-      "arguments that replace those of the model, as JSON",
-      parseObject,
-    );
-    command.option("--answer <json>", "answer to the question of a tool, as JSON", parseObject);
-  }
-  interface Options {
-    readonly reason?: string;
-    readonly args?: JsonObject;
-    readonly answer?: JsonObject;
-    readonly digest?: string;
-  }
-  return command.action((approvalId: string, { reason = "", args, answer, digest = "" }: Options) =>
-    withClient(context, command, async (reeve) => {
-      const approved = verb === "approve";
-      const decision = {
-        approvalId,
-        approved,
-        reason,
-        callDigest: digest,
-        ...(args && { editedArguments: args }),
-        ...(answer && { answer }),
-      };
-      const approval = await reeve.decide(decision, context).catch(async (error: unknown) => {
-        const waiting = await approvalsOf(reeve, approvalId, error, context.signal);
-        if (waiting.length === 0) throw error;
-        const commands = waiting.map((id) => `${context.reeve} ${verb} ${id}`).join(", or ");
-        throw new UsageError(`${approvalId} is a run; decide what it waits for: ${commands}`);
-      });
-      const [verbed, missing] = approved ? ["approved", "approval"] : ["rejected", "rejection"];
-      if (approval.state !== ApprovalState.PENDING) {
-        context.terminal.out(`${approvalId} ${verbed}\n`);
-        return;
-      }
-      const lines = renderProgress(approval).map((line) => `  ${oneLine(line, 512)}\n`);
-      context.terminal.out(
-        `${approvalId} has your ${missing}, and waits for others\n${lines.join("")}`,
-      );
-    }),
-  );
-}
-
-/** Returns the ids of the approvals for which a run waits, if `id` is a run and no approval. */
-async function approvalsOf(
-  reeve: Client,
-  id: string,
-  error: unknown,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const isUnknown = error instanceof ReeveError && error.reason === "APPROVAL_NOT_FOUND";
-  if (!isUnknown || !id.startsWith("run_")) return [];
-  const pending = await Array.fromAsync(reeve.listApprovals({ runId: id, signal }));
-  return pending.map(({ approvalId }) => oneLine(approvalId, 256));
-}
-
-function parseDigest(text: string): string {
-  if (/^[0-9a-f]{64}$/.test(text)) return text;
-  throw new InvalidArgumentError(
-    "Use the 64 hex digits that `approvals --json` shows as callDigest.",
-  );
-}
-
-function parseObject(text: string): JsonObject {
-  const object = parseJsonObject(text);
-  if (object !== undefined) return object;
-  throw new InvalidArgumentError('Use a JSON object, for example {"dish":"soup"}.');
 }
 
 function rowOf({ approvalId, state, call, agentId, question }: Approval): readonly string[] {

@@ -39,3 +39,11 @@ export function parseTime(text: string): Date {
     "Use a time such as 2030-01-31T00:00:00Z, or how long ago: 90s, 30m, 1h, 7d.",
   );
 }
+
+/** Parses a duration such as `90s`, `30m`, `2h`, or `7d`, in seconds. */
+export function parseSeconds(text: string): bigint {
+  const [, count, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const seconds = (Number(count ?? 0) * (unitsMs[unit] ?? 0)) / 1_000;
+  if (seconds > 0) return BigInt(seconds);
+  throw new InvalidArgumentError("Use a duration such as 90s, 30m, 2h, or 7d.");
+}

@@ -170,6 +170,7 @@ const published: readonly (readonly [string, string, readonly ServiceName[]])[] 
   ["read a data key", "$JS.API.STREAM.MSG.GET.KV_tenant_data_keys", all],
   ["write an approval", "$KV.approvals.acme.approval_1", ["gateway", "approvals"]],
   ["read an approval", "$JS.API.STREAM.MSG.GET.KV_approvals", ["gateway", "approvals"]],
+  ["write a grant", "$KV.grants.acme.grt_1", ["approvals"]],
   ["write a memory", "$KV.memories.acme.user.memory_1", ["gateway", "runtime"]],
   ["read a memory", "$JS.API.STREAM.MSG.GET.KV_memories", ["gateway", "runtime"]],
   ["change the list of runs", "$KV.runs.acme.run_1", ["gateway"]],

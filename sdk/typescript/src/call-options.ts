@@ -28,6 +28,13 @@ export interface ListApprovalsOptions extends ListOptions {
   readonly includeClosed?: boolean;
 }
 
+export interface ListGrantsOptions extends ListOptions {
+  /** Only grants about calls of this agent. */
+  readonly agentId?: string;
+  /** Only grants that were made in this run. */
+  readonly runId?: string;
+}
+
 export interface ListArtifactsOptions extends ListOptions {
   /** Only artifacts that this run created. */
   readonly runId?: string;

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ListModelsResponse } from "#contracts/agent";
-import type { Approval, DecideApprovalRequestSchema } from "#contracts/approval";
-import { ApprovalSchema } from "#contracts/approval";
+import type { Approval, DecideApprovalRequestSchema, Grant } from "#contracts/approval";
+import { ApprovalSchema, GrantSchema } from "#contracts/approval";
 import type { Artifact } from "#contracts/artifact";
 import type { ExportRunLogResponse, Run, StartRunRequestSchema } from "#contracts/run";
 import { RunSchema } from "#contracts/run";
@@ -20,6 +20,7 @@ import { Files } from "./files.ts";
 import type {
   CallOptions,
   ListApprovalsOptions,
+  ListGrantsOptions,
   ListArtifactsOptions,
   ListRunsOptions,
 } from "./call-options.ts";
@@ -211,6 +212,25 @@ export class Client implements Disposable {
       options,
     );
     return approval ?? create(ApprovalSchema);
+  }
+
+  /** Lists the grants that have not expired, newest first. */
+  listGrants(options: ListGrantsOptions = {}): AsyncGenerator<Grant, void, undefined> {
+    const { agentId = "", runId = "" } = options;
+    return this.#requests.list(async ({ approvals }, page, call) => {
+      const request = { agentId, runId, ...page };
+      const { grants: items, nextPageToken } = await approvals.listGrants(request, call);
+      return { items, nextPageToken };
+    }, options);
+  }
+
+  /** Revokes a grant: it decides no further approval. */
+  async revokeGrant(grantId: string, options: CallOptions = {}): Promise<Grant> {
+    const { grant } = await this.#requests.repeatable(
+      ({ approvals }, call) => approvals.revokeGrant({ grantId }, call),
+      options,
+    );
+    return grant ?? create(GrantSchema);
   }
 
   /** Stores a file as an artifact. Not repeated if the connection breaks, because the content may be gone. */

@@ -1,8 +1,8 @@
 /** A client of Reeve: starts runs, watches them over lost connections, decides approvals, and transfers files. */
 export { Code } from "@connectrpc/connect";
 export type { Agent, AgentSpec } from "#contracts/agent";
-export type { Approval } from "#contracts/approval";
-export { ApprovalState } from "#contracts/approval";
+export type { Approval, Grant } from "#contracts/approval";
+export { ApprovalState, GrantScope } from "#contracts/approval";
 export type { Artifact } from "#contracts/artifact";
 export type { AuditEvent } from "#contracts/audit";
 export { AuditOutcome } from "#contracts/audit";
@@ -23,6 +23,7 @@ export type {
   ListAuditEventsOptions,
   ListDeadNotificationsOptions,
   ListFilesOptions,
+  ListGrantsOptions,
   ListOptions,
   ListRunsOptions,
 } from "./call-options.ts";

@@ -1,4 +1,4 @@
-import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalService, GrantSchema } from "@reeve/contracts/approval";
 import { NotificationService } from "@reeve/contracts/notification";
 import { openAuditTrail } from "@reeve/jetstream/audit/nats";
 import type { AuditMode } from "@reeve/jetstream/audit/recorder";
@@ -34,6 +34,7 @@ import { openTable } from "@reeve/jetstream/table/nats";
 import { measureWaits } from "./app/approval-metrics.ts";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
+import { applyGrants } from "./app/grants/apply-grants.ts";
 import type { ApprovalsConfig } from "./config.ts";
 import { openApprovalLists } from "./app/approval-lists.ts";
 import type { NotificationsOptions } from "./notify/run-notifications.ts";
@@ -74,6 +75,7 @@ export async function startApprovals(
     logEnds: confirmedEnds(runLog, askedExistence(nats, { maxRetryMs: 0 })),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
+    grants: await openTable(nats, GrantSchema),
     lists,
     recordAct: openRecordAct(config.REEVE_AUDIT, { nats, background, log }),
     clock: systemClock,
@@ -103,6 +105,7 @@ export async function startApprovals(
   );
   background.run(async (until) => projectInbox(await openRunFeed(nats), ports, log, until));
   background.run((until) => expireApprovals(ports, log, until));
+  background.run((until) => applyGrants(ports, log, until));
   background.run(async (until) => {
     const projection: ProjectionOverNats<RunKey> = {
       schema: ApprovalSchema,

@@ -42,7 +42,7 @@ const permitted = {
     "RunService/StartRun",
     "WorkspaceService/WriteFile",
   ],
-  approver: ["ApprovalService/DecideApproval"],
+  approver: ["ApprovalService/DecideApproval", "ApprovalService/RevokeGrant"],
   author: [
     "AgentService/CreateAgent",
     "AgentService/DeleteAgent",

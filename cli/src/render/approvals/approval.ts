@@ -19,8 +19,12 @@ export function renderApproval(
   const reason = decision?.reason ? `: ${oneLine(decision.reason, width)}` : "";
   const edited = decision?.editedArguments;
   const others = edited === undefined ? "" : ` with ${oneLine(JSON.stringify(edited), width)}`;
+  const grant = decision?.appliedGrant?.grantId ?? "";
+  const byGrant = grant === "" ? "" : `, with grant ${oneLine(grant, 256)}`;
   const by =
-    decision === undefined ? "" : `${others} by ${oneLine(decision.decidedBy, 100)}${reason}`;
+    decision === undefined
+      ? ""
+      : `${others} by ${oneLine(decision.decidedBy, 100)}${byGrant}${reason}`;
   switch (state) {
     case ApprovalState.PENDING: {
       const id = oneLine(approvalId, 256);

@@ -51,7 +51,12 @@ function Decided() {
                 )}
               </td>
               <td>{agentId}</td>
-              <td>{decision?.decidedBy ?? "–"}</td>
+              <td>
+                {decision?.decidedBy ?? "–"}
+                {decision?.appliedGrant !== undefined && (
+                  <span className="sub mono">with grant {decision.appliedGrant.rule}</span>
+                )}
+              </td>
               <td>
                 <Ago ms={msOf(decision?.decidedAt)} />
               </td>

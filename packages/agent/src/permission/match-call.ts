@@ -99,7 +99,7 @@ function spellings(path: string): readonly string[] {
 }
 
 /** Returns what patterns are matched against: a text as it is, a list of texts as a command line, and other values as JSON. */
-function textOf(value: JsonValue): string {
+export function textOf(value: JsonValue): string {
   if (typeof value === "string") return value;
   return isTexts(value) ? value.map(wordOf).join(" ") : canonicalJson(value);
 }

@@ -6,7 +6,7 @@ import { equalMatcher, globMatcher, regexMatcher } from "./text-matchers.ts";
 /** The maximum length of a rule, in characters. */
 export const maxRuleCharacters = 1_000;
 /** How many conditions a rule may have, and how many steps a path. */
-const maxParts = 20;
+export const maxRuleParts = 20;
 
 /** A pattern, or what is wrong with the text of a rule. */
 export type ParsedRule =
@@ -67,8 +67,8 @@ function startsCondition(text: string): boolean {
 function conditionsOf(scanner: RuleScanner): readonly ArgumentCondition[] {
   const conditions: ArgumentCondition[] = [];
   do {
-    if (conditions.length === maxParts) {
-      throw new RuleSyntaxError(`has more than ${maxParts} conditions`);
+    if (conditions.length === maxRuleParts) {
+      throw new RuleSyntaxError(`has more than ${maxRuleParts} conditions`);
     }
     conditions.push(conditionOf(scanner));
     scanner.skipSpaces();
@@ -114,8 +114,8 @@ function pathOf(scanner: RuleScanner): readonly PathStep[] {
       if (index === "" || !scanner.take("]")) throw scanner.unexpected("[*] or an index as [0]");
       steps.push(index === "*" ? { kind: "every" } : { kind: "element", index: Number(index) });
     }
-    if (steps.length > maxParts) {
-      throw new RuleSyntaxError(`has a path of more than ${maxParts} parts`);
+    if (steps.length > maxRuleParts) {
+      throw new RuleSyntaxError(`has a path of more than ${maxRuleParts} parts`);
     }
   } while (scanner.take("."));
   return steps;

@@ -6,7 +6,11 @@ import type { Clock } from "@reeve/platform/async/clock";
 import type { AuditRecorder } from "./recorder.ts";
 
 /** The subjects of what Reeve does by itself. No caller has a `/` in its subject. */
-export const systemSubjects = { expiry: "reeve/expiry", retention: "reeve/retention" } as const;
+export const systemSubjects = {
+  expiry: "reeve/expiry",
+  grants: "reeve/grants",
+  retention: "reeve/retention",
+} as const;
 
 /** What Reeve does by itself, without a call of the API. */
 export interface SystemAct {

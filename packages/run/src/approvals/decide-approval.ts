@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -11,6 +11,8 @@ import type { RetryOptions } from "@reeve/platform/async/retry/retry";
 import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure } from "@reeve/platform/failure";
 import { assertAnswers } from "./assert-answers.ts";
+import { assertOpen } from "./assert-open.ts";
+import { withGrant } from "./grants/with-grant.ts";
 import { argumentViolations } from "./argument-violations.ts";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { AppendExternalPorts } from "../commands/append-external.ts";
@@ -93,12 +95,12 @@ async function decideOnce(
       assertSameCall(approval, request.callDigest);
       if (approval.question === undefined) assertEditedArguments(approval, decision, before);
       assertAnswers(approval, decision);
-      const decided = countVote(
-        approval,
-        decision,
-        decider,
-        applyingTo(approval, decision, before),
-      );
+      const applies = applyingTo(approval, decision, before);
+      const voted = countVote(approval, decision, decider, applies);
+      const decided =
+        request.grant === undefined
+          ? voted
+          : withGrant(voted, decision, request.grant, { head: before, nowMs: clock.now() });
       return [{ case: "approval", value: { approval: decided } }];
     },
     signal,
@@ -141,21 +143,6 @@ function isSameContent(first: Decision, decision: Decision): boolean {
   );
 }
 
-function assertOpen(approval: Approval, { status }: RunHead, nowMs: number): void {
-  const isPending = approval.state === ApprovalState.PENDING && !isTerminal(status);
-  const expiresMs = approval.expiresAt && timestampMs(approval.expiresAt);
-  const hasExpired = expiresMs !== undefined && expiresMs <= nowMs;
-  if (isPending && !hasExpired) return;
-  const state = isPending ? ApprovalState.TIMED_OUT : approval.state;
-  const { approvalId, runId } = approval;
-  throw new Failure(
-    "precondition",
-    ErrorReason.APPROVAL_CLOSED,
-    `approval ${approvalId} is closed: ${closedBecause(state, approval)}`,
-    { metadata: { approval_id: approvalId, run_id: runId } },
-  );
-}
-
 /** Throws a Failure for a decision about another call than the one that waits. */
 function assertSameCall({ approvalId, runId, callDigest }: Approval, decided: string): void {
   if (decided === "" || decided === callDigest) return;
@@ -165,26 +152,6 @@ function assertSameCall({ approvalId, runId, callDigest }: Approval, decided: st
     `the decision is about the call ${decided}, but approval ${approvalId} is for the call ${callDigest || "without a digest"}; read the approval again and decide on what it shows`,
     { metadata: { approval_id: approvalId, run_id: runId, call_digest: callDigest } },
   );
-}
-
-function closedBecause(state: ApprovalState, { decision, expiresAt }: Approval): string {
-  const by = decision === undefined ? "" : ` by ${decision.decidedBy}`;
-  switch (state) {
-    case ApprovalState.APPROVED:
-      return `it was approved${by}`;
-    case ApprovalState.REJECTED:
-      return `it was rejected${by}`;
-    case ApprovalState.TIMED_OUT: {
-      const at = expiresAt && ` at ${new Date(timestampMs(expiresAt)).toISOString()}`;
-      return `it expired${at ?? ""}`;
-    }
-    case ApprovalState.SUPERSEDED:
-      return "the files of its call have changed, and another approval was requested";
-    case ApprovalState.WITHDRAWN:
-      return "its call has ended";
-    default:
-      return "its run has ended";
-  }
 }
 
 /** Throws a Failure for edited arguments that are not permitted, come with a rejection, or do not match the tool's schema. */

@@ -152,6 +152,108 @@ pub struct Decision {
     /// Answer to the question.
     #[prost(message, optional, tag = "7")]
     pub answer: ::core::option::Option<::prost_types::Struct>,
+    /// The grant that the person made with the decision, as it was made. Unset if there is none.
+    #[prost(message, optional, tag = "8")]
+    pub grant: ::core::option::Option<Grant>,
+    /// The grant that decided the approval: `decided_by` made it. Unset if a person decided.
+    #[prost(message, optional, tag = "9")]
+    pub applied_grant: ::core::option::Option<AppliedGrant>,
+}
+/// A decision about further calls: while it is valid, it approves the calls of its scope that its rule
+/// matches, in place of the person who made it. A rule that denies a call overrides it.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Grant {
+    /// Id of the grant, unique across tenants. It derives from that of the approval.
+    #[prost(string, tag = "1")]
+    pub grant_id: ::prost::alloc::string::String,
+    /// The calls that it is about.
+    #[prost(enumeration = "GrantScope", tag = "2")]
+    pub scope: i32,
+    /// Permission rule that a call must match, for example `run_command(git *)`. It names one tool.
+    #[prost(string, tag = "3")]
+    pub rule: ::prost::alloc::string::String,
+    /// Id of the agent whose calls it is about.
+    #[prost(string, tag = "4")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Revision of the agent. Calls of other revisions need a decision.
+    #[prost(uint32, tag = "5")]
+    pub agent_revision: u32,
+    /// Id of the run in which it was made.
+    #[prost(string, tag = "6")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Id of the thread of the run. Empty if the run has no thread.
+    #[prost(string, tag = "7")]
+    pub thread_id: ::prost::alloc::string::String,
+    /// Id of the approval with whose decision it was made.
+    #[prost(string, tag = "8")]
+    pub approval_id: ::prost::alloc::string::String,
+    /// Subject of the credential that decided.
+    #[prost(string, tag = "9")]
+    pub granted_by: ::prost::alloc::string::String,
+    /// Time of the decision.
+    #[prost(message, optional, tag = "10")]
+    pub granted_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Time at which it expires.
+    #[prost(message, optional, tag = "11")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How many approvals it decides at most.
+    #[prost(uint32, tag = "12")]
+    pub max_uses: u32,
+    /// Names of the alternatives by which the person alone may decide. It decides only approvals to which
+    /// one of them applies. Empty if the agent's policy has no alternatives.
+    #[prost(string, repeated, tag = "13")]
+    pub alternatives: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The approvals that it decided, oldest first. Each counts once.
+    #[prost(message, repeated, tag = "14")]
+    pub uses: ::prost::alloc::vec::Vec<GrantUse>,
+    /// Subject of the credential that revoked it. Empty if it was not revoked.
+    #[prost(string, tag = "15")]
+    pub revoked_by: ::prost::alloc::string::String,
+    /// Time at which it was revoked.
+    #[prost(message, optional, tag = "16")]
+    pub revoked_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// An approval that a grant decided.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GrantUse {
+    /// Id of the approval.
+    #[prost(string, tag = "1")]
+    pub approval_id: ::prost::alloc::string::String,
+    /// Id of its run.
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Time of the use.
+    #[prost(message, optional, tag = "3")]
+    pub used_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// The grant that decided an approval.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AppliedGrant {
+    /// Id of the grant.
+    #[prost(string, tag = "1")]
+    pub grant_id: ::prost::alloc::string::String,
+    /// Its rule.
+    #[prost(string, tag = "2")]
+    pub rule: ::prost::alloc::string::String,
+    /// Its scope.
+    #[prost(enumeration = "GrantScope", tag = "3")]
+    pub scope: i32,
+}
+/// A grant to be made with a decision.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GrantRequest {
+    /// The calls that it is about.
+    #[prost(enumeration = "GrantScope", tag = "1")]
+    pub scope: i32,
+    /// Permission rule. It must name the tool of the approved call, and match the call.
+    #[prost(string, tag = "2")]
+    pub rule: ::prost::alloc::string::String,
+    /// How many approvals it decides at most. 0 means 10.
+    #[prost(uint32, tag = "3")]
+    pub max_uses: u32,
+    /// How long it is valid. If unset, an hour.
+    #[prost(message, optional, tag = "4")]
+    pub lifetime: ::core::option::Option<::prost_types::Duration>,
 }
 /// Request of `ListApprovals`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -221,6 +323,11 @@ pub struct DecideApprovalRequest {
     /// FAILED_PRECONDITION and reason APPROVAL_MISMATCH unless the approval has this digest.
     #[prost(string, tag = "7")]
     pub call_digest: ::prost::alloc::string::String,
+    /// Approves further calls too. Refused with a rejection, with edited arguments, for a question, if the
+    /// rule does not match the call, and if other people would have to agree. If unset, the decision is
+    /// about this call.
+    #[prost(message, optional, tag = "8")]
+    pub grant: ::core::option::Option<GrantRequest>,
 }
 /// Response of `DecideApproval`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -228,6 +335,46 @@ pub struct DecideApprovalResponse {
     /// The approval after the decision.
     #[prost(message, optional, tag = "1")]
     pub approval: ::core::option::Option<Approval>,
+}
+/// Request of `ListGrants`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListGrantsRequest {
+    /// Returns only grants that are about calls of this agent. If empty, of all agents.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Returns only grants that were made in this run. If empty, in all runs.
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Maximum number of grants to return. 0 means 100; values above 1000 are treated as 1000.
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
+    /// `next_page_token` of the previous page. Empty requests the first page.
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// Response of `ListGrants`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListGrantsResponse {
+    /// The grants, newest first.
+    #[prost(message, repeated, tag = "1")]
+    pub grants: ::prost::alloc::vec::Vec<Grant>,
+    /// Token of the next page. Empty on the last page.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// Request of `RevokeGrant`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevokeGrantRequest {
+    /// Id of the grant.
+    #[prost(string, tag = "1")]
+    pub grant_id: ::prost::alloc::string::String,
+}
+/// Response of `RevokeGrant`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RevokeGrantResponse {
+    /// The grant.
+    #[prost(message, optional, tag = "1")]
+    pub grant: ::core::option::Option<Grant>,
 }
 /// Request of `WatchApprovals`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -363,6 +510,43 @@ impl ApprovalState {
             "APPROVAL_STATE_TIMED_OUT" => Some(Self::TimedOut),
             "APPROVAL_STATE_WITHDRAWN" => Some(Self::Withdrawn),
             "APPROVAL_STATE_SUPERSEDED" => Some(Self::Superseded),
+            _ => None,
+        }
+    }
+}
+/// The calls that a grant is about. All of them are calls of one revision of one agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum GrantScope {
+    /// Not set.
+    Unspecified = 0,
+    /// Calls of the run.
+    Run = 1,
+    /// Calls of all runs of the thread.
+    Thread = 2,
+    /// Calls of all runs of the agent in the tenant.
+    Agent = 3,
+}
+impl GrantScope {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "GRANT_SCOPE_UNSPECIFIED",
+            Self::Run => "GRANT_SCOPE_RUN",
+            Self::Thread => "GRANT_SCOPE_THREAD",
+            Self::Agent => "GRANT_SCOPE_AGENT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "GRANT_SCOPE_UNSPECIFIED" => Some(Self::Unspecified),
+            "GRANT_SCOPE_RUN" => Some(Self::Run),
+            "GRANT_SCOPE_THREAD" => Some(Self::Thread),
+            "GRANT_SCOPE_AGENT" => Some(Self::Agent),
             _ => None,
         }
     }
@@ -544,6 +728,61 @@ pub mod approval_service_client {
                         "reeve.approval.v1.ApprovalService",
                         "DecideApproval",
                     ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
+        pub async fn list_grants(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListGrantsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListGrantsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.approval.v1.ApprovalService/ListGrants",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("reeve.approval.v1.ApprovalService", "ListGrants"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
+        /// revoked grant returns it as it is. Returns NOT_FOUND if it does not exist or has expired.
+        pub async fn revoke_grant(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RevokeGrantRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RevokeGrantResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.approval.v1.ApprovalService/RevokeGrant",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("reeve.approval.v1.ApprovalService", "RevokeGrant"),
                 );
             self.inner.unary(req, path, codec).await
         }

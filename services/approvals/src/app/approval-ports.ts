@@ -1,4 +1,4 @@
-import type { Approval } from "@reeve/contracts/approval";
+import type { Approval, Grant } from "@reeve/contracts/approval";
 import type { Dispatch } from "@reeve/contracts/run";
 import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
 import type { RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
@@ -14,6 +14,8 @@ export interface ApprovalPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
   /** The index of approvals. It follows the logs of the runs with a short delay. */
   readonly inbox: Table<Approval>;
+  /** The decisions about further calls, and what they were used for. */
+  readonly grants: Table<Grant>;
   readonly lists: ApprovalLists;
   /** Performs an act of the service, and records it in the audit trail. */
   readonly recordAct: RecordAct;

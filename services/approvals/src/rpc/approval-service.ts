@@ -3,6 +3,8 @@ import type { ApprovalService } from "@reeve/contracts/approval";
 import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
+import { listGrants } from "../app/grants/list-grants.ts";
+import { assertRoomForGrant, revokeGrant, storeGrant } from "../app/grants/store-grants.ts";
 import { getApproval, listApprovals, watchApprovals } from "../app/read-approvals.ts";
 
 /** Returns the handlers of ApprovalService. */
@@ -17,9 +19,29 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       const { tenant } = principalOf(context);
       return { approval: await getApproval(ports.inbox, tenant, approvalId, context.signal) };
     },
-    decideApproval: async (request, context) => ({
-      approval: await decideApproval(ports, memberOf(context), request, context.signal),
-    }),
+    decideApproval: async (request, context) => {
+      const { tenant } = principalOf(context);
+      const { signal } = context;
+      if (request.grant !== undefined) await assertRoomForGrant(ports, tenant, signal);
+      const approval = await decideApproval(ports, memberOf(context), request, signal);
+      await storeGrant(ports, tenant, approval, signal);
+      return { approval };
+    },
+    listGrants: async (request, context) => {
+      const { tenant } = principalOf(context);
+      const page = await listGrants(ports, tenant, request, context.signal);
+      return { grants: [...page.items], nextPageToken: page.nextPageToken };
+    },
+    revokeGrant: async ({ grantId }, context) => {
+      const { tenant, subject } = principalOf(context);
+      const grant = await revokeGrant(
+        ports,
+        tenant,
+        { grantId, revokedBy: subject },
+        context.signal,
+      );
+      return { grant };
+    },
     async *watchApprovals({ runId }, context) {
       const { tenant } = principalOf(context);
       for await (const approval of watchApprovals(ports, tenant, runId, context.signal)) {

@@ -43,6 +43,8 @@ export interface ApprovalsBench extends AsyncDisposable {
   restartNats(): Promise<void>;
 }
 
+const toolOf = (name: string) => ({ name, inputSchema: { type: "object", required: ["to"] } });
+
 const keyOf = (approvalId: string) => ({
   tenant: "acme",
   run: approvalId.split("-", 1)[0] ?? "",
@@ -99,7 +101,13 @@ export async function openApprovalsBench(): Promise<ApprovalsBench> {
       const pending = { approvalId, runId, state: ApprovalState.PENDING, ...approval };
       await append(
         approvalId,
-        { case: "runCreated", value: { tenant: "acme" } },
+        {
+          case: "runCreated",
+          value: { tenant: "acme", ...(approval.agentId && { agentId: approval.agentId }) },
+        },
+        ...(approval.call?.name
+          ? [{ case: "runPrepared" as const, value: { tools: [toolOf(approval.call.name)] } }]
+          : []),
         { case: "approval", value: { approval: pending } },
         { case: "runParked", value: { waitingFor: [approvalId] } },
       );

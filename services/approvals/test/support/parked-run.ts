@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import type { Approval, ApprovalSchema } from "@reeve/contracts/approval";
+import type { Approval, ApprovalSchema, Grant } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Dispatch } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
@@ -46,6 +46,7 @@ export async function parkedRun(
     logEnds: log,
     dispatch: new MemoryWorkQueue<Dispatch>(),
     inbox,
+    grants: new MemoryTable<Grant>(),
     lists: openApprovalLists(
       inbox,
       { folder: undefined, log: createLogger("test", "silent") },

@@ -22,6 +22,8 @@ export function approvalService(
     // Only a decision depends on the groups.
     decideApproval: (request, context) =>
       forwarded(approvals.decideApproval(request, withHeaders(memberOf(context), context))),
+    listGrants: (request, context) => forwarded(approvals.listGrants(request, as(context))),
+    revokeGrant: (request, context) => forwarded(approvals.revokeGrant(request, as(context))),
     async *watchApprovals(request, context) {
       try {
         yield* approvals.watchApprovals(request, as(context));

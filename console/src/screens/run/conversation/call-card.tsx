@@ -70,6 +70,9 @@ function CallDetails({
       {approval?.decision !== undefined && (
         <p className="muted">
           {nameOfApproval(approval.state).name} by {approval.decision.decidedBy}
+          {approval.decision.appliedGrant !== undefined && (
+            <>, with grant {approval.decision.appliedGrant.grantId}</>
+          )}
           {approval.decision.reason !== "" && <>: {approval.decision.reason}</>}
         </p>
       )}

@@ -37,21 +37,27 @@ export function countVote(
   applies: Applies = () => true,
 ): Approval {
   assertNotExcluded(approval, decider);
-  const revision = approval.revision + 1;
-  if (approval.alternatives.length === 0) {
-    return create(ApprovalSchema, { ...approval, revision, decision, state: stateOf(decision) });
-  }
+  if (approval.alternatives.length === 0) return castVote(approval, decision, applies);
   const naming = approval.alternatives.filter((each) => isDecider(each, decider));
   if (naming.length === 0) throw notNamed(approval, decider);
   const countsFor = naming.filter(applies);
   if (countsFor.length === 0) throw withoutEffect(approval, naming);
-  const earlier = voteOf(approval, decider.subject);
-  const attempts = (earlier?.attempts ?? 0) + 1;
-  if (attempts > maxAttempts) throw tooManyVotes(approval, decider);
+  const { attempts = 0 } = voteOf(approval, decider.subject) ?? {};
+  if (attempts >= maxAttempts) throw tooManyVotes(approval, decider);
+  return castVote(approval, decision, (each) => countsFor.includes(each));
+}
+
+/** Returns the approval after a vote that counts for these alternatives. Without alternatives, it is a decision. */
+export function castVote(approval: Approval, decision: Decision, countsFor: Applies): Approval {
+  const revision = approval.revision + 1;
+  if (approval.alternatives.length === 0) {
+    return create(ApprovalSchema, { ...approval, revision, decision, state: stateOf(decision) });
+  }
+  const earlier = voteOf(approval, decision.decidedBy);
   const vote = create(VoteSchema, {
     decision,
-    countsFor: countsFor.map(({ name }) => name),
-    attempts,
+    countsFor: approval.alternatives.filter(countsFor).map(({ name }) => name),
+    attempts: (earlier?.attempts ?? 0) + 1,
     earlierDecisionIds: earlierIds(earlier),
   });
   const votes = [...approval.votes.filter((each) => each !== earlier), vote];

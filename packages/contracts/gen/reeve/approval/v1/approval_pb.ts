@@ -7,8 +7,8 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_reeve_access_v1_role_option } from "../../access/v1/role_option_pb.ts";
 import { file_reeve_audit_v1_audit_option } from "../../audit/v1/audit_option_pb.ts";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
@@ -20,7 +20,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/approval/v1/approval.proto.
  */
 export const file_reeve_approval_v1_approval: GenFile = /*@__PURE__*/
-  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEi3gYKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJEhAKCHJldmlzaW9uGB4gASgNEjQKDGFsdGVybmF0aXZlcxgfIAMoCzIeLnJlZXZlLmFwcHJvdmFsLnYxLkFsdGVybmF0aXZlEiYKBXZvdGVzGCAgAygLMhcucmVldmUuYXBwcm92YWwudjEuVm90ZRIZChFleGNsdWRlZF9zdWJqZWN0cxghIAMoCTozyt8YLwoJYXBwcm92YWxzEhN7dGVuYW50fS57YXBwcm92YWx9KgsKAgQBEgIEASoBBDgBIp8BCgtBbHRlcm5hdGl2ZRIMCgRuYW1lGAEgASgJEg4KBnBlb3BsZRgCIAMoCRIOCgZncm91cHMYAyADKAkSEQoJYXBwcm92YWxzGAQgASgNEg8KB2RlbmlhbHMYBSABKA0SFwoPYXBwcm92YWxzX2dpdmVuGAYgASgNEhUKDWRlbmlhbHNfZ2l2ZW4YByABKA0SDgoGZmlsdGVyGAggASgJInkKBFZvdGUSLQoIZGVjaXNpb24YASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpc2lvbhISCgpjb3VudHNfZm9yGAIgAygJEhAKCGF0dGVtcHRzGAMgASgNEhwKFGVhcmxpZXJfZGVjaXNpb25faWRzGAQgAygJIuEBCghEZWNpc2lvbhITCgtkZWNpc2lvbl9pZBgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBISCgpkZWNpZGVkX2J5GAMgASgJEi4KCmRlY2lkZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgFIAEoCRIxChBlZGl0ZWRfYXJndW1lbnRzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IoIBChRMaXN0QXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABEhYKDmluY2x1ZGVfY2xvc2VkGAIgASgIEhoKCXBhZ2Vfc2l6ZRgDIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAyiABCJgChVMaXN0QXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKEkdldEFwcHJvdmFsUmVxdWVzdBIfCgthcHByb3ZhbF9pZBgBIAEoCUIKukgHcgUQASiAAiJEChNHZXRBcHByb3ZhbFJlc3BvbnNlEi0KCGFwcHJvdmFsGAEgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwijgIKFURlY2lkZUFwcHJvdmFsUmVxdWVzdBIfCgthcHByb3ZhbF9pZBgBIAEoCUIKukgHcgUQASiAAhIQCghhcHByb3ZlZBgCIAEoCBIYCgZyZWFzb24YAyABKAlCCLpIBXIDKIAgEh0KC2RlY2lzaW9uX2lkGAQgASgJQgi6SAVyAyiAARIxChBlZGl0ZWRfYXJndW1lbnRzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KC2NhbGxfZGlnZXN0GAcgASgJQhi6SBVyEzIRXihbMC05YS1mXXs2NH0pPyQiRwoWRGVjaWRlQXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIjEKFVdhdGNoQXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABIkgKFldhdGNoQXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwqhgEKCEdhdGVLaW5kEhkKFUdBVEVfS0lORF9VTlNQRUNJRklFRBAAEhIKDkdBVEVfS0lORF9UT09MEAESGQoVR0FURV9LSU5EX1RPT0xfU09VUkNFEAISFgoSR0FURV9LSU5EX1FVRVNUSU9OEAMSGAoUR0FURV9LSU5EX1BFUk1JU1NJT04QBCpsCg5BcHByb3ZhbFNvdXJjZRIfChtBUFBST1ZBTF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIXChNBUFBST1ZBTF9TT1VSQ0VfUlVOEAESIAocQVBQUk9WQUxfU09VUkNFX1dPUktGTE9XX1JVThACKuABCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGwoXQVBQUk9WQUxfU1RBVEVfUkVKRUNURUQQAxIcChhBUFBST1ZBTF9TVEFURV9USU1FRF9PVVQQBBIcChhBUFBST1ZBTF9TVEFURV9XSVRIRFJBV04QBRIdChlBUFBST1ZBTF9TVEFURV9TVVBFUlNFREVEEAYyyQQKD0FwcHJvdmFsU2VydmljZRJxCg1MaXN0QXBwcm92YWxzEicucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaKC5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESawoLR2V0QXBwcm92YWwSJS5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlcXVlc3QaJi5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIg2QAgHg4BgB6uAYAggBEr0BCg5EZWNpZGVBcHByb3ZhbBIoLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVzcG9uc2UiVuDgGAPq4BhOCAMSD2FwcHJvdmFsLmRlY2lkZRoXCghhcHByb3ZhbBILYXBwcm92YWxfaWQaFgoDcnVuGg9hcHByb3ZhbC5ydW5faWQiCGFwcHJvdmVkEpUBCg5XYXRjaEFwcHJvdmFscxIoLnJlZXZlLmFwcHJvdmFsLnYxLldhdGNoQXBwcm92YWxzUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLldhdGNoQXBwcm92YWxzUmVzcG9uc2UiLJACAeDgGAHq4BghCAISDmFwcHJvdmFsLndhdGNoGg0KA3J1bhIGcnVuX2lkMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
+  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEi3gYKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJEhAKCHJldmlzaW9uGB4gASgNEjQKDGFsdGVybmF0aXZlcxgfIAMoCzIeLnJlZXZlLmFwcHJvdmFsLnYxLkFsdGVybmF0aXZlEiYKBXZvdGVzGCAgAygLMhcucmVldmUuYXBwcm92YWwudjEuVm90ZRIZChFleGNsdWRlZF9zdWJqZWN0cxghIAMoCTozyt8YLwoJYXBwcm92YWxzEhN7dGVuYW50fS57YXBwcm92YWx9KgsKAgQBEgIEASoBBDgBIp8BCgtBbHRlcm5hdGl2ZRIMCgRuYW1lGAEgASgJEg4KBnBlb3BsZRgCIAMoCRIOCgZncm91cHMYAyADKAkSEQoJYXBwcm92YWxzGAQgASgNEg8KB2RlbmlhbHMYBSABKA0SFwoPYXBwcm92YWxzX2dpdmVuGAYgASgNEhUKDWRlbmlhbHNfZ2l2ZW4YByABKA0SDgoGZmlsdGVyGAggASgJInkKBFZvdGUSLQoIZGVjaXNpb24YASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpc2lvbhISCgpjb3VudHNfZm9yGAIgAygJEhAKCGF0dGVtcHRzGAMgASgNEhwKFGVhcmxpZXJfZGVjaXNpb25faWRzGAQgAygJIsICCghEZWNpc2lvbhITCgtkZWNpc2lvbl9pZBgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBISCgpkZWNpZGVkX2J5GAMgASgJEi4KCmRlY2lkZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgFIAEoCRIxChBlZGl0ZWRfYXJndW1lbnRzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBWdyYW50GAggASgLMhgucmVldmUuYXBwcm92YWwudjEuR3JhbnQSNgoNYXBwbGllZF9ncmFudBgJIAEoCzIfLnJlZXZlLmFwcHJvdmFsLnYxLkFwcGxpZWRHcmFudCL0AwoFR3JhbnQSEAoIZ3JhbnRfaWQYASABKAkSLAoFc2NvcGUYAiABKA4yHS5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudFNjb3BlEgwKBHJ1bGUYAyABKAkSEAoIYWdlbnRfaWQYBCABKAkSFgoOYWdlbnRfcmV2aXNpb24YBSABKA0SDgoGcnVuX2lkGAYgASgJEhEKCXRocmVhZF9pZBgHIAEoCRITCgthcHByb3ZhbF9pZBgIIAEoCRISCgpncmFudGVkX2J5GAkgASgJEi4KCmdyYW50ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCG1heF91c2VzGAwgASgNEhQKDGFsdGVybmF0aXZlcxgNIAMoCRIpCgR1c2VzGA4gAygLMhsucmVldmUuYXBwcm92YWwudjEuR3JhbnRVc2USEgoKcmV2b2tlZF9ieRgPIAEoCRIuCgpyZXZva2VkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDowyt8YLAoGZ3JhbnRzEhB7dGVuYW50fS57Z3JhbnR9IgUIgMm4ASoJCgEEEgEEKgEEIlwKCEdyYW50VXNlEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIrCgd1c2VkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJcCgxBcHBsaWVkR3JhbnQSEAoIZ3JhbnRfaWQYASABKAkSDAoEcnVsZRgCIAEoCRIsCgVzY29wZRgDIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGUivAEKDEdyYW50UmVxdWVzdBI4CgVzY29wZRgBIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGVCCrpIB4IBBBABIAASGAoEcnVsZRgCIAEoCUIKukgHcgUQASigHxIaCghtYXhfdXNlcxgDIAEoDUIIukgFKgMY6AcSPAoIbGlmZXRpbWUYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CD7pIDKoBCSIFCICangEqACKCAQoUTGlzdEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAARIWCg5pbmNsdWRlX2Nsb3NlZBgCIAEoCBIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAQiYAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChJHZXRBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAIiRAoTR2V0QXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIr4CChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAISEAoIYXBwcm92ZWQYAiABKAgSGAoGcmVhc29uGAMgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgEIAEoCUIIukgFcgMogAESMQoQZWRpdGVkX2FyZ3VtZW50cxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGYW5zd2VyGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgtjYWxsX2RpZ2VzdBgHIAEoCUIYukgVchMyEV4oWzAtOWEtZl17NjR9KT8kEi4KBWdyYW50GAggASgLMh8ucmVldmUuYXBwcm92YWwudjEuR3JhbnRSZXF1ZXN0IkcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCKDAQoRTGlzdEdyYW50c1JlcXVlc3QSGgoIYWdlbnRfaWQYASABKAlCCLpIBXIDKIABEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgMogAESGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDKIAEIlcKEkxpc3RHcmFudHNSZXNwb25zZRIoCgZncmFudHMYASADKAsyGC5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgoSUmV2b2tlR3JhbnRSZXF1ZXN0EhwKCGdyYW50X2lkGAEgASgJQgq6SAdyBRABKIACIj4KE1Jldm9rZUdyYW50UmVzcG9uc2USJwoFZ3JhbnQYASABKAsyGC5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudCIxChVXYXRjaEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAASJIChZXYXRjaEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsKoYBCghHYXRlS2luZBIZChVHQVRFX0tJTkRfVU5TUEVDSUZJRUQQABISCg5HQVRFX0tJTkRfVE9PTBABEhkKFUdBVEVfS0lORF9UT09MX1NPVVJDRRACEhYKEkdBVEVfS0lORF9RVUVTVElPThADEhgKFEdBVEVfS0lORF9QRVJNSVNTSU9OEAQqbAoOQXBwcm92YWxTb3VyY2USHwobQVBQUk9WQUxfU09VUkNFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU09VUkNFX1JVThABEiAKHEFQUFJPVkFMX1NPVVJDRV9XT1JLRkxPV19SVU4QAirgAQoNQXBwcm92YWxTdGF0ZRIeChpBUFBST1ZBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkFQUFJPVkFMX1NUQVRFX1BFTkRJTkcQARIbChdBUFBST1ZBTF9TVEFURV9BUFBST1ZFRBACEhsKF0FQUFJPVkFMX1NUQVRFX1JFSkVDVEVEEAMSHAoYQVBQUk9WQUxfU1RBVEVfVElNRURfT1VUEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUSHQoZQVBQUk9WQUxfU1RBVEVfU1VQRVJTRURFRBAGKm0KCkdyYW50U2NvcGUSGwoXR1JBTlRfU0NPUEVfVU5TUEVDSUZJRUQQABITCg9HUkFOVF9TQ09QRV9SVU4QARIWChJHUkFOVF9TQ09QRV9USFJFQUQQAhIVChFHUkFOVF9TQ09QRV9BR0VOVBADMtQGCg9BcHByb3ZhbFNlcnZpY2UScQoNTGlzdEFwcHJvdmFscxInLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GigucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEmsKC0dldEFwcHJvdmFsEiUucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiYucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXNwb25zZSINkAIB4OAYAergGAIIARK9AQoORGVjaWRlQXBwcm92YWwSKC5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlc3BvbnNlIlbg4BgD6uAYTggDEg9hcHByb3ZhbC5kZWNpZGUaFwoIYXBwcm92YWwSC2FwcHJvdmFsX2lkGhYKA3J1bhoPYXBwcm92YWwucnVuX2lkIghhcHByb3ZlZBJoCgpMaXN0R3JhbnRzEiQucmVldmUuYXBwcm92YWwudjEuTGlzdEdyYW50c1JlcXVlc3QaJS5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0R3JhbnRzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESngEKC1Jldm9rZUdyYW50EiUucmVldmUuYXBwcm92YWwudjEuUmV2b2tlR3JhbnRSZXF1ZXN0GiYucmVldmUuYXBwcm92YWwudjEuUmV2b2tlR3JhbnRSZXNwb25zZSJA4OAYA+rgGDgIAxIMZ3JhbnQucmV2b2tlGhEKBWdyYW50EghncmFudF9pZBoTCgNydW4aDGdyYW50LnJ1bl9pZBKVAQoOV2F0Y2hBcHByb3ZhbHMSKC5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1JlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1Jlc3BvbnNlIiyQAgHg4BgB6uAYIQgCEg5hcHByb3ZhbC53YXRjaBoNCgNydW4SBnJ1bl9pZDABYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
 
 /**
  * A tool call, or a question of a tool, that a person decides.
@@ -375,6 +375,20 @@ export type Decision = Message<"reeve.approval.v1.Decision"> & {
    * @generated from field: google.protobuf.Struct answer = 7;
    */
   answer?: JsonObject | undefined;
+
+  /**
+   * The grant that the person made with the decision, as it was made. Unset if there is none.
+   *
+   * @generated from field: reeve.approval.v1.Grant grant = 8;
+   */
+  grant?: Grant | undefined;
+
+  /**
+   * The grant that decided the approval: `decided_by` made it. Unset if a person decided.
+   *
+   * @generated from field: reeve.approval.v1.AppliedGrant applied_grant = 9;
+   */
+  appliedGrant?: AppliedGrant | undefined;
 };
 
 /**
@@ -383,6 +397,246 @@ export type Decision = Message<"reeve.approval.v1.Decision"> & {
  */
 export const DecisionSchema: GenMessage<Decision> = /*@__PURE__*/
   messageDesc(file_reeve_approval_v1_approval, 3);
+
+/**
+ * A decision about further calls: while it is valid, it approves the calls of its scope that its rule
+ * matches, in place of the person who made it. A rule that denies a call overrides it.
+ *
+ * @generated from message reeve.approval.v1.Grant
+ */
+export type Grant = Message<"reeve.approval.v1.Grant"> & {
+  /**
+   * Id of the grant, unique across tenants. It derives from that of the approval.
+   *
+   * @generated from field: string grant_id = 1;
+   */
+  grantId: string;
+
+  /**
+   * The calls that it is about.
+   *
+   * @generated from field: reeve.approval.v1.GrantScope scope = 2;
+   */
+  scope: GrantScope;
+
+  /**
+   * Permission rule that a call must match, for example `run_command(git *)`. It names one tool.
+   *
+   * @generated from field: string rule = 3;
+   */
+  rule: string;
+
+  /**
+   * Id of the agent whose calls it is about.
+   *
+   * @generated from field: string agent_id = 4;
+   */
+  agentId: string;
+
+  /**
+   * Revision of the agent. Calls of other revisions need a decision.
+   *
+   * @generated from field: uint32 agent_revision = 5;
+   */
+  agentRevision: number;
+
+  /**
+   * Id of the run in which it was made.
+   *
+   * @generated from field: string run_id = 6;
+   */
+  runId: string;
+
+  /**
+   * Id of the thread of the run. Empty if the run has no thread.
+   *
+   * @generated from field: string thread_id = 7;
+   */
+  threadId: string;
+
+  /**
+   * Id of the approval with whose decision it was made.
+   *
+   * @generated from field: string approval_id = 8;
+   */
+  approvalId: string;
+
+  /**
+   * Subject of the credential that decided.
+   *
+   * @generated from field: string granted_by = 9;
+   */
+  grantedBy: string;
+
+  /**
+   * Time of the decision.
+   *
+   * @generated from field: google.protobuf.Timestamp granted_at = 10;
+   */
+  grantedAt?: Timestamp | undefined;
+
+  /**
+   * Time at which it expires.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 11;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * How many approvals it decides at most.
+   *
+   * @generated from field: uint32 max_uses = 12;
+   */
+  maxUses: number;
+
+  /**
+   * Names of the alternatives by which the person alone may decide. It decides only approvals to which
+   * one of them applies. Empty if the agent's policy has no alternatives.
+   *
+   * @generated from field: repeated string alternatives = 13;
+   */
+  alternatives: string[];
+
+  /**
+   * The approvals that it decided, oldest first. Each counts once.
+   *
+   * @generated from field: repeated reeve.approval.v1.GrantUse uses = 14;
+   */
+  uses: GrantUse[];
+
+  /**
+   * Subject of the credential that revoked it. Empty if it was not revoked.
+   *
+   * @generated from field: string revoked_by = 15;
+   */
+  revokedBy: string;
+
+  /**
+   * Time at which it was revoked.
+   *
+   * @generated from field: google.protobuf.Timestamp revoked_at = 16;
+   */
+  revokedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.Grant.
+ * Use `create(GrantSchema)` to create a new message.
+ */
+export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 4);
+
+/**
+ * An approval that a grant decided.
+ *
+ * @generated from message reeve.approval.v1.GrantUse
+ */
+export type GrantUse = Message<"reeve.approval.v1.GrantUse"> & {
+  /**
+   * Id of the approval.
+   *
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+
+  /**
+   * Id of its run.
+   *
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * Time of the use.
+   *
+   * @generated from field: google.protobuf.Timestamp used_at = 3;
+   */
+  usedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.GrantUse.
+ * Use `create(GrantUseSchema)` to create a new message.
+ */
+export const GrantUseSchema: GenMessage<GrantUse> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 5);
+
+/**
+ * The grant that decided an approval.
+ *
+ * @generated from message reeve.approval.v1.AppliedGrant
+ */
+export type AppliedGrant = Message<"reeve.approval.v1.AppliedGrant"> & {
+  /**
+   * Id of the grant.
+   *
+   * @generated from field: string grant_id = 1;
+   */
+  grantId: string;
+
+  /**
+   * Its rule.
+   *
+   * @generated from field: string rule = 2;
+   */
+  rule: string;
+
+  /**
+   * Its scope.
+   *
+   * @generated from field: reeve.approval.v1.GrantScope scope = 3;
+   */
+  scope: GrantScope;
+};
+
+/**
+ * Describes the message reeve.approval.v1.AppliedGrant.
+ * Use `create(AppliedGrantSchema)` to create a new message.
+ */
+export const AppliedGrantSchema: GenMessage<AppliedGrant> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 6);
+
+/**
+ * A grant to be made with a decision.
+ *
+ * @generated from message reeve.approval.v1.GrantRequest
+ */
+export type GrantRequest = Message<"reeve.approval.v1.GrantRequest"> & {
+  /**
+   * The calls that it is about.
+   *
+   * @generated from field: reeve.approval.v1.GrantScope scope = 1;
+   */
+  scope: GrantScope;
+
+  /**
+   * Permission rule. It must name the tool of the approved call, and match the call.
+   *
+   * @generated from field: string rule = 2;
+   */
+  rule: string;
+
+  /**
+   * How many approvals it decides at most. 0 means 10.
+   *
+   * @generated from field: uint32 max_uses = 3;
+   */
+  maxUses: number;
+
+  /**
+   * How long it is valid. If unset, an hour.
+   *
+   * @generated from field: google.protobuf.Duration lifetime = 4;
+   */
+  lifetime?: Duration | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.GrantRequest.
+ * Use `create(GrantRequestSchema)` to create a new message.
+ */
+export const GrantRequestSchema: GenMessage<GrantRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 7);
 
 /**
  * Request of `ListApprovals`.
@@ -424,7 +678,7 @@ export type ListApprovalsRequest = Message<"reeve.approval.v1.ListApprovalsReque
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 4);
+  messageDesc(file_reeve_approval_v1_approval, 8);
 
 /**
  * Response of `ListApprovals`.
@@ -452,7 +706,7 @@ export type ListApprovalsResponse = Message<"reeve.approval.v1.ListApprovalsResp
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 5);
+  messageDesc(file_reeve_approval_v1_approval, 9);
 
 /**
  * Request of `GetApproval`.
@@ -473,7 +727,7 @@ export type GetApprovalRequest = Message<"reeve.approval.v1.GetApprovalRequest">
  * Use `create(GetApprovalRequestSchema)` to create a new message.
  */
 export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 6);
+  messageDesc(file_reeve_approval_v1_approval, 10);
 
 /**
  * Response of `GetApproval`.
@@ -494,7 +748,7 @@ export type GetApprovalResponse = Message<"reeve.approval.v1.GetApprovalResponse
  * Use `create(GetApprovalResponseSchema)` to create a new message.
  */
 export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 7);
+  messageDesc(file_reeve_approval_v1_approval, 11);
 
 /**
  * Request of `DecideApproval`.
@@ -554,6 +808,15 @@ export type DecideApprovalRequest = Message<"reeve.approval.v1.DecideApprovalReq
    * @generated from field: string call_digest = 7;
    */
   callDigest: string;
+
+  /**
+   * Approves further calls too. Refused with a rejection, with edited arguments, for a question, if the
+   * rule does not match the call, and if other people would have to agree. If unset, the decision is
+   * about this call.
+   *
+   * @generated from field: reeve.approval.v1.GrantRequest grant = 8;
+   */
+  grant?: GrantRequest | undefined;
 };
 
 /**
@@ -561,7 +824,7 @@ export type DecideApprovalRequest = Message<"reeve.approval.v1.DecideApprovalReq
  * Use `create(DecideApprovalRequestSchema)` to create a new message.
  */
 export const DecideApprovalRequestSchema: GenMessage<DecideApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 8);
+  messageDesc(file_reeve_approval_v1_approval, 12);
 
 /**
  * Response of `DecideApproval`.
@@ -582,7 +845,119 @@ export type DecideApprovalResponse = Message<"reeve.approval.v1.DecideApprovalRe
  * Use `create(DecideApprovalResponseSchema)` to create a new message.
  */
 export const DecideApprovalResponseSchema: GenMessage<DecideApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 9);
+  messageDesc(file_reeve_approval_v1_approval, 13);
+
+/**
+ * Request of `ListGrants`.
+ *
+ * @generated from message reeve.approval.v1.ListGrantsRequest
+ */
+export type ListGrantsRequest = Message<"reeve.approval.v1.ListGrantsRequest"> & {
+  /**
+   * Returns only grants that are about calls of this agent. If empty, of all agents.
+   *
+   * @generated from field: string agent_id = 1;
+   */
+  agentId: string;
+
+  /**
+   * Returns only grants that were made in this run. If empty, in all runs.
+   *
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * Maximum number of grants to return. 0 means 100; values above 1000 are treated as 1000.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty requests the first page.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message reeve.approval.v1.ListGrantsRequest.
+ * Use `create(ListGrantsRequestSchema)` to create a new message.
+ */
+export const ListGrantsRequestSchema: GenMessage<ListGrantsRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 14);
+
+/**
+ * Response of `ListGrants`.
+ *
+ * @generated from message reeve.approval.v1.ListGrantsResponse
+ */
+export type ListGrantsResponse = Message<"reeve.approval.v1.ListGrantsResponse"> & {
+  /**
+   * The grants, newest first.
+   *
+   * @generated from field: repeated reeve.approval.v1.Grant grants = 1;
+   */
+  grants: Grant[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message reeve.approval.v1.ListGrantsResponse.
+ * Use `create(ListGrantsResponseSchema)` to create a new message.
+ */
+export const ListGrantsResponseSchema: GenMessage<ListGrantsResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 15);
+
+/**
+ * Request of `RevokeGrant`.
+ *
+ * @generated from message reeve.approval.v1.RevokeGrantRequest
+ */
+export type RevokeGrantRequest = Message<"reeve.approval.v1.RevokeGrantRequest"> & {
+  /**
+   * Id of the grant.
+   *
+   * @generated from field: string grant_id = 1;
+   */
+  grantId: string;
+};
+
+/**
+ * Describes the message reeve.approval.v1.RevokeGrantRequest.
+ * Use `create(RevokeGrantRequestSchema)` to create a new message.
+ */
+export const RevokeGrantRequestSchema: GenMessage<RevokeGrantRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 16);
+
+/**
+ * Response of `RevokeGrant`.
+ *
+ * @generated from message reeve.approval.v1.RevokeGrantResponse
+ */
+export type RevokeGrantResponse = Message<"reeve.approval.v1.RevokeGrantResponse"> & {
+  /**
+   * The grant.
+   *
+   * @generated from field: reeve.approval.v1.Grant grant = 1;
+   */
+  grant?: Grant | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.RevokeGrantResponse.
+ * Use `create(RevokeGrantResponseSchema)` to create a new message.
+ */
+export const RevokeGrantResponseSchema: GenMessage<RevokeGrantResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 17);
 
 /**
  * Request of `WatchApprovals`.
@@ -603,7 +978,7 @@ export type WatchApprovalsRequest = Message<"reeve.approval.v1.WatchApprovalsReq
  * Use `create(WatchApprovalsRequestSchema)` to create a new message.
  */
 export const WatchApprovalsRequestSchema: GenMessage<WatchApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 10);
+  messageDesc(file_reeve_approval_v1_approval, 18);
 
 /**
  * A message of the stream of `WatchApprovals`.
@@ -624,7 +999,7 @@ export type WatchApprovalsResponse = Message<"reeve.approval.v1.WatchApprovalsRe
  * Use `create(WatchApprovalsResponseSchema)` to create a new message.
  */
 export const WatchApprovalsResponseSchema: GenMessage<WatchApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 11);
+  messageDesc(file_reeve_approval_v1_approval, 19);
 
 /**
  * A reason why a call needs a decision.
@@ -793,6 +1168,54 @@ export const ApprovalStateSchema: GenEnum<ApprovalState> = /*@__PURE__*/
   enumDesc(file_reeve_approval_v1_approval, 2);
 
 /**
+ * The calls that a grant is about. All of them are calls of one revision of one agent.
+ *
+ * @generated from enum reeve.approval.v1.GrantScope
+ */
+export const GrantScope = {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: GRANT_SCOPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Calls of the run.
+   *
+   * @generated from enum value: GRANT_SCOPE_RUN = 1;
+   */
+  RUN: 1,
+
+  /**
+   * Calls of all runs of the thread.
+   *
+   * @generated from enum value: GRANT_SCOPE_THREAD = 2;
+   */
+  THREAD: 2,
+
+  /**
+   * Calls of all runs of the agent in the tenant.
+   *
+   * @generated from enum value: GRANT_SCOPE_AGENT = 3;
+   */
+  AGENT: 3,
+} as const;
+
+/**
+ * The calls that a grant is about. All of them are calls of one revision of one agent.
+ *
+ * @generated from enum reeve.approval.v1.GrantScope
+ */
+export type GrantScope = (typeof GrantScope)[keyof typeof GrantScope] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.approval.v1.GrantScope.
+ */
+export const GrantScopeSchema: GenEnum<GrantScope> = /*@__PURE__*/
+  enumDesc(file_reeve_approval_v1_approval, 3);
+
+/**
  * Manages the approvals of all runs of the tenant.
  *
  * @generated from service reeve.approval.v1.ApprovalService
@@ -831,6 +1254,27 @@ export const ApprovalService: GenService<{
     methodKind: "unary";
     input: typeof DecideApprovalRequestSchema;
     output: typeof DecideApprovalResponseSchema;
+  },
+  /**
+   * Lists the grants that have not expired, newest first, with those that were revoked or are used up.
+   *
+   * @generated from rpc reeve.approval.v1.ApprovalService.ListGrants
+   */
+  listGrants: {
+    methodKind: "unary";
+    input: typeof ListGrantsRequestSchema;
+    output: typeof ListGrantsResponseSchema;
+  },
+  /**
+   * Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
+   * revoked grant returns it as it is. Returns NOT_FOUND if it does not exist or has expired.
+   *
+   * @generated from rpc reeve.approval.v1.ApprovalService.RevokeGrant
+   */
+  revokeGrant: {
+    methodKind: "unary";
+    input: typeof RevokeGrantRequestSchema;
+    output: typeof RevokeGrantResponseSchema;
   },
   /**
    * Streams the pending approvals, and then each approval when it is requested or resolved. The

@@ -11,6 +11,7 @@ package approvalv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	v1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
@@ -208,6 +209,63 @@ func (x ApprovalState) Number() protoreflect.EnumNumber {
 // Deprecated: Use ApprovalState.Descriptor instead.
 func (ApprovalState) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+}
+
+// The calls that a grant is about. All of them are calls of one revision of one agent.
+type GrantScope int32
+
+const (
+	// Not set.
+	GrantScope_GRANT_SCOPE_UNSPECIFIED GrantScope = 0
+	// Calls of the run.
+	GrantScope_GRANT_SCOPE_RUN GrantScope = 1
+	// Calls of all runs of the thread.
+	GrantScope_GRANT_SCOPE_THREAD GrantScope = 2
+	// Calls of all runs of the agent in the tenant.
+	GrantScope_GRANT_SCOPE_AGENT GrantScope = 3
+)
+
+// Enum value maps for GrantScope.
+var (
+	GrantScope_name = map[int32]string{
+		0: "GRANT_SCOPE_UNSPECIFIED",
+		1: "GRANT_SCOPE_RUN",
+		2: "GRANT_SCOPE_THREAD",
+		3: "GRANT_SCOPE_AGENT",
+	}
+	GrantScope_value = map[string]int32{
+		"GRANT_SCOPE_UNSPECIFIED": 0,
+		"GRANT_SCOPE_RUN":         1,
+		"GRANT_SCOPE_THREAD":      2,
+		"GRANT_SCOPE_AGENT":       3,
+	}
+)
+
+func (x GrantScope) Enum() *GrantScope {
+	p := new(GrantScope)
+	*p = x
+	return p
+}
+
+func (x GrantScope) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (GrantScope) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_approval_v1_approval_proto_enumTypes[3].Descriptor()
+}
+
+func (GrantScope) Type() protoreflect.EnumType {
+	return &file_reeve_approval_v1_approval_proto_enumTypes[3]
+}
+
+func (x GrantScope) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use GrantScope.Descriptor instead.
+func (GrantScope) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 // A tool call, or a question of a tool, that a person decides.
@@ -664,7 +722,11 @@ type Decision struct {
 	// Arguments that replace those of the model. If unset, the call runs with the model's arguments.
 	EditedArguments *structpb.Struct `protobuf:"bytes,6,opt,name=edited_arguments,json=editedArguments,proto3" json:"edited_arguments,omitempty"`
 	// Answer to the question.
-	Answer        *structpb.Struct `protobuf:"bytes,7,opt,name=answer,proto3" json:"answer,omitempty"`
+	Answer *structpb.Struct `protobuf:"bytes,7,opt,name=answer,proto3" json:"answer,omitempty"`
+	// The grant that the person made with the decision, as it was made. Unset if there is none.
+	Grant *Grant `protobuf:"bytes,8,opt,name=grant,proto3" json:"grant,omitempty"`
+	// The grant that decided the approval: `decided_by` made it. Unset if a person decided.
+	AppliedGrant  *AppliedGrant `protobuf:"bytes,9,opt,name=applied_grant,json=appliedGrant,proto3" json:"applied_grant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -748,6 +810,404 @@ func (x *Decision) GetAnswer() *structpb.Struct {
 	return nil
 }
 
+func (x *Decision) GetGrant() *Grant {
+	if x != nil {
+		return x.Grant
+	}
+	return nil
+}
+
+func (x *Decision) GetAppliedGrant() *AppliedGrant {
+	if x != nil {
+		return x.AppliedGrant
+	}
+	return nil
+}
+
+// A decision about further calls: while it is valid, it approves the calls of its scope that its rule
+// matches, in place of the person who made it. A rule that denies a call overrides it.
+type Grant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the grant, unique across tenants. It derives from that of the approval.
+	GrantId string `protobuf:"bytes,1,opt,name=grant_id,json=grantId,proto3" json:"grant_id,omitempty"`
+	// The calls that it is about.
+	Scope GrantScope `protobuf:"varint,2,opt,name=scope,proto3,enum=reeve.approval.v1.GrantScope" json:"scope,omitempty"`
+	// Permission rule that a call must match, for example `run_command(git *)`. It names one tool.
+	Rule string `protobuf:"bytes,3,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Id of the agent whose calls it is about.
+	AgentId string `protobuf:"bytes,4,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Revision of the agent. Calls of other revisions need a decision.
+	AgentRevision uint32 `protobuf:"varint,5,opt,name=agent_revision,json=agentRevision,proto3" json:"agent_revision,omitempty"`
+	// Id of the run in which it was made.
+	RunId string `protobuf:"bytes,6,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Id of the thread of the run. Empty if the run has no thread.
+	ThreadId string `protobuf:"bytes,7,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
+	// Id of the approval with whose decision it was made.
+	ApprovalId string `protobuf:"bytes,8,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// Subject of the credential that decided.
+	GrantedBy string `protobuf:"bytes,9,opt,name=granted_by,json=grantedBy,proto3" json:"granted_by,omitempty"`
+	// Time of the decision.
+	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
+	// Time at which it expires.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// How many approvals it decides at most.
+	MaxUses uint32 `protobuf:"varint,12,opt,name=max_uses,json=maxUses,proto3" json:"max_uses,omitempty"`
+	// Names of the alternatives by which the person alone may decide. It decides only approvals to which
+	// one of them applies. Empty if the agent's policy has no alternatives.
+	Alternatives []string `protobuf:"bytes,13,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
+	// The approvals that it decided, oldest first. Each counts once.
+	Uses []*GrantUse `protobuf:"bytes,14,rep,name=uses,proto3" json:"uses,omitempty"`
+	// Subject of the credential that revoked it. Empty if it was not revoked.
+	RevokedBy string `protobuf:"bytes,15,opt,name=revoked_by,json=revokedBy,proto3" json:"revoked_by,omitempty"`
+	// Time at which it was revoked.
+	RevokedAt     *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=revoked_at,json=revokedAt,proto3" json:"revoked_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grant) Reset() {
+	*x = Grant{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grant) ProtoMessage() {}
+
+func (x *Grant) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grant.ProtoReflect.Descriptor instead.
+func (*Grant) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Grant) GetGrantId() string {
+	if x != nil {
+		return x.GrantId
+	}
+	return ""
+}
+
+func (x *Grant) GetScope() GrantScope {
+	if x != nil {
+		return x.Scope
+	}
+	return GrantScope_GRANT_SCOPE_UNSPECIFIED
+}
+
+func (x *Grant) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *Grant) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *Grant) GetAgentRevision() uint32 {
+	if x != nil {
+		return x.AgentRevision
+	}
+	return 0
+}
+
+func (x *Grant) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *Grant) GetThreadId() string {
+	if x != nil {
+		return x.ThreadId
+	}
+	return ""
+}
+
+func (x *Grant) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *Grant) GetGrantedBy() string {
+	if x != nil {
+		return x.GrantedBy
+	}
+	return ""
+}
+
+func (x *Grant) GetGrantedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GrantedAt
+	}
+	return nil
+}
+
+func (x *Grant) GetExpiresAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return nil
+}
+
+func (x *Grant) GetMaxUses() uint32 {
+	if x != nil {
+		return x.MaxUses
+	}
+	return 0
+}
+
+func (x *Grant) GetAlternatives() []string {
+	if x != nil {
+		return x.Alternatives
+	}
+	return nil
+}
+
+func (x *Grant) GetUses() []*GrantUse {
+	if x != nil {
+		return x.Uses
+	}
+	return nil
+}
+
+func (x *Grant) GetRevokedBy() string {
+	if x != nil {
+		return x.RevokedBy
+	}
+	return ""
+}
+
+func (x *Grant) GetRevokedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RevokedAt
+	}
+	return nil
+}
+
+// An approval that a grant decided.
+type GrantUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the approval.
+	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// Id of its run.
+	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Time of the use.
+	UsedAt        *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=used_at,json=usedAt,proto3" json:"used_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GrantUse) Reset() {
+	*x = GrantUse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GrantUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GrantUse) ProtoMessage() {}
+
+func (x *GrantUse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
+func (*GrantUse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GrantUse) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *GrantUse) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *GrantUse) GetUsedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UsedAt
+	}
+	return nil
+}
+
+// The grant that decided an approval.
+type AppliedGrant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the grant.
+	GrantId string `protobuf:"bytes,1,opt,name=grant_id,json=grantId,proto3" json:"grant_id,omitempty"`
+	// Its rule.
+	Rule string `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Its scope.
+	Scope         GrantScope `protobuf:"varint,3,opt,name=scope,proto3,enum=reeve.approval.v1.GrantScope" json:"scope,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AppliedGrant) Reset() {
+	*x = AppliedGrant{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AppliedGrant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AppliedGrant) ProtoMessage() {}
+
+func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
+func (*AppliedGrant) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *AppliedGrant) GetGrantId() string {
+	if x != nil {
+		return x.GrantId
+	}
+	return ""
+}
+
+func (x *AppliedGrant) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *AppliedGrant) GetScope() GrantScope {
+	if x != nil {
+		return x.Scope
+	}
+	return GrantScope_GRANT_SCOPE_UNSPECIFIED
+}
+
+// A grant to be made with a decision.
+type GrantRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The calls that it is about.
+	Scope GrantScope `protobuf:"varint,1,opt,name=scope,proto3,enum=reeve.approval.v1.GrantScope" json:"scope,omitempty"`
+	// Permission rule. It must name the tool of the approved call, and match the call.
+	Rule string `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
+	// How many approvals it decides at most. 0 means 10.
+	MaxUses uint32 `protobuf:"varint,3,opt,name=max_uses,json=maxUses,proto3" json:"max_uses,omitempty"`
+	// How long it is valid. If unset, an hour.
+	Lifetime      *durationpb.Duration `protobuf:"bytes,4,opt,name=lifetime,proto3" json:"lifetime,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GrantRequest) Reset() {
+	*x = GrantRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GrantRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GrantRequest) ProtoMessage() {}
+
+func (x *GrantRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
+func (*GrantRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *GrantRequest) GetScope() GrantScope {
+	if x != nil {
+		return x.Scope
+	}
+	return GrantScope_GRANT_SCOPE_UNSPECIFIED
+}
+
+func (x *GrantRequest) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *GrantRequest) GetMaxUses() uint32 {
+	if x != nil {
+		return x.MaxUses
+	}
+	return 0
+}
+
+func (x *GrantRequest) GetLifetime() *durationpb.Duration {
+	if x != nil {
+		return x.Lifetime
+	}
+	return nil
+}
+
 // Request of `ListApprovals`.
 type ListApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -765,7 +1225,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -777,7 +1237,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -790,7 +1250,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -834,7 +1294,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +1306,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +1319,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -887,7 +1347,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -899,7 +1359,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -912,7 +1372,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -933,7 +1393,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +1405,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +1418,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -988,14 +1448,18 @@ type DecideApprovalRequest struct {
 	Answer *structpb.Struct `protobuf:"bytes,6,opt,name=answer,proto3" json:"answer,omitempty"`
 	// `call_digest` of the approval as the person saw it. If set, the decision is refused with
 	// FAILED_PRECONDITION and reason APPROVAL_MISMATCH unless the approval has this digest.
-	CallDigest    string `protobuf:"bytes,7,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
+	CallDigest string `protobuf:"bytes,7,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
+	// Approves further calls too. Refused with a rejection, with edited arguments, for a question, if the
+	// rule does not match the call, and if other people would have to agree. If unset, the decision is
+	// about this call.
+	Grant         *GrantRequest `protobuf:"bytes,8,opt,name=grant,proto3" json:"grant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1471,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1484,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -1072,6 +1536,13 @@ func (x *DecideApprovalRequest) GetCallDigest() string {
 	return ""
 }
 
+func (x *DecideApprovalRequest) GetGrant() *GrantRequest {
+	if x != nil {
+		return x.Grant
+	}
+	return nil
+}
+
 // Response of `DecideApproval`.
 type DecideApprovalResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1083,7 +1554,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1566,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,12 +1579,232 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
 	if x != nil {
 		return x.Approval
+	}
+	return nil
+}
+
+// Request of `ListGrants`.
+type ListGrantsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Returns only grants that are about calls of this agent. If empty, of all agents.
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Returns only grants that were made in this run. If empty, in all runs.
+	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Maximum number of grants to return. 0 means 100; values above 1000 are treated as 1000.
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// `next_page_token` of the previous page. Empty requests the first page.
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListGrantsRequest) Reset() {
+	*x = ListGrantsRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListGrantsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListGrantsRequest) ProtoMessage() {}
+
+func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
+func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListGrantsRequest) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *ListGrantsRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ListGrantsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListGrantsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Response of `ListGrants`.
+type ListGrantsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The grants, newest first.
+	Grants []*Grant `protobuf:"bytes,1,rep,name=grants,proto3" json:"grants,omitempty"`
+	// Token of the next page. Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListGrantsResponse) Reset() {
+	*x = ListGrantsResponse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListGrantsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListGrantsResponse) ProtoMessage() {}
+
+func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
+func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ListGrantsResponse) GetGrants() []*Grant {
+	if x != nil {
+		return x.Grants
+	}
+	return nil
+}
+
+func (x *ListGrantsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Request of `RevokeGrant`.
+type RevokeGrantRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the grant.
+	GrantId       string `protobuf:"bytes,1,opt,name=grant_id,json=grantId,proto3" json:"grant_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeGrantRequest) Reset() {
+	*x = RevokeGrantRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeGrantRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeGrantRequest) ProtoMessage() {}
+
+func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
+func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RevokeGrantRequest) GetGrantId() string {
+	if x != nil {
+		return x.GrantId
+	}
+	return ""
+}
+
+// Response of `RevokeGrant`.
+type RevokeGrantResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The grant.
+	Grant         *Grant `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeGrantResponse) Reset() {
+	*x = RevokeGrantResponse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeGrantResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeGrantResponse) ProtoMessage() {}
+
+func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
+func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *RevokeGrantResponse) GetGrant() *Grant {
+	if x != nil {
+		return x.Grant
 	}
 	return nil
 }
@@ -1129,7 +1820,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1141,7 +1832,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1154,7 +1845,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -1175,7 +1866,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1187,7 +1878,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1200,7 +1891,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -1214,7 +1905,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa4\b\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa4\b\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -1261,7 +1952,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
 	"counts_for\x18\x02 \x03(\tR\tcountsFor\x12\x1a\n" +
 	"\battempts\x18\x03 \x01(\rR\battempts\x120\n" +
-	"\x14earlier_decision_ids\x18\x04 \x03(\tR\x12earlierDecisionIds\"\xae\x02\n" +
+	"\x14earlier_decision_ids\x18\x04 \x03(\tR\x12earlierDecisionIds\"\xa4\x03\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12\x1a\n" +
@@ -1272,7 +1963,47 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"decided_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tdecidedAt\x12\x16\n" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12B\n" +
 	"\x10edited_arguments\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x0feditedArguments\x12/\n" +
-	"\x06answer\x18\a \x01(\v2\x17.google.protobuf.StructR\x06answer\"\x96\x01\n" +
+	"\x06answer\x18\a \x01(\v2\x17.google.protobuf.StructR\x06answer\x12.\n" +
+	"\x05grant\x18\b \x01(\v2\x18.reeve.approval.v1.GrantR\x05grant\x12D\n" +
+	"\rapplied_grant\x18\t \x01(\v2\x1f.reeve.approval.v1.AppliedGrantR\fappliedGrant\"\xe3\x04\n" +
+	"\x05Grant\x12\x19\n" +
+	"\bgrant_id\x18\x01 \x01(\tR\agrantId\x123\n" +
+	"\x05scope\x18\x02 \x01(\x0e2\x1d.reeve.approval.v1.GrantScopeR\x05scope\x12\x12\n" +
+	"\x04rule\x18\x03 \x01(\tR\x04rule\x12\x19\n" +
+	"\bagent_id\x18\x04 \x01(\tR\aagentId\x12%\n" +
+	"\x0eagent_revision\x18\x05 \x01(\rR\ragentRevision\x12\x15\n" +
+	"\x06run_id\x18\x06 \x01(\tR\x05runId\x12\x1b\n" +
+	"\tthread_id\x18\a \x01(\tR\bthreadId\x12\x1f\n" +
+	"\vapproval_id\x18\b \x01(\tR\n" +
+	"approvalId\x12\x1d\n" +
+	"\n" +
+	"granted_by\x18\t \x01(\tR\tgrantedBy\x129\n" +
+	"\n" +
+	"granted_at\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tgrantedAt\x129\n" +
+	"\n" +
+	"expires_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x19\n" +
+	"\bmax_uses\x18\f \x01(\rR\amaxUses\x12\"\n" +
+	"\falternatives\x18\r \x03(\tR\falternatives\x12/\n" +
+	"\x04uses\x18\x0e \x03(\v2\x1b.reeve.approval.v1.GrantUseR\x04uses\x12\x1d\n" +
+	"\n" +
+	"revoked_by\x18\x0f \x01(\tR\trevokedBy\x129\n" +
+	"\n" +
+	"revoked_at\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\trevokedAt:\x00\"w\n" +
+	"\bGrantUse\x12\x1f\n" +
+	"\vapproval_id\x18\x01 \x01(\tR\n" +
+	"approvalId\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x123\n" +
+	"\aused_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06usedAt\"r\n" +
+	"\fAppliedGrant\x12\x19\n" +
+	"\bgrant_id\x18\x01 \x01(\tR\agrantId\x12\x12\n" +
+	"\x04rule\x18\x02 \x01(\tR\x04rule\x123\n" +
+	"\x05scope\x18\x03 \x01(\x0e2\x1d.reeve.approval.v1.GrantScopeR\x05scope\"\xb1\x01\n" +
+	"\fGrantRequest\x125\n" +
+	"\x05scope\x18\x01 \x01(\x0e2\x1d.reeve.approval.v1.GrantScopeB\x00R\x05scope\x12\x14\n" +
+	"\x04rule\x18\x02 \x01(\tB\x00R\x04rule\x12\x1b\n" +
+	"\bmax_uses\x18\x03 \x01(\rB\x00R\amaxUses\x127\n" +
+	"\blifetime\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x00R\blifetime\"\x96\x01\n" +
 	"\x14ListApprovalsRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n" +
 	"\x0einclude_closed\x18\x02 \x01(\bR\rincludeClosed\x12\x1d\n" +
@@ -1286,7 +2017,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
 	"approvalId\"N\n" +
 	"\x13GetApprovalResponse\x127\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xab\x02\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xe2\x02\n" +
 	"\x15DecideApprovalRequest\x12!\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
 	"approvalId\x12\x1a\n" +
@@ -1297,9 +2028,23 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x10edited_arguments\x18\x05 \x01(\v2\x17.google.protobuf.StructR\x0feditedArguments\x12/\n" +
 	"\x06answer\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06answer\x12!\n" +
 	"\vcall_digest\x18\a \x01(\tB\x00R\n" +
-	"callDigest\"Q\n" +
+	"callDigest\x125\n" +
+	"\x05grant\x18\b \x01(\v2\x1f.reeve.approval.v1.GrantRequestR\x05grant\"Q\n" +
 	"\x16DecideApprovalResponse\x127\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"0\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\x89\x01\n" +
+	"\x11ListGrantsRequest\x12\x1b\n" +
+	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x17\n" +
+	"\x06run_id\x18\x02 \x01(\tB\x00R\x05runId\x12\x1d\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tB\x00R\tpageToken\"n\n" +
+	"\x12ListGrantsResponse\x120\n" +
+	"\x06grants\x18\x01 \x03(\v2\x18.reeve.approval.v1.GrantR\x06grants\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"1\n" +
+	"\x12RevokeGrantRequest\x12\x1b\n" +
+	"\bgrant_id\x18\x01 \x01(\tB\x00R\agrantId\"E\n" +
+	"\x13RevokeGrantResponse\x12.\n" +
+	"\x05grant\x18\x01 \x01(\v2\x18.reeve.approval.v1.GrantR\x05grant\"0\n" +
 	"\x15WatchApprovalsRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"S\n" +
 	"\x16WatchApprovalsResponse\x129\n" +
@@ -1321,11 +2066,20 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x17APPROVAL_STATE_REJECTED\x10\x03\x12\x1c\n" +
 	"\x18APPROVAL_STATE_TIMED_OUT\x10\x04\x12\x1c\n" +
 	"\x18APPROVAL_STATE_WITHDRAWN\x10\x05\x12\x1d\n" +
-	"\x19APPROVAL_STATE_SUPERSEDED\x10\x062\xb2\x03\n" +
+	"\x19APPROVAL_STATE_SUPERSEDED\x10\x06*m\n" +
+	"\n" +
+	"GrantScope\x12\x1b\n" +
+	"\x17GRANT_SCOPE_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fGRANT_SCOPE_RUN\x10\x01\x12\x16\n" +
+	"\x12GRANT_SCOPE_THREAD\x10\x02\x12\x15\n" +
+	"\x11GRANT_SCOPE_AGENT\x10\x032\xf0\x04\n" +
 	"\x0fApprovalService\x12g\n" +
 	"\rListApprovals\x12'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12a\n" +
 	"\vGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12e\n" +
-	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12l\n" +
+	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12^\n" +
+	"\n" +
+	"ListGrants\x12$.reeve.approval.v1.ListGrantsRequest\x1a%.reeve.approval.v1.ListGrantsResponse\"\x03\x90\x02\x01\x12\\\n" +
+	"\vRevokeGrant\x12%.reeve.approval.v1.RevokeGrantRequest\x1a&.reeve.approval.v1.RevokeGrantResponse\x12l\n" +
 	"\x0eWatchApprovals\x12(.reeve.approval.v1.WatchApprovalsRequest\x1a).reeve.approval.v1.WatchApprovalsResponse\"\x03\x90\x02\x010\x01B[\n" +
 	"\x15dev.reeve.approval.v1B\rApprovalProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/approval/v1;approvalv1b\x06proto3"
 
@@ -1341,67 +2095,95 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 	return file_reeve_approval_v1_approval_proto_rawDescData
 }
 
-var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(GateKind)(0),                  // 0: reeve.approval.v1.GateKind
 	(ApprovalSource)(0),            // 1: reeve.approval.v1.ApprovalSource
 	(ApprovalState)(0),             // 2: reeve.approval.v1.ApprovalState
-	(*Approval)(nil),               // 3: reeve.approval.v1.Approval
-	(*Alternative)(nil),            // 4: reeve.approval.v1.Alternative
-	(*Vote)(nil),                   // 5: reeve.approval.v1.Vote
-	(*Decision)(nil),               // 6: reeve.approval.v1.Decision
-	(*ListApprovalsRequest)(nil),   // 7: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),  // 8: reeve.approval.v1.ListApprovalsResponse
-	(*GetApprovalRequest)(nil),     // 9: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),    // 10: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),  // 11: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil), // 12: reeve.approval.v1.DecideApprovalResponse
-	(*WatchApprovalsRequest)(nil),  // 13: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil), // 14: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),            // 15: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),  // 16: google.protobuf.Timestamp
-	(*v1.Question)(nil),            // 17: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),  // 18: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),        // 19: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),        // 20: google.protobuf.Struct
+	(GrantScope)(0),                // 3: reeve.approval.v1.GrantScope
+	(*Approval)(nil),               // 4: reeve.approval.v1.Approval
+	(*Alternative)(nil),            // 5: reeve.approval.v1.Alternative
+	(*Vote)(nil),                   // 6: reeve.approval.v1.Vote
+	(*Decision)(nil),               // 7: reeve.approval.v1.Decision
+	(*Grant)(nil),                  // 8: reeve.approval.v1.Grant
+	(*GrantUse)(nil),               // 9: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),           // 10: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),           // 11: reeve.approval.v1.GrantRequest
+	(*ListApprovalsRequest)(nil),   // 12: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),  // 13: reeve.approval.v1.ListApprovalsResponse
+	(*GetApprovalRequest)(nil),     // 14: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),    // 15: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),  // 16: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil), // 17: reeve.approval.v1.DecideApprovalResponse
+	(*ListGrantsRequest)(nil),      // 18: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),     // 19: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),     // 20: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),    // 21: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),  // 22: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil), // 23: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),            // 24: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
+	(*v1.Question)(nil),            // 26: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),  // 27: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),        // 28: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),        // 29: google.protobuf.Struct
+	(*durationpb.Duration)(nil),    // 30: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	15, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	16, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	16, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	24, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	25, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	25, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	6,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	17, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	7,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	26, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	18, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	19, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
-	4,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
-	5,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	6,  // 12: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	16, // 13: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	20, // 14: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	20, // 15: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	3,  // 16: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	3,  // 17: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	20, // 18: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	20, // 19: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	3,  // 20: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	3,  // 21: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	7,  // 22: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	9,  // 23: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	11, // 24: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	13, // 25: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	8,  // 26: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	10, // 27: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	12, // 28: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	14, // 29: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	26, // [26:30] is the sub-list for method output_type
-	22, // [22:26] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	27, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	28, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	5,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
+	6,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
+	7,  // 12: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	25, // 13: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	29, // 14: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	29, // 15: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	8,  // 16: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	10, // 17: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	3,  // 18: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	25, // 19: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	25, // 20: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	9,  // 21: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	25, // 22: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	25, // 23: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	3,  // 24: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	3,  // 25: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	30, // 26: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	4,  // 27: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	4,  // 28: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	29, // 29: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	29, // 30: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	11, // 31: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	4,  // 32: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	8,  // 33: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	8,  // 34: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	4,  // 35: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	12, // 36: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	14, // 37: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	16, // 38: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	18, // 39: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	20, // 40: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	22, // 41: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	13, // 42: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	15, // 43: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	17, // 44: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	19, // 45: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	21, // 46: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	23, // 47: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	42, // [42:48] is the sub-list for method output_type
+	36, // [36:42] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -1414,8 +2196,8 @@ func file_reeve_approval_v1_approval_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   12,
+			NumEnums:      4,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

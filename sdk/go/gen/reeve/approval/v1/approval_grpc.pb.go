@@ -24,6 +24,8 @@ const (
 	ApprovalService_ListApprovals_FullMethodName  = "/reeve.approval.v1.ApprovalService/ListApprovals"
 	ApprovalService_GetApproval_FullMethodName    = "/reeve.approval.v1.ApprovalService/GetApproval"
 	ApprovalService_DecideApproval_FullMethodName = "/reeve.approval.v1.ApprovalService/DecideApproval"
+	ApprovalService_ListGrants_FullMethodName     = "/reeve.approval.v1.ApprovalService/ListGrants"
+	ApprovalService_RevokeGrant_FullMethodName    = "/reeve.approval.v1.ApprovalService/RevokeGrant"
 	ApprovalService_WatchApprovals_FullMethodName = "/reeve.approval.v1.ApprovalService/WatchApprovals"
 )
 
@@ -43,6 +45,11 @@ type ApprovalServiceClient interface {
 	// is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
 	// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
 	DecideApproval(ctx context.Context, in *DecideApprovalRequest, opts ...grpc.CallOption) (*DecideApprovalResponse, error)
+	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
+	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
+	// Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
+	// revoked grant returns it as it is. Returns NOT_FOUND if it does not exist or has expired.
+	RevokeGrant(ctx context.Context, in *RevokeGrantRequest, opts ...grpc.CallOption) (*RevokeGrantResponse, error)
 	// Streams the pending approvals, and then each approval when it is requested or resolved. The
 	// stream continues until the client cancels it or the server shuts down.
 	WatchApprovals(ctx context.Context, in *WatchApprovalsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchApprovalsResponse], error)
@@ -86,6 +93,26 @@ func (c *approvalServiceClient) DecideApproval(ctx context.Context, in *DecideAp
 	return out, nil
 }
 
+func (c *approvalServiceClient) ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListGrantsResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_ListGrants_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *approvalServiceClient) RevokeGrant(ctx context.Context, in *RevokeGrantRequest, opts ...grpc.CallOption) (*RevokeGrantResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RevokeGrantResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_RevokeGrant_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *approvalServiceClient) WatchApprovals(ctx context.Context, in *WatchApprovalsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchApprovalsResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &ApprovalService_ServiceDesc.Streams[0], ApprovalService_WatchApprovals_FullMethodName, cOpts...)
@@ -121,6 +148,11 @@ type ApprovalServiceServer interface {
 	// is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
 	// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
 	DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error)
+	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
+	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)
+	// Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
+	// revoked grant returns it as it is. Returns NOT_FOUND if it does not exist or has expired.
+	RevokeGrant(context.Context, *RevokeGrantRequest) (*RevokeGrantResponse, error)
 	// Streams the pending approvals, and then each approval when it is requested or resolved. The
 	// stream continues until the client cancels it or the server shuts down.
 	WatchApprovals(*WatchApprovalsRequest, grpc.ServerStreamingServer[WatchApprovalsResponse]) error
@@ -142,6 +174,12 @@ func (UnimplementedApprovalServiceServer) GetApproval(context.Context, *GetAppro
 }
 func (UnimplementedApprovalServiceServer) DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DecideApproval not implemented")
+}
+func (UnimplementedApprovalServiceServer) ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListGrants not implemented")
+}
+func (UnimplementedApprovalServiceServer) RevokeGrant(context.Context, *RevokeGrantRequest) (*RevokeGrantResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RevokeGrant not implemented")
 }
 func (UnimplementedApprovalServiceServer) WatchApprovals(*WatchApprovalsRequest, grpc.ServerStreamingServer[WatchApprovalsResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchApprovals not implemented")
@@ -221,6 +259,42 @@ func _ApprovalService_DecideApproval_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ApprovalService_ListGrants_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListGrantsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).ListGrants(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_ListGrants_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).ListGrants(ctx, req.(*ListGrantsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ApprovalService_RevokeGrant_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RevokeGrantRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).RevokeGrant(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_RevokeGrant_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).RevokeGrant(ctx, req.(*RevokeGrantRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ApprovalService_WatchApprovals_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchApprovalsRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -250,6 +324,14 @@ var ApprovalService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DecideApproval",
 			Handler:    _ApprovalService_DecideApproval_Handler,
+		},
+		{
+			MethodName: "ListGrants",
+			Handler:    _ApprovalService_ListGrants_Handler,
+		},
+		{
+			MethodName: "RevokeGrant",
+			Handler:    _ApprovalService_RevokeGrant_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

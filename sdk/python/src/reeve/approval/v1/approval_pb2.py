@@ -22,12 +22,13 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from reeve.tool.v1 import tool_pb2 as reeve_dot_tool_dot_v1_dot_tool__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa4\x08\n\x08\x41pproval\x12\x1f\n\x0b\x61pproval_id\x18\x01 \x01(\tR\napprovalId\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x03 \x01(\tR\x07\x61gentId\x12\x1b\n\tthread_id\x18\x04 \x01(\tR\x08threadId\x12+\n\x04\x63\x61ll\x18\x05 \x01(\x0b\x32\x17.reeve.tool.v1.ToolCallR\x04\x63\x61ll\x12!\n\x0crequested_by\x18\x06 \x01(\tR\x0brequestedBy\x12=\n\x0crequested_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x0brequestedAt\x12\x39\n\nexpires_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x36\n\x05state\x18\t \x01(\x0e\x32 .reeve.approval.v1.ApprovalStateR\x05state\x12\x37\n\x08\x64\x65\x63ision\x18\n \x01(\x0b\x32\x1b.reeve.approval.v1.DecisionR\x08\x64\x65\x63ision\x12\x34\n\x16\x61llow_edited_arguments\x18\x0b \x01(\x08R\x14\x61llowEditedArguments\x12\x1b\n\tparent_id\x18\x0c \x01(\tR\x08parentId\x12\x33\n\x08question\x18\r \x01(\x0b\x32\x17.reeve.tool.v1.QuestionR\x08question\x12\x31\n\x05gates\x18\x0e \x03(\x0e\x32\x1b.reeve.approval.v1.GateKindR\x05gates\x12\x39\n\x06source\x18\x0f \x01(\x0e\x32!.reeve.approval.v1.ApprovalSourceR\x06source\x12\x1f\n\x0b\x63\x61ll_digest\x18\x10 \x01(\tR\ncallDigest\x12\x41\n\npermission\x18\x11 \x01(\x0b\x32!.reeve.tool.v1.PermissionDecisionR\npermission\x12\x35\n\x07\x63ontent\x18\x12 \x01(\x0b\x32\x1b.reeve.tool.v1.BoundContentR\x07\x63ontent\x12\x1e\n\nsupersedes\x18\x13 \x01(\tR\nsupersedes\x12\x1a\n\x08revision\x18\x1e \x01(\rR\x08revision\x12\x42\n\x0c\x61lternatives\x18\x1f \x03(\x0b\x32\x1e.reeve.approval.v1.AlternativeR\x0c\x61lternatives\x12-\n\x05votes\x18  \x03(\x0b\x32\x17.reeve.approval.v1.VoteR\x05votes\x12+\n\x11\x65xcluded_subjects\x18! \x03(\tR\x10\x65xcludedSubjects:\x00\"\xef\x01\n\x0b\x41lternative\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n\x06people\x18\x02 \x03(\tR\x06people\x12\x16\n\x06groups\x18\x03 \x03(\tR\x06groups\x12\x1c\n\tapprovals\x18\x04 \x01(\rR\tapprovals\x12\x18\n\x07\x64\x65nials\x18\x05 \x01(\rR\x07\x64\x65nials\x12\'\n\x0f\x61pprovals_given\x18\x06 \x01(\rR\x0e\x61pprovalsGiven\x12#\n\rdenials_given\x18\x07 \x01(\rR\x0c\x64\x65nialsGiven\x12\x16\n\x06\x66ilter\x18\x08 \x01(\tR\x06\x66ilter\"\xac\x01\n\x04Vote\x12\x37\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.DecisionR\x08\x64\x65\x63ision\x12\x1d\n\ncounts_for\x18\x02 \x03(\tR\tcountsFor\x12\x1a\n\x08\x61ttempts\x18\x03 \x01(\rR\x08\x61ttempts\x12\x30\n\x14\x65\x61rlier_decision_ids\x18\x04 \x03(\tR\x12\x65\x61rlierDecisionIds\"\xae\x02\n\x08\x44\x65\x63ision\x12\x1f\n\x0b\x64\x65\x63ision_id\x18\x01 \x01(\tR\ndecisionId\x12\x1a\n\x08\x61pproved\x18\x02 \x01(\x08R\x08\x61pproved\x12\x1d\n\ndecided_by\x18\x03 \x01(\tR\tdecidedBy\x12\x39\n\ndecided_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tdecidedAt\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\x12\x42\n\x10\x65\x64ited_arguments\x18\x06 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12/\n\x06\x61nswer\x18\x07 \x01(\x0b\x32\x17.google.protobuf.StructR\x06\x61nswer\"\x96\x01\n\x14ListApprovalsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n\x0einclude_closed\x18\x02 \x01(\x08R\rincludeClosed\x12\x1d\n\tpage_size\x18\x03 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x04 \x01(\tB\x00R\tpageToken\"z\n\x15ListApprovalsResponse\x12\x39\n\tapprovals\x18\x01 \x03(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\tapprovals\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"7\n\x12GetApprovalRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\"N\n\x13GetApprovalResponse\x12\x37\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\"\xab\x02\n\x15\x44\x65\x63ideApprovalRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\x12\x1a\n\x08\x61pproved\x18\x02 \x01(\x08R\x08\x61pproved\x12\x18\n\x06reason\x18\x03 \x01(\tB\x00R\x06reason\x12!\n\x0b\x64\x65\x63ision_id\x18\x04 \x01(\tB\x00R\ndecisionId\x12\x42\n\x10\x65\x64ited_arguments\x18\x05 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12/\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x17.google.protobuf.StructR\x06\x61nswer\x12!\n\x0b\x63\x61ll_digest\x18\x07 \x01(\tB\x00R\ncallDigest\"Q\n\x16\x44\x65\x63ideApprovalResponse\x12\x37\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\"0\n\x15WatchApprovalsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"S\n\x16WatchApprovalsResponse\x12\x39\n\tapprovals\x18\x01 \x03(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\tapprovals*\x86\x01\n\x08GateKind\x12\x19\n\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n\x15GATE_KIND_TOOL_SOURCE\x10\x02\x12\x16\n\x12GATE_KIND_QUESTION\x10\x03\x12\x18\n\x14GATE_KIND_PERMISSION\x10\x04*l\n\x0e\x41pprovalSource\x12\x1f\n\x1b\x41PPROVAL_SOURCE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41PPROVAL_SOURCE_RUN\x10\x01\x12 \n\x1c\x41PPROVAL_SOURCE_WORKFLOW_RUN\x10\x02*\xe0\x01\n\rApprovalState\x12\x1e\n\x1a\x41PPROVAL_STATE_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x41PPROVAL_STATE_PENDING\x10\x01\x12\x1b\n\x17\x41PPROVAL_STATE_APPROVED\x10\x02\x12\x1b\n\x17\x41PPROVAL_STATE_REJECTED\x10\x03\x12\x1c\n\x18\x41PPROVAL_STATE_TIMED_OUT\x10\x04\x12\x1c\n\x18\x41PPROVAL_STATE_WITHDRAWN\x10\x05\x12\x1d\n\x19\x41PPROVAL_STATE_SUPERSEDED\x10\x06\x32\xb2\x03\n\x0f\x41pprovalService\x12g\n\rListApprovals\x12\'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12\x61\n\x0bGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12\x65\n\x0e\x44\x65\x63ideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12l\n\x0eWatchApprovals\x12(.reeve.approval.v1.WatchApprovalsRequest\x1a).reeve.approval.v1.WatchApprovalsResponse\"\x03\x90\x02\x01\x30\x01\x42[\n\x15\x64\x65v.reeve.approval.v1B\rApprovalProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/approval/v1;approvalv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa4\x08\n\x08\x41pproval\x12\x1f\n\x0b\x61pproval_id\x18\x01 \x01(\tR\napprovalId\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x03 \x01(\tR\x07\x61gentId\x12\x1b\n\tthread_id\x18\x04 \x01(\tR\x08threadId\x12+\n\x04\x63\x61ll\x18\x05 \x01(\x0b\x32\x17.reeve.tool.v1.ToolCallR\x04\x63\x61ll\x12!\n\x0crequested_by\x18\x06 \x01(\tR\x0brequestedBy\x12=\n\x0crequested_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x0brequestedAt\x12\x39\n\nexpires_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x36\n\x05state\x18\t \x01(\x0e\x32 .reeve.approval.v1.ApprovalStateR\x05state\x12\x37\n\x08\x64\x65\x63ision\x18\n \x01(\x0b\x32\x1b.reeve.approval.v1.DecisionR\x08\x64\x65\x63ision\x12\x34\n\x16\x61llow_edited_arguments\x18\x0b \x01(\x08R\x14\x61llowEditedArguments\x12\x1b\n\tparent_id\x18\x0c \x01(\tR\x08parentId\x12\x33\n\x08question\x18\r \x01(\x0b\x32\x17.reeve.tool.v1.QuestionR\x08question\x12\x31\n\x05gates\x18\x0e \x03(\x0e\x32\x1b.reeve.approval.v1.GateKindR\x05gates\x12\x39\n\x06source\x18\x0f \x01(\x0e\x32!.reeve.approval.v1.ApprovalSourceR\x06source\x12\x1f\n\x0b\x63\x61ll_digest\x18\x10 \x01(\tR\ncallDigest\x12\x41\n\npermission\x18\x11 \x01(\x0b\x32!.reeve.tool.v1.PermissionDecisionR\npermission\x12\x35\n\x07\x63ontent\x18\x12 \x01(\x0b\x32\x1b.reeve.tool.v1.BoundContentR\x07\x63ontent\x12\x1e\n\nsupersedes\x18\x13 \x01(\tR\nsupersedes\x12\x1a\n\x08revision\x18\x1e \x01(\rR\x08revision\x12\x42\n\x0c\x61lternatives\x18\x1f \x03(\x0b\x32\x1e.reeve.approval.v1.AlternativeR\x0c\x61lternatives\x12-\n\x05votes\x18  \x03(\x0b\x32\x17.reeve.approval.v1.VoteR\x05votes\x12+\n\x11\x65xcluded_subjects\x18! \x03(\tR\x10\x65xcludedSubjects:\x00\"\xef\x01\n\x0b\x41lternative\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n\x06people\x18\x02 \x03(\tR\x06people\x12\x16\n\x06groups\x18\x03 \x03(\tR\x06groups\x12\x1c\n\tapprovals\x18\x04 \x01(\rR\tapprovals\x12\x18\n\x07\x64\x65nials\x18\x05 \x01(\rR\x07\x64\x65nials\x12\'\n\x0f\x61pprovals_given\x18\x06 \x01(\rR\x0e\x61pprovalsGiven\x12#\n\rdenials_given\x18\x07 \x01(\rR\x0c\x64\x65nialsGiven\x12\x16\n\x06\x66ilter\x18\x08 \x01(\tR\x06\x66ilter\"\xac\x01\n\x04Vote\x12\x37\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.DecisionR\x08\x64\x65\x63ision\x12\x1d\n\ncounts_for\x18\x02 \x03(\tR\tcountsFor\x12\x1a\n\x08\x61ttempts\x18\x03 \x01(\rR\x08\x61ttempts\x12\x30\n\x14\x65\x61rlier_decision_ids\x18\x04 \x03(\tR\x12\x65\x61rlierDecisionIds\"\xa4\x03\n\x08\x44\x65\x63ision\x12\x1f\n\x0b\x64\x65\x63ision_id\x18\x01 \x01(\tR\ndecisionId\x12\x1a\n\x08\x61pproved\x18\x02 \x01(\x08R\x08\x61pproved\x12\x1d\n\ndecided_by\x18\x03 \x01(\tR\tdecidedBy\x12\x39\n\ndecided_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tdecidedAt\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\x12\x42\n\x10\x65\x64ited_arguments\x18\x06 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12/\n\x06\x61nswer\x18\x07 \x01(\x0b\x32\x17.google.protobuf.StructR\x06\x61nswer\x12.\n\x05grant\x18\x08 \x01(\x0b\x32\x18.reeve.approval.v1.GrantR\x05grant\x12\x44\n\rapplied_grant\x18\t \x01(\x0b\x32\x1f.reeve.approval.v1.AppliedGrantR\x0c\x61ppliedGrant\"\xe3\x04\n\x05Grant\x12\x19\n\x08grant_id\x18\x01 \x01(\tR\x07grantId\x12\x33\n\x05scope\x18\x02 \x01(\x0e\x32\x1d.reeve.approval.v1.GrantScopeR\x05scope\x12\x12\n\x04rule\x18\x03 \x01(\tR\x04rule\x12\x19\n\x08\x61gent_id\x18\x04 \x01(\tR\x07\x61gentId\x12%\n\x0e\x61gent_revision\x18\x05 \x01(\rR\ragentRevision\x12\x15\n\x06run_id\x18\x06 \x01(\tR\x05runId\x12\x1b\n\tthread_id\x18\x07 \x01(\tR\x08threadId\x12\x1f\n\x0b\x61pproval_id\x18\x08 \x01(\tR\napprovalId\x12\x1d\n\ngranted_by\x18\t \x01(\tR\tgrantedBy\x12\x39\n\ngranted_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tgrantedAt\x12\x39\n\nexpires_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x19\n\x08max_uses\x18\x0c \x01(\rR\x07maxUses\x12\"\n\x0c\x61lternatives\x18\r \x03(\tR\x0c\x61lternatives\x12/\n\x04uses\x18\x0e \x03(\x0b\x32\x1b.reeve.approval.v1.GrantUseR\x04uses\x12\x1d\n\nrevoked_by\x18\x0f \x01(\tR\trevokedBy\x12\x39\n\nrevoked_at\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\trevokedAt:\x00\"w\n\x08GrantUse\x12\x1f\n\x0b\x61pproval_id\x18\x01 \x01(\tR\napprovalId\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x33\n\x07used_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x06usedAt\"r\n\x0c\x41ppliedGrant\x12\x19\n\x08grant_id\x18\x01 \x01(\tR\x07grantId\x12\x12\n\x04rule\x18\x02 \x01(\tR\x04rule\x12\x33\n\x05scope\x18\x03 \x01(\x0e\x32\x1d.reeve.approval.v1.GrantScopeR\x05scope\"\xb1\x01\n\x0cGrantRequest\x12\x35\n\x05scope\x18\x01 \x01(\x0e\x32\x1d.reeve.approval.v1.GrantScopeB\x00R\x05scope\x12\x14\n\x04rule\x18\x02 \x01(\tB\x00R\x04rule\x12\x1b\n\x08max_uses\x18\x03 \x01(\rB\x00R\x07maxUses\x12\x37\n\x08lifetime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationB\x00R\x08lifetime\"\x96\x01\n\x14ListApprovalsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n\x0einclude_closed\x18\x02 \x01(\x08R\rincludeClosed\x12\x1d\n\tpage_size\x18\x03 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x04 \x01(\tB\x00R\tpageToken\"z\n\x15ListApprovalsResponse\x12\x39\n\tapprovals\x18\x01 \x03(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\tapprovals\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"7\n\x12GetApprovalRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\"N\n\x13GetApprovalResponse\x12\x37\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\"\xe2\x02\n\x15\x44\x65\x63ideApprovalRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\x12\x1a\n\x08\x61pproved\x18\x02 \x01(\x08R\x08\x61pproved\x12\x18\n\x06reason\x18\x03 \x01(\tB\x00R\x06reason\x12!\n\x0b\x64\x65\x63ision_id\x18\x04 \x01(\tB\x00R\ndecisionId\x12\x42\n\x10\x65\x64ited_arguments\x18\x05 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12/\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x17.google.protobuf.StructR\x06\x61nswer\x12!\n\x0b\x63\x61ll_digest\x18\x07 \x01(\tB\x00R\ncallDigest\x12\x35\n\x05grant\x18\x08 \x01(\x0b\x32\x1f.reeve.approval.v1.GrantRequestR\x05grant\"Q\n\x16\x44\x65\x63ideApprovalResponse\x12\x37\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\"\x89\x01\n\x11ListGrantsRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x17\n\x06run_id\x18\x02 \x01(\tB\x00R\x05runId\x12\x1d\n\tpage_size\x18\x03 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x04 \x01(\tB\x00R\tpageToken\"n\n\x12ListGrantsResponse\x12\x30\n\x06grants\x18\x01 \x03(\x0b\x32\x18.reeve.approval.v1.GrantR\x06grants\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"1\n\x12RevokeGrantRequest\x12\x1b\n\x08grant_id\x18\x01 \x01(\tB\x00R\x07grantId\"E\n\x13RevokeGrantResponse\x12.\n\x05grant\x18\x01 \x01(\x0b\x32\x18.reeve.approval.v1.GrantR\x05grant\"0\n\x15WatchApprovalsRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"S\n\x16WatchApprovalsResponse\x12\x39\n\tapprovals\x18\x01 \x03(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\tapprovals*\x86\x01\n\x08GateKind\x12\x19\n\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n\x15GATE_KIND_TOOL_SOURCE\x10\x02\x12\x16\n\x12GATE_KIND_QUESTION\x10\x03\x12\x18\n\x14GATE_KIND_PERMISSION\x10\x04*l\n\x0e\x41pprovalSource\x12\x1f\n\x1b\x41PPROVAL_SOURCE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41PPROVAL_SOURCE_RUN\x10\x01\x12 \n\x1c\x41PPROVAL_SOURCE_WORKFLOW_RUN\x10\x02*\xe0\x01\n\rApprovalState\x12\x1e\n\x1a\x41PPROVAL_STATE_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x41PPROVAL_STATE_PENDING\x10\x01\x12\x1b\n\x17\x41PPROVAL_STATE_APPROVED\x10\x02\x12\x1b\n\x17\x41PPROVAL_STATE_REJECTED\x10\x03\x12\x1c\n\x18\x41PPROVAL_STATE_TIMED_OUT\x10\x04\x12\x1c\n\x18\x41PPROVAL_STATE_WITHDRAWN\x10\x05\x12\x1d\n\x19\x41PPROVAL_STATE_SUPERSEDED\x10\x06*m\n\nGrantScope\x12\x1b\n\x17GRANT_SCOPE_UNSPECIFIED\x10\x00\x12\x13\n\x0fGRANT_SCOPE_RUN\x10\x01\x12\x16\n\x12GRANT_SCOPE_THREAD\x10\x02\x12\x15\n\x11GRANT_SCOPE_AGENT\x10\x03\x32\xf0\x04\n\x0f\x41pprovalService\x12g\n\rListApprovals\x12\'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12\x61\n\x0bGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12\x65\n\x0e\x44\x65\x63ideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12^\n\nListGrants\x12$.reeve.approval.v1.ListGrantsRequest\x1a%.reeve.approval.v1.ListGrantsResponse\"\x03\x90\x02\x01\x12\\\n\x0bRevokeGrant\x12%.reeve.approval.v1.RevokeGrantRequest\x1a&.reeve.approval.v1.RevokeGrantResponse\x12l\n\x0eWatchApprovals\x12(.reeve.approval.v1.WatchApprovalsRequest\x1a).reeve.approval.v1.WatchApprovalsResponse\"\x03\x90\x02\x01\x30\x01\x42[\n\x15\x64\x65v.reeve.approval.v1B\rApprovalProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/approval/v1;approvalv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,38 +40,58 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_APPROVALSERVICE'].methods_by_name['ListApprovals']._serialized_options = b'\220\002\001'
   _globals['_APPROVALSERVICE'].methods_by_name['GetApproval']._loaded_options = None
   _globals['_APPROVALSERVICE'].methods_by_name['GetApproval']._serialized_options = b'\220\002\001'
+  _globals['_APPROVALSERVICE'].methods_by_name['ListGrants']._loaded_options = None
+  _globals['_APPROVALSERVICE'].methods_by_name['ListGrants']._serialized_options = b'\220\002\001'
   _globals['_APPROVALSERVICE'].methods_by_name['WatchApprovals']._loaded_options = None
   _globals['_APPROVALSERVICE'].methods_by_name['WatchApprovals']._serialized_options = b'\220\002\001'
-  _globals['_GATEKIND']._serialized_start=2864
-  _globals['_GATEKIND']._serialized_end=2998
-  _globals['_APPROVALSOURCE']._serialized_start=3000
-  _globals['_APPROVALSOURCE']._serialized_end=3108
-  _globals['_APPROVALSTATE']._serialized_start=3111
-  _globals['_APPROVALSTATE']._serialized_end=3335
-  _globals['_APPROVAL']._serialized_start=145
-  _globals['_APPROVAL']._serialized_end=1205
-  _globals['_ALTERNATIVE']._serialized_start=1208
-  _globals['_ALTERNATIVE']._serialized_end=1447
-  _globals['_VOTE']._serialized_start=1450
-  _globals['_VOTE']._serialized_end=1622
-  _globals['_DECISION']._serialized_start=1625
-  _globals['_DECISION']._serialized_end=1927
-  _globals['_LISTAPPROVALSREQUEST']._serialized_start=1930
-  _globals['_LISTAPPROVALSREQUEST']._serialized_end=2080
-  _globals['_LISTAPPROVALSRESPONSE']._serialized_start=2082
-  _globals['_LISTAPPROVALSRESPONSE']._serialized_end=2204
-  _globals['_GETAPPROVALREQUEST']._serialized_start=2206
-  _globals['_GETAPPROVALREQUEST']._serialized_end=2261
-  _globals['_GETAPPROVALRESPONSE']._serialized_start=2263
-  _globals['_GETAPPROVALRESPONSE']._serialized_end=2341
-  _globals['_DECIDEAPPROVALREQUEST']._serialized_start=2344
-  _globals['_DECIDEAPPROVALREQUEST']._serialized_end=2643
-  _globals['_DECIDEAPPROVALRESPONSE']._serialized_start=2645
-  _globals['_DECIDEAPPROVALRESPONSE']._serialized_end=2726
-  _globals['_WATCHAPPROVALSREQUEST']._serialized_start=2728
-  _globals['_WATCHAPPROVALSREQUEST']._serialized_end=2776
-  _globals['_WATCHAPPROVALSRESPONSE']._serialized_start=2778
-  _globals['_WATCHAPPROVALSRESPONSE']._serialized_end=2861
-  _globals['_APPROVALSERVICE']._serialized_start=3338
-  _globals['_APPROVALSERVICE']._serialized_end=3772
+  _globals['_GATEKIND']._serialized_start=4474
+  _globals['_GATEKIND']._serialized_end=4608
+  _globals['_APPROVALSOURCE']._serialized_start=4610
+  _globals['_APPROVALSOURCE']._serialized_end=4718
+  _globals['_APPROVALSTATE']._serialized_start=4721
+  _globals['_APPROVALSTATE']._serialized_end=4945
+  _globals['_GRANTSCOPE']._serialized_start=4947
+  _globals['_GRANTSCOPE']._serialized_end=5056
+  _globals['_APPROVAL']._serialized_start=177
+  _globals['_APPROVAL']._serialized_end=1237
+  _globals['_ALTERNATIVE']._serialized_start=1240
+  _globals['_ALTERNATIVE']._serialized_end=1479
+  _globals['_VOTE']._serialized_start=1482
+  _globals['_VOTE']._serialized_end=1654
+  _globals['_DECISION']._serialized_start=1657
+  _globals['_DECISION']._serialized_end=2077
+  _globals['_GRANT']._serialized_start=2080
+  _globals['_GRANT']._serialized_end=2691
+  _globals['_GRANTUSE']._serialized_start=2693
+  _globals['_GRANTUSE']._serialized_end=2812
+  _globals['_APPLIEDGRANT']._serialized_start=2814
+  _globals['_APPLIEDGRANT']._serialized_end=2928
+  _globals['_GRANTREQUEST']._serialized_start=2931
+  _globals['_GRANTREQUEST']._serialized_end=3108
+  _globals['_LISTAPPROVALSREQUEST']._serialized_start=3111
+  _globals['_LISTAPPROVALSREQUEST']._serialized_end=3261
+  _globals['_LISTAPPROVALSRESPONSE']._serialized_start=3263
+  _globals['_LISTAPPROVALSRESPONSE']._serialized_end=3385
+  _globals['_GETAPPROVALREQUEST']._serialized_start=3387
+  _globals['_GETAPPROVALREQUEST']._serialized_end=3442
+  _globals['_GETAPPROVALRESPONSE']._serialized_start=3444
+  _globals['_GETAPPROVALRESPONSE']._serialized_end=3522
+  _globals['_DECIDEAPPROVALREQUEST']._serialized_start=3525
+  _globals['_DECIDEAPPROVALREQUEST']._serialized_end=3879
+  _globals['_DECIDEAPPROVALRESPONSE']._serialized_start=3881
+  _globals['_DECIDEAPPROVALRESPONSE']._serialized_end=3962
+  _globals['_LISTGRANTSREQUEST']._serialized_start=3965
+  _globals['_LISTGRANTSREQUEST']._serialized_end=4102
+  _globals['_LISTGRANTSRESPONSE']._serialized_start=4104
+  _globals['_LISTGRANTSRESPONSE']._serialized_end=4214
+  _globals['_REVOKEGRANTREQUEST']._serialized_start=4216
+  _globals['_REVOKEGRANTREQUEST']._serialized_end=4265
+  _globals['_REVOKEGRANTRESPONSE']._serialized_start=4267
+  _globals['_REVOKEGRANTRESPONSE']._serialized_end=4336
+  _globals['_WATCHAPPROVALSREQUEST']._serialized_start=4338
+  _globals['_WATCHAPPROVALSREQUEST']._serialized_end=4386
+  _globals['_WATCHAPPROVALSRESPONSE']._serialized_start=4388
+  _globals['_WATCHAPPROVALSRESPONSE']._serialized_end=4471
+  _globals['_APPROVALSERVICE']._serialized_start=5059
+  _globals['_APPROVALSERVICE']._serialized_end=5683
 # @@protoc_insertion_point(module_scope)

@@ -1,5 +1,6 @@
 import datetime
 
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from reeve.tool.v1 import tool_pb2 as _tool_pb2
@@ -35,6 +36,13 @@ class ApprovalState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     APPROVAL_STATE_TIMED_OUT: _ClassVar[ApprovalState]
     APPROVAL_STATE_WITHDRAWN: _ClassVar[ApprovalState]
     APPROVAL_STATE_SUPERSEDED: _ClassVar[ApprovalState]
+
+class GrantScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GRANT_SCOPE_UNSPECIFIED: _ClassVar[GrantScope]
+    GRANT_SCOPE_RUN: _ClassVar[GrantScope]
+    GRANT_SCOPE_THREAD: _ClassVar[GrantScope]
+    GRANT_SCOPE_AGENT: _ClassVar[GrantScope]
 GATE_KIND_UNSPECIFIED: GateKind
 GATE_KIND_TOOL: GateKind
 GATE_KIND_TOOL_SOURCE: GateKind
@@ -50,6 +58,10 @@ APPROVAL_STATE_REJECTED: ApprovalState
 APPROVAL_STATE_TIMED_OUT: ApprovalState
 APPROVAL_STATE_WITHDRAWN: ApprovalState
 APPROVAL_STATE_SUPERSEDED: ApprovalState
+GRANT_SCOPE_UNSPECIFIED: GrantScope
+GRANT_SCOPE_RUN: GrantScope
+GRANT_SCOPE_THREAD: GrantScope
+GRANT_SCOPE_AGENT: GrantScope
 
 class Approval(_message.Message):
     __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects")
@@ -134,7 +146,7 @@ class Vote(_message.Message):
     def __init__(self, decision: _Optional[_Union[Decision, _Mapping]] = ..., counts_for: _Optional[_Iterable[str]] = ..., attempts: _Optional[int] = ..., earlier_decision_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer")
+    __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer", "grant", "applied_grant")
     DECISION_ID_FIELD_NUMBER: _ClassVar[int]
     APPROVED_FIELD_NUMBER: _ClassVar[int]
     DECIDED_BY_FIELD_NUMBER: _ClassVar[int]
@@ -142,6 +154,8 @@ class Decision(_message.Message):
     REASON_FIELD_NUMBER: _ClassVar[int]
     EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
+    GRANT_FIELD_NUMBER: _ClassVar[int]
+    APPLIED_GRANT_FIELD_NUMBER: _ClassVar[int]
     decision_id: str
     approved: bool
     decided_by: str
@@ -149,7 +163,77 @@ class Decision(_message.Message):
     reason: str
     edited_arguments: _struct_pb2.Struct
     answer: _struct_pb2.Struct
-    def __init__(self, decision_id: _Optional[str] = ..., approved: _Optional[bool] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    grant: Grant
+    applied_grant: AppliedGrant
+    def __init__(self, decision_id: _Optional[str] = ..., approved: _Optional[bool] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., grant: _Optional[_Union[Grant, _Mapping]] = ..., applied_grant: _Optional[_Union[AppliedGrant, _Mapping]] = ...) -> None: ...
+
+class Grant(_message.Message):
+    __slots__ = ("grant_id", "scope", "rule", "agent_id", "agent_revision", "run_id", "thread_id", "approval_id", "granted_by", "granted_at", "expires_at", "max_uses", "alternatives", "uses", "revoked_by", "revoked_at")
+    GRANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_REVISION_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    THREAD_ID_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    GRANTED_BY_FIELD_NUMBER: _ClassVar[int]
+    GRANTED_AT_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
+    MAX_USES_FIELD_NUMBER: _ClassVar[int]
+    ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
+    USES_FIELD_NUMBER: _ClassVar[int]
+    REVOKED_BY_FIELD_NUMBER: _ClassVar[int]
+    REVOKED_AT_FIELD_NUMBER: _ClassVar[int]
+    grant_id: str
+    scope: GrantScope
+    rule: str
+    agent_id: str
+    agent_revision: int
+    run_id: str
+    thread_id: str
+    approval_id: str
+    granted_by: str
+    granted_at: _timestamp_pb2.Timestamp
+    expires_at: _timestamp_pb2.Timestamp
+    max_uses: int
+    alternatives: _containers.RepeatedScalarFieldContainer[str]
+    uses: _containers.RepeatedCompositeFieldContainer[GrantUse]
+    revoked_by: str
+    revoked_at: _timestamp_pb2.Timestamp
+    def __init__(self, grant_id: _Optional[str] = ..., scope: _Optional[_Union[GrantScope, str]] = ..., rule: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., run_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., approval_id: _Optional[str] = ..., granted_by: _Optional[str] = ..., granted_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., max_uses: _Optional[int] = ..., alternatives: _Optional[_Iterable[str]] = ..., uses: _Optional[_Iterable[_Union[GrantUse, _Mapping]]] = ..., revoked_by: _Optional[str] = ..., revoked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class GrantUse(_message.Message):
+    __slots__ = ("approval_id", "run_id", "used_at")
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    USED_AT_FIELD_NUMBER: _ClassVar[int]
+    approval_id: str
+    run_id: str
+    used_at: _timestamp_pb2.Timestamp
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., used_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class AppliedGrant(_message.Message):
+    __slots__ = ("grant_id", "rule", "scope")
+    GRANT_ID_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    grant_id: str
+    rule: str
+    scope: GrantScope
+    def __init__(self, grant_id: _Optional[str] = ..., rule: _Optional[str] = ..., scope: _Optional[_Union[GrantScope, str]] = ...) -> None: ...
+
+class GrantRequest(_message.Message):
+    __slots__ = ("scope", "rule", "max_uses", "lifetime")
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    MAX_USES_FIELD_NUMBER: _ClassVar[int]
+    LIFETIME_FIELD_NUMBER: _ClassVar[int]
+    scope: GrantScope
+    rule: str
+    max_uses: int
+    lifetime: _duration_pb2.Duration
+    def __init__(self, scope: _Optional[_Union[GrantScope, str]] = ..., rule: _Optional[str] = ..., max_uses: _Optional[int] = ..., lifetime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ListApprovalsRequest(_message.Message):
     __slots__ = ("run_id", "include_closed", "page_size", "page_token")
@@ -184,7 +268,7 @@ class GetApprovalResponse(_message.Message):
     def __init__(self, approval: _Optional[_Union[Approval, _Mapping]] = ...) -> None: ...
 
 class DecideApprovalRequest(_message.Message):
-    __slots__ = ("approval_id", "approved", "reason", "decision_id", "edited_arguments", "answer", "call_digest")
+    __slots__ = ("approval_id", "approved", "reason", "decision_id", "edited_arguments", "answer", "call_digest", "grant")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     APPROVED_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
@@ -192,6 +276,7 @@ class DecideApprovalRequest(_message.Message):
     EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     CALL_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    GRANT_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     approved: bool
     reason: str
@@ -199,13 +284,46 @@ class DecideApprovalRequest(_message.Message):
     edited_arguments: _struct_pb2.Struct
     answer: _struct_pb2.Struct
     call_digest: str
-    def __init__(self, approval_id: _Optional[str] = ..., approved: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., call_digest: _Optional[str] = ...) -> None: ...
+    grant: GrantRequest
+    def __init__(self, approval_id: _Optional[str] = ..., approved: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., call_digest: _Optional[str] = ..., grant: _Optional[_Union[GrantRequest, _Mapping]] = ...) -> None: ...
 
 class DecideApprovalResponse(_message.Message):
     __slots__ = ("approval",)
     APPROVAL_FIELD_NUMBER: _ClassVar[int]
     approval: Approval
     def __init__(self, approval: _Optional[_Union[Approval, _Mapping]] = ...) -> None: ...
+
+class ListGrantsRequest(_message.Message):
+    __slots__ = ("agent_id", "run_id", "page_size", "page_token")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    run_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, agent_id: _Optional[str] = ..., run_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListGrantsResponse(_message.Message):
+    __slots__ = ("grants", "next_page_token")
+    GRANTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    grants: _containers.RepeatedCompositeFieldContainer[Grant]
+    next_page_token: str
+    def __init__(self, grants: _Optional[_Iterable[_Union[Grant, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class RevokeGrantRequest(_message.Message):
+    __slots__ = ("grant_id",)
+    GRANT_ID_FIELD_NUMBER: _ClassVar[int]
+    grant_id: str
+    def __init__(self, grant_id: _Optional[str] = ...) -> None: ...
+
+class RevokeGrantResponse(_message.Message):
+    __slots__ = ("grant",)
+    GRANT_FIELD_NUMBER: _ClassVar[int]
+    grant: Grant
+    def __init__(self, grant: _Optional[_Union[Grant, _Mapping]] = ...) -> None: ...
 
 class WatchApprovalsRequest(_message.Message):
     __slots__ = ("run_id",)

@@ -50,6 +50,16 @@ class ApprovalServiceStub:
                 request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalRequest.SerializeToString,
                 response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalResponse.FromString,
                 _registered_method=True)
+        self.ListGrants = channel.unary_unary(
+                '/reeve.approval.v1.ApprovalService/ListGrants',
+                request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListGrantsRequest.SerializeToString,
+                response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListGrantsResponse.FromString,
+                _registered_method=True)
+        self.RevokeGrant = channel.unary_unary(
+                '/reeve.approval.v1.ApprovalService/RevokeGrant',
+                request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.RevokeGrantRequest.SerializeToString,
+                response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.RevokeGrantResponse.FromString,
+                _registered_method=True)
         self.WatchApprovals = channel.unary_stream(
                 '/reeve.approval.v1.ApprovalService/WatchApprovals',
                 request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.WatchApprovalsRequest.SerializeToString,
@@ -86,6 +96,21 @@ class ApprovalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListGrants(self, request, context):
+        """Lists the grants that have not expired, newest first, with those that were revoked or are used up.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeGrant(self, request, context):
+        """Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
+        revoked grant returns it as it is. Returns NOT_FOUND if it does not exist or has expired.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchApprovals(self, request, context):
         """Streams the pending approvals, and then each approval when it is requested or resolved. The
         stream continues until the client cancels it or the server shuts down.
@@ -111,6 +136,16 @@ def add_ApprovalServiceServicer_to_server(servicer, server):
                     servicer.DecideApproval,
                     request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalRequest.FromString,
                     response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalResponse.SerializeToString,
+            ),
+            'ListGrants': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGrants,
+                    request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListGrantsRequest.FromString,
+                    response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListGrantsResponse.SerializeToString,
+            ),
+            'RevokeGrant': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeGrant,
+                    request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.RevokeGrantRequest.FromString,
+                    response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.RevokeGrantResponse.SerializeToString,
             ),
             'WatchApprovals': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchApprovals,
@@ -200,6 +235,60 @@ class ApprovalService:
             '/reeve.approval.v1.ApprovalService/DecideApproval',
             reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalRequest.SerializeToString,
             reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListGrants(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.approval.v1.ApprovalService/ListGrants',
+            reeve_dot_approval_dot_v1_dot_approval__pb2.ListGrantsRequest.SerializeToString,
+            reeve_dot_approval_dot_v1_dot_approval__pb2.ListGrantsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeGrant(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.approval.v1.ApprovalService/RevokeGrant',
+            reeve_dot_approval_dot_v1_dot_approval__pb2.RevokeGrantRequest.SerializeToString,
+            reeve_dot_approval_dot_v1_dot_approval__pb2.RevokeGrantResponse.FromString,
             options,
             channel_credentials,
             insecure,

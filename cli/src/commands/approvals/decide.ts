@@ -1,0 +1,113 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Client } from "@reeve/client";
+import { ReeveError } from "@reeve/client";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { Command, InvalidArgumentError } from "commander";
+import type { Context } from "../../context.ts";
+import { withClient } from "../../context.ts";
+import { UsageError } from "../../exit-code.ts";
+import { parseJsonObject } from "../../parse-json-object.ts";
+import { renderProgress } from "../../render/approvals/approval-progress.ts";
+import { oneLine } from "../../render/plain-text.ts";
+import type { GrantOptions } from "./grant-options.ts";
+import { addGrantOptions, grantOf } from "./grant-options.ts";
+import { renderGrant } from "./grants.ts";
+
+/** Approves or rejects a call. An approval may be about further calls too. */
+export function decideCommand(context: Context, verb: "approve" | "reject"): Command {
+  const command = new Command(verb)
+    .description(
+      verb === "approve" ? "Approve a tool call." : "Reject a tool call. The run continues.",
+    )
+    .argument("<approval>", "id of the approval")
+    .option(
+      "--reason <text>",
+      verb === "approve"
+        ? "reason for the approval"
+        : "reason for the rejection, which the model sees",
+    );
+  command.option(
+    "--digest <digest>",
+    "call digest of the approval; refused if it has another one",
+    parseDigest,
+  );
+  if (verb === "approve") {
+    command.option(
+      "--args <json>",
+      "arguments that replace those of the model, as JSON",
+      parseObject,
+    );
+    command.option("--answer <json>", "answer to the question of a tool, as JSON", parseObject);
+    addGrantOptions(command);
+  }
+  interface Options extends GrantOptions {
+    readonly reason?: string;
+    readonly args?: JsonObject;
+    readonly answer?: JsonObject;
+    readonly digest?: string;
+  }
+  return command.action((approvalId: string, options: Options) =>
+    withClient(context, command, async (reeve) => {
+      const { reason = "", args, answer, digest = "" } = options;
+      const approved = verb === "approve";
+      const grant = await grantOf(options, reeve, approvalId, context.signal);
+      const decision = {
+        approvalId,
+        approved,
+        reason,
+        callDigest: digest,
+        ...(args && { editedArguments: args }),
+        ...(answer && { answer }),
+        ...(grant && { grant }),
+      };
+      const approval = await reeve.decide(decision, context).catch(async (error: unknown) => {
+        const waiting = await approvalsOf(reeve, approvalId, error, context.signal);
+        if (waiting.length === 0) throw error;
+        const commands = waiting.map((id) => `${context.reeve} ${verb} ${id}`).join(", or ");
+        throw new UsageError(`${approvalId} is a run; decide what it waits for: ${commands}`);
+      });
+      const [verbed, missing] = approved ? ["approved", "approval"] : ["rejected", "rejection"];
+      if (approval.state !== ApprovalState.PENDING) {
+        context.terminal.out(`${approvalId} ${verbed}\n`);
+        const made = approval.decision?.grant;
+        if (made !== undefined) context.terminal.out(`${renderGrant(made)}\n`);
+        else if (grant !== undefined) context.terminal.note(notGranted);
+        return;
+      }
+      const lines = renderProgress(approval).map((line) => `  ${oneLine(line, 512)}\n`);
+      context.terminal.out(
+        `${approvalId} has your ${missing}, and waits for others\n${lines.join("")}`,
+      );
+    }),
+  );
+}
+
+/** Returns the ids of the approvals for which a run waits, if `id` is a run and no approval. */
+async function approvalsOf(
+  reeve: Client,
+  id: string,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const isUnknown = error instanceof ReeveError && error.reason === "APPROVAL_NOT_FOUND";
+  if (!isUnknown || !id.startsWith("run_")) return [];
+  const pending = await Array.fromAsync(reeve.listApprovals({ runId: id, signal }));
+  return pending.map(({ approvalId }) => oneLine(approvalId, 256));
+}
+
+function parseDigest(text: string): string {
+  if (/^[0-9a-f]{64}$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    "Use the 64 hex digits that `approvals --json` shows as callDigest.",
+  );
+}
+
+function parseObject(text: string): JsonObject {
+  const object = parseJsonObject(text);
+  if (object !== undefined) return object;
+  throw new InvalidArgumentError('Use a JSON object, for example {"dish":"soup"}.');
+}
+
+/** The server has a version that knows no grants, or the decision is a repetition of an earlier one. */
+const notGranted =
+  "no grant was made: the call was approved before, or the service approvals is of an earlier version\n";

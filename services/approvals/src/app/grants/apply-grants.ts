@@ -1,0 +1,121 @@
+import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
+import type { KeyedChange, Table } from "@reeve/jetstream/table/port";
+import { runTogether } from "@reeve/platform/async/run-together";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { runOfApproval } from "@reeve/run/approvals/approval-id";
+import { decideByGrant } from "@reeve/run/approvals/grants/decide-by-grant";
+import type { ApprovalPorts } from "../approval-ports.ts";
+import { DueTimes } from "../due-times.ts";
+import { applicableGrants } from "./applicable-grants.ts";
+import { OpenRequests } from "./open-requests.ts";
+import { releaseUse, reserveUse, storeGrant } from "./store-grants.ts";
+
+/** The maximum sleep between two looks. */
+const maxSleepMs = 60_000;
+
+export type GrantPorts = Pick<
+  ApprovalPorts,
+  "inbox" | "grants" | "log" | "dispatch" | "clock" | "recordAct"
+>;
+
+interface Looks {
+  readonly open: OpenRequests;
+  readonly due: DueTimes;
+  readonly log: Logger;
+}
+
+/**
+ * Decides pending approvals by the grants that people made: each by a fact in the log of its run. Looks at an approval when it is
+ * requested and when a grant is made, and again until the store has answered. What a process had begun before a crash, the
+ * next one completes. Rejects if a watch breaks.
+ */
+export async function applyGrants(
+  ports: GrantPorts,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const open = new OpenRequests();
+  const due = new DueTimes();
+  const look = (keys: readonly string[]) => {
+    for (const key of keys) due.set(key, ports.clock.now());
+  };
+  await runTogether(
+    [
+      (until) => follow(ports.inbox, (change) => look(open.approvalChanged(change)), until),
+      (until) => follow(ports.grants, (change) => look(open.grantChanged(change)), until),
+      (until) => lookWhenDue(ports, { open, due, log }, until),
+    ],
+    signal,
+  );
+}
+
+async function follow<Record>(
+  table: Pick<Table<Record>, "watch">,
+  apply: (change: KeyedChange<Record>) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const change of table.watch("", signal)) {
+    if (change.kind !== "current") apply(change);
+  }
+}
+
+async function lookWhenDue(
+  ports: GrantPorts,
+  { open, due, log }: Looks,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = ports;
+  for (;;) {
+    signal.throwIfAborted();
+    for (const key of due.takeUntil(clock.now())) {
+      try {
+        await lookAt(ports, open, key, signal);
+        due.settle(key);
+      } catch (error) {
+        if (signal.aborted) return;
+        const retryMs = due.retry(key, clock.now());
+        log.warn({ err: error, approval: key, retryMs }, "grants were not applied; retrying");
+      }
+    }
+    const round = new AbortController();
+    const bounded = AbortSignal.any([signal, round.signal]);
+    const sleepMs = Math.min((due.next() ?? Infinity) - clock.now(), maxSleepMs);
+    const waits = [clock.sleep(Math.max(sleepMs, 0), bounded), due.changed(bounded)];
+    await Promise.race(waits).finally(() => round.abort());
+    await Promise.allSettled(waits);
+  }
+}
+
+/** Decides the approval by the first grant that applies, and completes what grants have to do with a closed one. */
+async function lookAt(
+  ports: GrantPorts,
+  open: OpenRequests,
+  key: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const row = await ports.inbox.get(key, signal);
+  if (row === undefined) return;
+  const { record: approval } = row;
+  const { approvalId } = approval;
+  const [tenant = ""] = key.split(".");
+  await storeGrant(ports, tenant, approval, signal);
+  for (const { grantId } of open.unusedGrants(key, approval)) {
+    await releaseUse(ports, tenant, { grantId, approvalId }, signal);
+  }
+  const run = { tenant, run: runOfApproval(approvalId) };
+  const grants = open.grantsFor(key, approval);
+  for (const { grantId } of await applicableGrants(ports, run, { approval, grants }, signal)) {
+    const grant = await reserveUse(ports, tenant, { grantId, approval }, signal);
+    if (grant === undefined) continue;
+    const resources = [
+      { kind: "approval", id: approvalId },
+      { kind: "run", id: run.run },
+      { kind: "grant", id: grantId },
+    ];
+    const act = { tenant, subject: systemSubjects.grants, action: "approval.grant", resources };
+    const decide = () => decideByGrant(ports, run, { grant, approvalId }, signal);
+    // Several processes may apply it.
+    if (await ports.recordAct({ ...act, actId: `grant.${key}` }, decide)) return;
+    await releaseUse(ports, tenant, { grantId, approvalId }, signal);
+  }
+}
