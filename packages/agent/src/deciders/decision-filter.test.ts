@@ -65,6 +65,20 @@ describe("a filter", () => {
       expect(filterApplies("arguments.list.all(a, a >= 0.0)", many, enough)).toBe(true);
     });
 
+    test("pays for each copy of a list that a search builds", () => {
+      const list = Array.from({ length: 300 }, (_, at) => at);
+      const filter = "arguments.list.map(a, a).size() == 300";
+      const few = { ...call, arguments: { list } };
+      expect(filterApplies(filter, few, new WorkBudget(70_000))).toBe(false);
+      expect(filterApplies(filter, few, new WorkBudget(200_000))).toBe(true);
+    });
+
+    test("pays for the keys of a map", () => {
+      const filter = '{(arguments.list == arguments.list ? "a" : "b"): 1}.size() == 1';
+      expect(filterApplies(filter, many, new WorkBudget(1_000))).toBe(false);
+      expect(filterApplies(filter, many, new WorkBudget(10_000))).toBe(true);
+    });
+
     test("selects no call once it is used up, even where the rest of the expression is true", () => {
       const work = new WorkBudget(100_000);
       expect(filterApplies(`${heavy} || true`, many, work)).toBe(false);

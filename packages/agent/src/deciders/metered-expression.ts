@@ -1,5 +1,5 @@
 import type { CelEnv, CelFunc } from "@bufbuild/cel";
-import { CelScalar, celEnv, celFunc, isCelList, isCelMap } from "@bufbuild/cel";
+import { CelScalar, celEnv, celFunc, celList, isCelList, isCelMap } from "@bufbuild/cel";
 import { regexMatcher } from "../permission/text-matchers.ts";
 import type { WorkBudget } from "../schema/work-budget.ts";
 import type { Expression } from "./filter-problem.ts";
@@ -7,6 +7,7 @@ import type { Expression } from "./filter-problem.ts";
 /** Functions that only a rewritten expression calls: a name with @ cannot be written. */
 const spendName = "@spend";
 const tickName = "@tick";
+const copyName = "@copy";
 /** They read single members, and not the whole value. */
 const constantWork = new Set(["_&&_", "_||_", "_?_:_", "_[_]", "@not_strictly_false", "!_"]);
 
@@ -35,6 +36,9 @@ export function metered(expression: Expression): Expression {
     case "structExpr": {
       const entries = exprKind.value.entries.map((entry) => ({
         ...entry,
+        ...(entry.keyKind.case === "mapKey" && {
+          keyKind: { ...entry.keyKind, value: metered(entry.keyKind.value) },
+        }),
         ...(entry.value && { value: metered(entry.value) }),
       }));
       return {
@@ -45,13 +49,16 @@ export function metered(expression: Expression): Expression {
     case "comprehensionExpr": {
       const { iterRange, loopCondition, loopStep, result, ...rest } = exprKind.value;
       const steps = sizeOf(loopCondition) + sizeOf(loopStep);
+      const buildsList = rest.accuInit?.exprKind.case === "listExpr";
       const value = {
         ...rest,
         ...(iterRange && { iterRange: spent(iterRange) }),
         ...(loopCondition && {
           loopCondition: call("_&&_", [call(tickName, [number(steps)]), metered(loopCondition)]),
         }),
-        ...(loopStep && { loopStep: metered(loopStep) }),
+        ...(loopStep && {
+          loopStep: buildsList ? call(copyName, [metered(loopStep)]) : metered(loopStep),
+        }),
         ...(result && { result: metered(result) }),
       };
       return { ...expression, exprKind: { case: "comprehensionExpr", value } };
@@ -69,6 +76,11 @@ export function meteredEnv(work: WorkBudget): CelEnv {
     celFunc(spendName, [CelScalar.DYN], CelScalar.DYN, (value) => {
       spendSize(value, work);
       return value;
+    }),
+    // A list that grows by one element at a time is a chain of lists: to read it takes the square of its size.
+    celFunc(copyName, [CelScalar.DYN], CelScalar.DYN, (value) => {
+      spendSize(value, work);
+      return isCelList(value) ? celList([...value]) : value;
     }),
     celFunc(tickName, [CelScalar.INT], CelScalar.BOOL, (steps) => {
       work.spend(Number(steps));
@@ -142,7 +154,12 @@ function sizeOf(expression: Expression | undefined): number {
     case "listExpr":
       return sum(exprKind.value.elements);
     case "structExpr":
-      return sum(exprKind.value.entries.map(({ value }) => value));
+      return sum(
+        exprKind.value.entries.flatMap(({ keyKind, value }) => [
+          value,
+          keyKind.case === "mapKey" ? keyKind.value : undefined,
+        ]),
+      );
     case "comprehensionExpr": {
       const { iterRange, loopCondition, loopStep, result } = exprKind.value;
       return sum([iterRange, loopCondition, loopStep, result]);
