@@ -11,6 +11,18 @@ test("values of the environment are filled in, and redacted from then on", () =>
   );
 });
 
+test("a value is redacted by the name of its text or of its variable, and other values are ordinary words", () => {
+  const environment = { REGION: "region-of-the-north", GITHUB_PAT_TOKEN: "canary-of-a-variable" };
+  const texts = { DEPLOY_REGION: "${REGION}", PAT: "${GITHUB_PAT_TOKEN}" };
+  expect(fillVariables("S", texts, environment)).toEqual({
+    DEPLOY_REGION: "region-of-the-north",
+    PAT: "canary-of-a-variable",
+  });
+  expect(processRedaction.text("region-of-the-north, canary-of-a-variable")).toBe(
+    "region-of-the-north, [redacted]",
+  );
+});
+
 test("a variable that is not set is an error that names it", () => {
   expect(() => fillVariables("S", { a: "${TRACKER_TOKEN}" }, { TRACKER_TOKEN: " " })).toThrow(
     /the environment has no TRACKER_TOKEN/,

@@ -6,9 +6,12 @@ const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 const printable = /^[\x20-\x7E]*$/;
 
+/** The names of headers, settings, and variables that hold secrets. Other values may be ordinary words, such as a region. */
+const secretName = /auth|cookie|credential|key|pass|pwd|secret|session|token/i;
+
 /**
- * Replaces each `${NAME}` in the texts by that variable of the environment, which is redacted from then on in everything that leaves
- * this process. Throws a Failure when one is not set.
+ * Replaces each `${NAME}` in the texts by that variable of the environment. If its name, or that of its text, is one of a secret, it
+ * is redacted from then on in everything that leaves this process. Throws a Failure when one is not set.
  */
 export function fillVariables(
   setting: string,
@@ -21,7 +24,7 @@ export function fillVariables(
     text.replaceAll(variable, (_, name: string) => {
       const value = environment[name];
       if (value === undefined || value.trim() === "") missing.add(name);
-      else redact(value);
+      else if (secretName.test(key) || secretName.test(name)) redact(value);
       return value ?? "";
     }),
   ]);
@@ -50,6 +53,6 @@ export function headerValues(
 
 /** Headers carry a value without the white space around it. */
 function redact(value: string): void {
-  processRedaction.add(value);
-  processRedaction.add(value.trim());
+  processRedaction.keep(value);
+  processRedaction.keep(value.trim());
 }

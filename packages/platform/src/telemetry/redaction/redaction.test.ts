@@ -71,6 +71,13 @@ describe("a secret", () => {
     expect(redactionOf("secret").text("a secret word")).toBe("a secret word");
   });
 
+  test("of the settings is kept, no matter how many others were used after it", () => {
+    const redaction = redactionOf();
+    redaction.keep(secret);
+    for (let each = 0; each < 1_001; each++) redaction.add(`another-secret-${each}`);
+    expect(redaction.text(secret)).toBe("[redacted]");
+  });
+
   test("is forgotten when 1,000 others were used after it", () => {
     const redaction = redactionOf("the-oldest-one", "the-used-again");
     for (let each = 0; each < 998; each++) redaction.add(`another-secret-${each}`);

@@ -2,13 +2,14 @@ import { secretForms } from "./secret-forms.ts";
 import type { Range } from "./secret-scanner.ts";
 import { SecretScanner } from "./secret-scanner.ts";
 
-/** How many secrets are recognized. The one that was used the longest time ago is forgotten first. */
+/** How many secrets are recognized besides those that are kept. The one that was used the longest time ago is forgotten first. */
 const maxSecrets = 1_000;
 const replacement = "[redacted]";
 
 /** Replaces secrets in texts and bytes. The second line of defense: a secret should not be in them in the first place. */
 export class Redaction {
   readonly #forms = new Map<string, readonly string[]>();
+  readonly #kept = new Map<string, readonly string[]>();
   #scanner = new SecretScanner([]);
   #isCurrent = true;
 
@@ -24,6 +25,15 @@ export class Redaction {
       if (this.#forms.size <= maxSecrets) break;
       this.#forms.delete(oldest);
     }
+    this.#isCurrent = false;
+  }
+
+  /** Recognizes a secret of the settings from now on, no matter how many others are used after it. */
+  keep(secret: string): void {
+    if (this.#kept.has(secret)) return;
+    const forms = secretForms(secret);
+    if (forms.length === 0) return;
+    this.#kept.set(secret, forms);
     this.#isCurrent = false;
   }
 
@@ -60,7 +70,8 @@ export class Redaction {
 
   #current(): SecretScanner {
     if (!this.#isCurrent) {
-      this.#scanner = new SecretScanner([...this.#forms.values()].flat());
+      const forms = [...this.#kept.values(), ...this.#forms.values()];
+      this.#scanner = new SecretScanner(forms.flat());
       this.#isCurrent = true;
     }
     return this.#scanner;

@@ -10,15 +10,16 @@ import { describeProblem } from "./describe-problem.ts";
 /** Names that only these tests know. */
 const names: Readonly<Record<string, readonly string[]>> = {
   "private.example": ["10.1.2.3"],
+  "tracker.example": ["10.1.2.3"],
   "mixed.example": ["192.0.2.1", "fd12::1"],
   "own.example": ["127.0.0.1"],
   "other.example": ["127.0.0.1"],
 };
 
 /** Name lookups are answered from the table, and nothing leaves this machine. */
-function opened(hosts: readonly string[], allowed: readonly string[] = []) {
+function opened(origins: readonly string[], allowed: readonly string[] = []) {
   const asked: string[] = [];
-  const options = { allowed, hosts, maxBytes: 10 * maxOtherBytes };
+  const options = { allowed, origins, maxBytes: 10 * maxOtherBytes };
   const guarded = guardedFetch(options, (hostname, _, callback) => {
     asked.push(hostname);
     const found = names[hostname] ?? [];
@@ -56,14 +57,14 @@ describe("a host that only the server names", () => {
     "http://private.example/",
     "http://mixed.example/",
   ])("is not reached in a private network: %s", async (url) => {
-    const { guarded, problemOf } = opened(["tracker.example"]);
+    const { guarded, problemOf } = opened(["https://tracker.example"]);
     await using _ = guarded;
     expect(await problemOf(url)).toMatch(/not permitted; add it to .*allow_addresses/);
   });
 
   test("is reached there if the operator permits the address", async () => {
     await using web = await listening((_, response) => response.end("metadata"));
-    const { guarded } = opened(["tracker.example"], ["127.0.0.1"]);
+    const { guarded } = opened(["https://tracker.example"], ["127.0.0.1"]);
     await using _ = guarded;
     const response = await guarded.fetch(`http://other.example:${web.port}/`, {});
     expect(await response.text()).toBe("metadata");
@@ -74,7 +75,7 @@ describe("a host that only the server names", () => {
       if (request.url === "/large") response.end(Buffer.alloc(maxOtherBytes + 1));
       else response.writeHead(302, { location: "http://private.example/" }).end();
     });
-    const { guarded, asked } = opened(["own.example"], ["127.0.0.1"]);
+    const { guarded, asked } = opened([`http://own.example:${web.port}`], ["127.0.0.1"]);
     await using _ = guarded;
     const at = (host: string, path: string) => guarded.fetch(`http://${host}:${web.port}${path}`);
     await expect((await at("other.example", "/large")).text()).rejects.toThrow(/larger than/);
@@ -84,8 +85,17 @@ describe("a host that only the server names", () => {
   });
 });
 
+test.each(["http://tracker.example:8500/", "http://tracker.example/"])(
+  "another port or scheme of a configured host is named by its server only: %s",
+  async (url) => {
+    const { guarded, problemOf } = opened(["https://tracker.example"]);
+    await using _ = guarded;
+    expect(await problemOf(url)).toMatch(/not permitted/);
+  },
+);
+
 test("a host that the operator configured may be in a private network", async () => {
-  const { guarded, problemOf } = opened(["10.1.2.3", "private.example"]);
+  const { guarded, problemOf } = opened(["http://10.1.2.3", "http://private.example"]);
   await using _ = guarded;
   for (const url of ["http://10.1.2.3/", "http://private.example/"]) {
     // Nothing answers there.

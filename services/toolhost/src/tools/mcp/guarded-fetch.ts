@@ -19,18 +19,18 @@ export interface GuardedFetch extends AsyncDisposable {
 export interface GuardedFetchOptions {
   /** Addresses that are permitted for all hosts. */
   readonly allowed: readonly string[];
-  /** The hosts that the operator configured. All others are named by a server, which need not be honest. */
-  readonly hosts: readonly string[];
+  /** The origins that the operator configured. All others are named by a server, which need not be honest. */
+  readonly origins: readonly string[];
   /** The maximum size of a message of a configured host. */
   readonly maxBytes: number;
 }
 
 /**
  * Returns a `fetch` that reaches only permitted addresses, whatever a name resolves to: the address that is checked is the one
- * of the connection. Hosts that the operator did not configure are not reached in private networks. It follows no redirects.
+ * of the connection. Origins that the operator did not configure are not reached in private networks. It follows no redirects.
  */
 export function guardedFetch(
-  { allowed, hosts, maxBytes }: GuardedFetchOptions,
+  { allowed, origins, maxBytes }: GuardedFetchOptions,
   resolve?: Resolve,
 ): GuardedFetch {
   const configured = routeBy(new AddressGuard(allowed, [], undefined, resolve), maxBytes, {
@@ -46,7 +46,7 @@ export function guardedFetch(
   return {
     fetch: async (input, init) => {
       const url = new URL(input);
-      const route = hosts.includes(url.hostname) ? configured : others;
+      const route = origins.includes(url.origin) ? configured : others;
       route.guard.assertUrl(url);
       // The types of Node's fetch and of undici's describe the same objects.
       const options = { ...init, redirect: "manual", dispatcher: route.agent } as Parameters<

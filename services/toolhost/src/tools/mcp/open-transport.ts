@@ -58,8 +58,8 @@ function overHttp(
 ): ServerTransport {
   const guarded = guardedFetch({
     allowed: config.allow_addresses,
-    hosts: [config.url, ...(config.oauth ? [config.oauth.issuer] : [])].map(
-      (url) => new URL(url).hostname,
+    origins: [config.url, ...(config.oauth ? [config.oauth.issuer] : [])].map(
+      (url) => new URL(url).origin,
     ),
     maxBytes: maxMessageBytes,
   });
