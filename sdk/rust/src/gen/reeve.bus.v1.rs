@@ -242,3 +242,23 @@ pub struct SweeperPresence {
     #[prost(string, tag = "1")]
     pub sweeper: ::prost::alloc::string::String,
 }
+/// A data key of a tenant, encrypted with the key of the tenant. Payloads name it by its id, which is
+/// the last token of its key in the bucket.
+///
+/// A sealed message begins with the bytes 00 52 53 01, which no message of Protocol Buffers begins
+/// with. Then follow the length of the id in one byte, the id in ASCII, a nonce of 12 bytes, and the
+/// ciphertext and the tag of AES-256-GCM. The additional data are all bytes before the nonce, a zero
+/// byte, the tenant, a zero byte, and the place: the subject of the message, or the name of the bucket,
+/// a slash, and the key.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TenantDataKey {
+    /// The data key, encrypted.
+    #[prost(bytes = "vec", tag = "1")]
+    pub wrapped_key: ::prost::alloc::vec::Vec<u8>,
+    /// Version of the tenant's key that encrypted it.
+    #[prost(string, tag = "2")]
+    pub version: ::prost::alloc::string::String,
+    /// Time at which it was created.
+    #[prost(message, optional, tag = "3")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+}

@@ -91,6 +91,9 @@ pub enum ErrorReason {
     /// RESOURCE_EXHAUSTED: a quota of the operator is used up. The metadata has the name of the quota
     /// (`quota`), what it limits (`limit`), and how much of it (`max`).
     QuotaExceeded = 46,
+    /// FAILED_PRECONDITION: an operator deleted the key of the tenant, so that its data cannot be read, and
+    /// nothing can be stored for it. The metadata has the name of the tenant (`tenant`).
+    TenantKeyDeleted = 47,
     /// NOT_FOUND: the tenant has no notification with this id that was given up.
     NotificationNotFound = 52,
 }
@@ -140,6 +143,7 @@ impl ErrorReason {
             Self::RunContinued => "ERROR_REASON_RUN_CONTINUED",
             Self::PolicyDenied => "ERROR_REASON_POLICY_DENIED",
             Self::QuotaExceeded => "ERROR_REASON_QUOTA_EXCEEDED",
+            Self::TenantKeyDeleted => "ERROR_REASON_TENANT_KEY_DELETED",
             Self::NotificationNotFound => "ERROR_REASON_NOTIFICATION_NOT_FOUND",
         }
     }
@@ -185,6 +189,7 @@ impl ErrorReason {
             "ERROR_REASON_RUN_CONTINUED" => Some(Self::RunContinued),
             "ERROR_REASON_POLICY_DENIED" => Some(Self::PolicyDenied),
             "ERROR_REASON_QUOTA_EXCEEDED" => Some(Self::QuotaExceeded),
+            "ERROR_REASON_TENANT_KEY_DELETED" => Some(Self::TenantKeyDeleted),
             "ERROR_REASON_NOTIFICATION_NOT_FOUND" => Some(Self::NotificationNotFound),
             _ => None,
         }

@@ -852,9 +852,14 @@ pub struct RunBatch {
     /// log, and in batches of versions that wrote no digests. The digest of a batch is SHA-256 over
     /// the subject of its log, a zero byte, and this message exactly as it is stored. It therefore
     /// covers all earlier batches, back to the first one that names a digest. The header
-    /// `Reeve-Digest` of the stored message holds the batch's own digest in lower-case hexadecimal.
+    /// `Reeve-Digest` of the stored message holds the batch's own digest in lower-case hexadecimal. A
+    /// batch that is stored encrypted has the digest of its decrypted form.
     #[prost(bytes = "vec", tag = "3")]
     pub previous_digest: ::prost::alloc::vec::Vec<u8>,
+    /// 16 random bytes in a batch that is stored encrypted, so that its digest does not confirm a guess
+    /// of its content. Empty in others.
+    #[prost(bytes = "vec", tag = "4")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
 }
 /// Requests a worker for a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

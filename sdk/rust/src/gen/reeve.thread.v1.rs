@@ -388,6 +388,9 @@ pub struct ThreadBatch {
     /// Digest of the batch before this one, as in `reeve.run.v1.RunBatch`.
     #[prost(bytes = "vec", tag = "3")]
     pub previous_digest: ::prost::alloc::vec::Vec<u8>,
+    /// Random bytes of a batch that is stored encrypted, as in `reeve.run.v1.RunBatch`.
+    #[prost(bytes = "vec", tag = "4")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
 }
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

@@ -415,6 +415,9 @@ pub struct ToolCallJournal {
     /// Digest of the batch before this one, as in `reeve.run.v1.RunBatch`.
     #[prost(bytes = "vec", tag = "3")]
     pub previous_digest: ::prost::alloc::vec::Vec<u8>,
+    /// Random bytes of a batch that is stored encrypted, as in `reeve.run.v1.RunBatch`.
+    #[prost(bytes = "vec", tag = "4")]
+    pub salt: ::prost::alloc::vec::Vec<u8>,
 }
 /// A fact about a call.
 #[derive(Clone, PartialEq, ::prost::Message)]

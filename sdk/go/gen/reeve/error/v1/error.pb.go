@@ -115,6 +115,9 @@ const (
 	// RESOURCE_EXHAUSTED: a quota of the operator is used up. The metadata has the name of the quota
 	// (`quota`), what it limits (`limit`), and how much of it (`max`).
 	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 46
+	// FAILED_PRECONDITION: an operator deleted the key of the tenant, so that its data cannot be read, and
+	// nothing can be stored for it. The metadata has the name of the tenant (`tenant`).
+	ErrorReason_ERROR_REASON_TENANT_KEY_DELETED ErrorReason = 47
 	// NOT_FOUND: the tenant has no notification with this id that was given up.
 	ErrorReason_ERROR_REASON_NOTIFICATION_NOT_FOUND ErrorReason = 52
 )
@@ -161,6 +164,7 @@ var (
 		44: "ERROR_REASON_RUN_CONTINUED",
 		45: "ERROR_REASON_POLICY_DENIED",
 		46: "ERROR_REASON_QUOTA_EXCEEDED",
+		47: "ERROR_REASON_TENANT_KEY_DELETED",
 		52: "ERROR_REASON_NOTIFICATION_NOT_FOUND",
 	}
 	ErrorReason_value = map[string]int32{
@@ -203,6 +207,7 @@ var (
 		"ERROR_REASON_RUN_CONTINUED":          44,
 		"ERROR_REASON_POLICY_DENIED":          45,
 		"ERROR_REASON_QUOTA_EXCEEDED":         46,
+		"ERROR_REASON_TENANT_KEY_DELETED":     47,
 		"ERROR_REASON_NOTIFICATION_NOT_FOUND": 52,
 	}
 )
@@ -238,7 +243,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xc1\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xe6\n" +
 	"\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
@@ -280,7 +285,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1bERROR_REASON_RUN_NOT_FAILED\x10+\x12\x1e\n" +
 	"\x1aERROR_REASON_RUN_CONTINUED\x10,\x12\x1e\n" +
 	"\x1aERROR_REASON_POLICY_DENIED\x10-\x12\x1f\n" +
-	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10.\x12'\n" +
+	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10.\x12#\n" +
+	"\x1fERROR_REASON_TENANT_KEY_DELETED\x10/\x12'\n" +
 	"#ERROR_REASON_NOTIFICATION_NOT_FOUND\x104BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"

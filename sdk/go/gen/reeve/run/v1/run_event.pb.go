@@ -4193,10 +4193,14 @@ type RunBatch struct {
 	// log, and in batches of versions that wrote no digests. The digest of a batch is SHA-256 over
 	// the subject of its log, a zero byte, and this message exactly as it is stored. It therefore
 	// covers all earlier batches, back to the first one that names a digest. The header
-	// `Reeve-Digest` of the stored message holds the batch's own digest in lower-case hexadecimal.
+	// `Reeve-Digest` of the stored message holds the batch's own digest in lower-case hexadecimal. A
+	// batch that is stored encrypted has the digest of its decrypted form.
 	PreviousDigest []byte `protobuf:"bytes,3,opt,name=previous_digest,json=previousDigest,proto3" json:"previous_digest,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// 16 random bytes in a batch that is stored encrypted, so that its digest does not confirm a guess
+	// of its content. Empty in others.
+	Salt          []byte `protobuf:"bytes,4,opt,name=salt,proto3" json:"salt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunBatch) Reset() {
@@ -4246,6 +4250,13 @@ func (x *RunBatch) GetEvents() []*RunEvent {
 func (x *RunBatch) GetPreviousDigest() []byte {
 	if x != nil {
 		return x.PreviousDigest
+	}
+	return nil
+}
+
+func (x *RunBatch) GetSalt() []byte {
+	if x != nil {
+		return x.Salt
 	}
 	return nil
 }
@@ -4608,11 +4619,12 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\fsubmitted_by\x18\x03 \x01(\tR\vsubmittedBy\"L\n" +
 	"\x0fCancelRequested\x12!\n" +
 	"\frequested_by\x18\x01 \x01(\tR\vrequestedBy\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x8c\x01\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xa0\x01\n" +
 	"\bRunBatch\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x12.\n" +
 	"\x06events\x18\x02 \x03(\v2\x16.reeve.run.v1.RunEventR\x06events\x12'\n" +
-	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest:\x00\"b\n" +
+	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest\x12\x12\n" +
+	"\x04salt\x18\x04 \x01(\fR\x04salt:\x00\"b\n" +
 	"\bDispatch\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12%\n" +

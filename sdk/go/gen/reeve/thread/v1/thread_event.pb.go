@@ -665,8 +665,10 @@ type ThreadBatch struct {
 	Events []*ThreadEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
 	// Digest of the batch before this one, as in `reeve.run.v1.RunBatch`.
 	PreviousDigest []byte `protobuf:"bytes,3,opt,name=previous_digest,json=previousDigest,proto3" json:"previous_digest,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Random bytes of a batch that is stored encrypted, as in `reeve.run.v1.RunBatch`.
+	Salt          []byte `protobuf:"bytes,4,opt,name=salt,proto3" json:"salt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ThreadBatch) Reset() {
@@ -720,6 +722,13 @@ func (x *ThreadBatch) GetPreviousDigest() []byte {
 	return nil
 }
 
+func (x *ThreadBatch) GetSalt() []byte {
+	if x != nil {
+		return x.Salt
+	}
+	return nil
+}
+
 var File_reeve_thread_v1_thread_event_proto protoreflect.FileDescriptor
 
 const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
@@ -768,11 +777,12 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"\t_cost_usd\".\n" +
 	"\rThreadDeleted\x12\x1d\n" +
 	"\n" +
-	"deleted_by\x18\x01 \x01(\tR\tdeletedBy\"\x95\x01\n" +
+	"deleted_by\x18\x01 \x01(\tR\tdeletedBy\"\xa9\x01\n" +
 	"\vThreadBatch\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x124\n" +
 	"\x06events\x18\x02 \x03(\v2\x1c.reeve.thread.v1.ThreadEventR\x06events\x12'\n" +
-	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest:\x00*{\n" +
+	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest\x12\x12\n" +
+	"\x04salt\x18\x04 \x01(\fR\x04salt:\x00*{\n" +
 	"\vTurnOutcome\x12\x1c\n" +
 	"\x18TURN_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16TURN_OUTCOME_COMPLETED\x10\x01\x12\x16\n" +

@@ -1994,8 +1994,10 @@ type ToolCallJournal struct {
 	Facts []*ToolCallFact `protobuf:"bytes,2,rep,name=facts,proto3" json:"facts,omitempty"`
 	// Digest of the batch before this one, as in `reeve.run.v1.RunBatch`.
 	PreviousDigest []byte `protobuf:"bytes,3,opt,name=previous_digest,json=previousDigest,proto3" json:"previous_digest,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Random bytes of a batch that is stored encrypted, as in `reeve.run.v1.RunBatch`.
+	Salt          []byte `protobuf:"bytes,4,opt,name=salt,proto3" json:"salt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolCallJournal) Reset() {
@@ -2045,6 +2047,13 @@ func (x *ToolCallJournal) GetFacts() []*ToolCallFact {
 func (x *ToolCallJournal) GetPreviousDigest() []byte {
 	if x != nil {
 		return x.PreviousDigest
+	}
+	return nil
+}
+
+func (x *ToolCallJournal) GetSalt() []byte {
+	if x != nil {
+		return x.Salt
 	}
 	return nil
 }
@@ -2595,11 +2604,12 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\tread_only\x18\x05 \x01(\bR\breadOnly\x12!\n" +
 	"\fresult_bytes\x18\x06 \x01(\rR\vresultBytes\x12#\n" +
 	"\rnetwork_allow\x18\a \x03(\tR\fnetworkAllow\x12'\n" +
-	"\x0fcannot_retrieve\x18\b \x01(\bR\x0ecannotRetrieve\"\x96\x01\n" +
+	"\x0fcannot_retrieve\x18\b \x01(\bR\x0ecannotRetrieve\"\xaa\x01\n" +
 	"\x0fToolCallJournal\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x121\n" +
 	"\x05facts\x18\x02 \x03(\v2\x1b.reeve.tool.v1.ToolCallFactR\x05facts\x12'\n" +
-	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest:\x00\"\x94\x03\n" +
+	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest\x12\x12\n" +
+	"\x04salt\x18\x04 \x01(\fR\x04salt:\x00\"\x94\x03\n" +
 	"\fToolCallFact\x12.\n" +
 	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x126\n" +
 	"\astarted\x18\x02 \x01(\v2\x1a.reeve.tool.v1.CallStartedH\x00R\astarted\x129\n" +

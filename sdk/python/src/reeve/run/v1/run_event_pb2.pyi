@@ -719,14 +719,16 @@ class CancelRequested(_message.Message):
     def __init__(self, requested_by: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class RunBatch(_message.Message):
-    __slots__ = ("first_sequence", "events", "previous_digest")
+    __slots__ = ("first_sequence", "events", "previous_digest", "salt")
     FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    SALT_FIELD_NUMBER: _ClassVar[int]
     first_sequence: int
     events: _containers.RepeatedCompositeFieldContainer[RunEvent]
     previous_digest: bytes
-    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ...) -> None: ...
+    salt: bytes
+    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ..., salt: _Optional[bytes] = ...) -> None: ...
 
 class Dispatch(_message.Message):
     __slots__ = ("tenant", "run_id", "after_sequence")

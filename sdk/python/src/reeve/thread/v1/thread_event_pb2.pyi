@@ -113,11 +113,13 @@ class ThreadDeleted(_message.Message):
     def __init__(self, deleted_by: _Optional[str] = ...) -> None: ...
 
 class ThreadBatch(_message.Message):
-    __slots__ = ("first_sequence", "events", "previous_digest")
+    __slots__ = ("first_sequence", "events", "previous_digest", "salt")
     FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    SALT_FIELD_NUMBER: _ClassVar[int]
     first_sequence: int
     events: _containers.RepeatedCompositeFieldContainer[ThreadEvent]
     previous_digest: bytes
-    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[ThreadEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ...) -> None: ...
+    salt: bytes
+    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[ThreadEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ..., salt: _Optional[bytes] = ...) -> None: ...

@@ -363,14 +363,16 @@ class ToolSettings(_message.Message):
     def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ...) -> None: ...
 
 class ToolCallJournal(_message.Message):
-    __slots__ = ("first_sequence", "facts", "previous_digest")
+    __slots__ = ("first_sequence", "facts", "previous_digest", "salt")
     FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    SALT_FIELD_NUMBER: _ClassVar[int]
     first_sequence: int
     facts: _containers.RepeatedCompositeFieldContainer[ToolCallFact]
     previous_digest: bytes
-    def __init__(self, first_sequence: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[ToolCallFact, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ...) -> None: ...
+    salt: bytes
+    def __init__(self, first_sequence: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[ToolCallFact, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ..., salt: _Optional[bytes] = ...) -> None: ...
 
 class ToolCallFact(_message.Message):
     __slots__ = ("time", "started", "progress", "result", "cancelled", "question", "answer")
