@@ -21,7 +21,7 @@ const deciders = [
   "packages/run/src/head/run-summary.ts",
   "packages/run/src/thread/history/turn-history.ts",
   "packages/run/src/tree/execution-tree.ts",
-  "services/approvals/src/projections/project-inbox.ts",
+  "services/approvals/src/app/approval-kinds.ts",
   "services/gateway/src/projections/run-row.ts",
 ];
 

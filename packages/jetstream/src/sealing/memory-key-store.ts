@@ -72,5 +72,5 @@ export function unwrapWith(
 }
 
 function contextOf(tenant: string, version: string): Buffer {
-  return Buffer.from(`reeve data key\0${tenant}\0${version}`);
+  return Buffer.from(`reeve-data-key\0${tenant}\0${version}`);
 }

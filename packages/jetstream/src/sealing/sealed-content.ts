@@ -79,7 +79,7 @@ export async function* openIfSealed(
 
 function contentKey(key: Uint8Array, salt: Uint8Array, { tenant, name }: Place): Uint8Array {
   return new Uint8Array(
-    hkdfSync("sha256", key, salt, `reeve content\0${tenant}\0${name}`, keyBytes),
+    hkdfSync("sha256", key, salt, `reeve-content\0${tenant}\0${name}`, keyBytes),
   );
 }
 

@@ -130,7 +130,7 @@ function isMissing({ status, body }: JsonAnswer): boolean {
 }
 
 function contextOf(tenant: string): string {
-  return base64(Buffer.from(`reeve data key\0${tenant}`));
+  return base64(Buffer.from(`reeve-data-key\0${tenant}`));
 }
 
 function base64(bytes: Uint8Array): string {
