@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { userPath } from "../support/user-path.ts";
 import { findNode, linkNode } from "../../scripts/bootstrap/node.mjs";
 
 /** Returns the output of the bootstrap with a PATH that has only `programs`, without installing anything. */
@@ -72,7 +73,7 @@ describe.skipIf(process.platform !== "linux")("the pinned Node", () => {
   });
 });
 
-test("the demo of a fresh clone without a network says within seconds what it needs", () => {
+test("the demo of a fresh clone, on the Node of the user and without a network, says within seconds what it needs", () => {
   const clone = mkdtempSync(join(tmpdir(), "reeve-offline-"));
   onTestFinished(() => rmSync(clone, { recursive: true }));
   for (const path of [
@@ -89,21 +90,18 @@ test("the demo of a fresh clone without a network says within seconds what it ne
   const lock = { name: "clone", lockfileVersion: 3, requires: true, packages };
   writeFileSync(join(clone, "package-lock.json"), JSON.stringify(lock));
   const started = performance.now();
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ["scripts/bootstrap.mjs", "demo", "--yes"],
-    {
-      cwd: clone,
-      encoding: "utf8",
-      env: {
-        ...process.env,
-        // Nothing listens there.
-        npm_config_registry: "http://127.0.0.1:9",
-        npm_config_cache: join(clone, "cache"),
-        npm_execpath: "",
-      },
+  const { status, stderr } = spawnSync("node", ["scripts/bootstrap.mjs", "demo", "--yes"], {
+    cwd: clone,
+    encoding: "utf8",
+    env: {
+      ...process.env,
+      PATH: userPath,
+      // Nothing listens there.
+      npm_config_registry: "http://127.0.0.1:9",
+      npm_config_cache: join(clone, "cache"),
+      npm_execpath: "",
     },
-  );
+  });
   expect(stderr).toContain("ECONNREFUSED");
   expect(stderr).toContain("the first start needs the npm registry");
   expect(status).toBe(3);

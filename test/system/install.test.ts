@@ -2,7 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,6 +12,7 @@ import { chunk, done } from "../support/model-answers.ts";
 import { startModelServer } from "../support/model-server.ts";
 import type { OnTerminal } from "../support/on-terminal.ts";
 import { onTerminal } from "../support/on-terminal.ts";
+import { userPath } from "../support/user-path.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** An empty project of a user, outside of the repository. */
@@ -21,11 +22,7 @@ const authorities = process.env["NODE_EXTRA_CA_CERTS"];
 const pinnedNode = `node-linux-${process.arch}`;
 const environment = {
   ...inheritedEnv,
-  // The Node of the user's shell, as old as it may be. That of the tests is first in their PATH.
-  PATH: (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((folder) => !folder.includes("node_modules"))
-    .join(delimiter),
+  PATH: userPath,
   // The home folder of that user.
   HOME: project,
   // For npm, where a proxy with an authority of its own is between this machine and the registry.

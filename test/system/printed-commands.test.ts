@@ -1,12 +1,15 @@
+import { execFile } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { parseSpecFile } from "@reeve/agent/spec/spec-file";
 import { startEmbedded } from "@reeve/cli/embedded";
 import { runCli } from "@reeve/cli/run-cli";
 import { MemoryTerminal } from "@reeve/cli/test/support/memory-terminal";
 import type { Client } from "@reeve/client";
-import { ApprovalState, connect } from "@reeve/client";
+import { ApprovalState, connect, RunStatus } from "@reeve/client";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
@@ -117,8 +120,12 @@ async function started(input: string): Promise<string> {
 
 async function endedRun(input: string): Promise<string> {
   const runId = await started(input);
-  for await (const _ of reeve.watch(runId, { signal }));
+  await untilEnd(runId);
   return runId;
+}
+
+async function untilEnd(runId: string): Promise<void> {
+  for await (const _ of reeve.watch(runId, { signal }));
 }
 
 /** Starts a run that waits for a person, and returns its id and that of its approval. */
@@ -212,6 +219,49 @@ async function approveAll(stopped: AbortSignal): Promise<void> {
   } catch (error) {
     if (!stopped.aborted) throw error;
   }
+}
+
+/** Recipes, with functions that start their runs and return the ids. */
+const recipes: readonly (readonly [string, () => Promise<string>])[] = [
+  ["README.md with --thread", startedInThread],
+  ["docs/clients.md with curl", startedWithCurl],
+];
+
+test.each(recipes)("the recipe of %s ends with the figures of its file", async (_, start) => {
+  const agent = parseSpecFile(readFileSync(join(folder, "agent.yaml"), "utf8"), "agent.yaml");
+  await reeve.agents.apply(agent, { signal });
+  const stop = new AbortController();
+  const approved = approveAll(stop.signal);
+  const runId = await start();
+  await untilEnd(runId);
+  stop.abort();
+  await approved;
+  const { output, status } = await reeve.getRun(runId, { signal });
+  expect({ status, output }).toEqual({
+    status: RunStatus.COMPLETED,
+    output: expect.stringContaining("120 rows and 9 columns"),
+  });
+});
+
+async function startedInThread(): Promise<string> {
+  const args = printed.find(({ args: words }) => words.includes("--thread"))?.args ?? [];
+  const terminal = new MemoryTerminal();
+  // Not in the thread of the command, which has a turn in progress.
+  const other = args.map((word) => (word === "sales" ? "other" : word));
+  expect(await runCli(other, { terminal, environment, signal })).toBe(0);
+  return terminal.stdout.trim();
+}
+
+async function startedWithCurl(): Promise<string> {
+  mkdirSync(join(folder, ".reeve"));
+  writeFileSync(join(folder, ".reeve/token"), `${environment["REEVE_TOKEN"]}\n`);
+  mkdirSync(join(folder, "examples/csv-report"), { recursive: true });
+  copyFileSync(join(folder, "prices.csv"), join(folder, "examples/csv-report/sales.csv"));
+  const page = readFileSync(join(root, "docs/clients.md"), "utf8");
+  const [, recipe = ""] = /```sh\n(TOKEN=[^`]*)```/.exec(page) ?? [];
+  const script = recipe.replaceAll("http://127.0.0.1:4680", environment["REEVE_URL"] ?? "");
+  const { stdout } = await promisify(execFile)("bash", ["-euc", script], { cwd: folder });
+  return /"runId":"(run_[a-z0-9]*)"/.exec(stdout)?.[1] ?? "";
 }
 
 test("the commands that other tests run have these tests", () => {
