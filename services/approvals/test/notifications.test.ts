@@ -8,9 +8,9 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { NotificationService } from "@reeve/contracts/notification";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
-import { SMTPServer } from "smtp-server";
 import { expect, test } from "vitest";
 import { startProcess } from "./support/child-process.ts";
+import { startMailServer } from "./support/mail-server.ts";
 import { freePort, openNotifyBench } from "./support/notify-bench.ts";
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`;
@@ -31,28 +31,6 @@ const receivedBy = ({ lines }: { readonly lines: readonly string[] }) =>
 const as = (tenant: string) => ({
   headers: principalHeaders({ tenant, subject: "ann" }, undefined),
 });
-
-/** Starts a mail server that keeps what it receives. */
-function startMailServer(port: number) {
-  const mails: string[] = [];
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ["STARTTLS"],
-    onData(stream, _session, done) {
-      const chunks: Buffer[] = [];
-      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-      stream.on("end", () => {
-        mails.push(Buffer.concat(chunks).toString());
-        done();
-      });
-    },
-  });
-  server.on("error", () => undefined);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(port, "127.0.0.1", resolve);
-  const close = () => new Promise<void>((closed) => server.close(closed));
-  return promise.then(() => ({ mails, [Symbol.asyncDispose]: close }));
-}
 
 test("a webhook in Python and a mail server get every message once after an outage, across a kill", async () => {
   const [webhookPort, mailPort] = [await freePort(), await freePort()];

@@ -90,12 +90,14 @@ const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
 const closedRanges = [...privateRanges, "169.254.0.0/16"];
 /** The ports of an API server. */
 const apiPorts = new Set<unknown>([443, 6443]);
+/** The ports of webhooks and of mail servers. */
+const receiverPorts = new Set<unknown>([443, 465, 587]);
 
 function isNear({ cidr }: { readonly cidr: string }): boolean {
   return privateRanges.includes(cidr);
 }
 
-/** Only the runtime has egress to the internet, and to nothing else outside the cluster; only toolhosts access the API server. */
+/** Only the runtime, and approvals for notifications, have egress to the internet, and to nothing else outside the cluster; only toolhosts access the API server. */
 export function internet(objects: readonly KubernetesObject[]): readonly string[] {
   return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
     const { podSelector, egress = [] } = policy.spec as NetworkPolicy;
@@ -108,11 +110,14 @@ export function internet(objects: readonly KubernetesObject[]): readonly string[
     const near = opened.filter(isNear);
     const far = opened.filter((block) => !isNear(block));
     const isForApi = near.every(({ ports }) => ports.every(({ port }) => apiPorts.has(port)));
+    const isForReceivers = far.every(
+      ({ ports }) => ports.length > 0 && ports.every(({ port }) => receiverPorts.has(port)),
+    );
     return [
       ...(near.length === 0 || (reader === "toolhost" && isForApi)
         ? []
         : [`${nameOf(policy)} opens the network beside the cluster`]),
-      ...(far.length === 0 || reader === "runtime"
+      ...(far.length === 0 || reader === "runtime" || (reader === "approvals" && isForReceivers)
         ? []
         : [`${nameOf(policy)} opens the internet to other pods`]),
       ...(far.length === 0 ? [] : closedRanges)

@@ -63,6 +63,9 @@ const documented = new Set(
   ),
 );
 
+/** Secrets of which operators choose the keys, and who may read all of them. */
+const wholeSecrets: Readonly<Record<string, string>> = { "reeve-notify": "approvals" };
+
 /** Only the programs that use a secret can read it, and each key is created here or documented for creation before the deployment. */
 export function secrets(objects: readonly KubernetesObject[]): readonly string[] {
   const made = ofKind(objects, "Secret");
@@ -81,7 +84,7 @@ export function secrets(objects: readonly KubernetesObject[]): readonly string[]
     const whole = [
       ...containers.flatMap(({ envFrom = [] }) => envFrom.map(({ secretRef }) => secretRef?.name)),
       ...mounted.filter(({ items }) => items === undefined).map(({ secretName }) => secretName),
-    ].filter((secret) => secret !== undefined);
+    ].filter((secret) => secret !== undefined && wholeSecrets[secret] !== reader);
     return [
       ...whole.map((secret) => `${name} takes all keys of secret ${secret}`),
       ...refs.flatMap(({ name: secret = "", key }) => {
