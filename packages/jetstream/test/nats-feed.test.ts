@@ -1,7 +1,9 @@
 import { jetstreamManager } from "@nats-io/jetstream";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { openRunFeed } from "../src/feed/nats.ts";
 import { openRunLog } from "../src/log/open.ts";
+import { emptyTail } from "../src/log/port.ts";
+import { appendEvents, eventsAfter, freshRun } from "./support/facts.ts";
 import { feedContract } from "./support/feed-contract.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 
@@ -17,4 +19,34 @@ feedContract("over JetStream", async () => {
   const nats = await bench.connect();
   await (await jetstreamManager(nats.connection)).streams.delete("RUNS").catch(() => undefined);
   return { log: await openRunLog(nats), feed: await openRunFeed(nats, { ackWaitMs: 300 }) };
+});
+
+test("a reader that starts at the end gets what comes after its first start, also while it is away", async () => {
+  const signal = new AbortController().signal;
+  const nats = await bench.connect();
+  const { streams, consumers } = await jetstreamManager(nats.connection);
+  await streams.delete("RUNS").catch(() => undefined);
+  const log = await openRunLog(nats);
+  const feed = await openRunFeed(nats, { start: "end" });
+  const create = async () => {
+    const key = freshRun();
+    const created = { case: "runCreated", value: { tenant: key.tenant } } as const;
+    await appendEvents(log, key, emptyTail, eventsAfter(0, created), signal);
+    return key.run;
+  };
+  const first = async (until: AbortSignal) => {
+    for await (const batch of feed.consume("late", new Set(["runCreated"]), until)) {
+      batch.acknowledge();
+      return batch.key.run;
+    }
+    return undefined;
+  };
+  await create();
+  const start = new AbortController();
+  const none = first(start.signal).catch(() => "none");
+  await expect.poll(() => consumers.info("RUNS", "late").catch(() => undefined)).toBeDefined();
+  start.abort();
+  expect(await none).toBe("none");
+  const run = await create();
+  expect(await first(signal)).toBe(run);
 });
