@@ -41,6 +41,11 @@ async function send(options: SMTPServerOptions, smtp: Readonly<Record<string, un
   return { outcome, mails: [...server.mails] };
 }
 
+const onlyTo = (accepted: string): SMTPServerOptions => ({
+  onRcptTo: ({ address }, _session, done) =>
+    done(address === accepted ? null : Object.assign(new Error("no"), { responseCode: 550 })),
+});
+
 const withPassword = { user: "reeve", password: { environment: "PASSWORD" } };
 
 test("a mail goes to all recipients, and has the same Message-ID when it is sent again", async () => {
@@ -82,10 +87,6 @@ test("a refused password is a refusal, and no problem contains the password", as
 });
 
 test("a mail that one recipient gets is delivered, and one that nobody gets is refused", async () => {
-  const onlyTo = (accepted: string): SMTPServerOptions => ({
-    onRcptTo: ({ address }, _session, done) =>
-      done(address === accepted ? null : Object.assign(new Error("no"), { responseCode: 550 })),
-  });
   const partial = await send(onlyTo("lead@example.com"));
   expect(partial).toMatchObject({ outcome: { kind: "delivered" }, mails: [expect.anything()] });
   const none = await send(onlyTo("nobody@example.com"));
