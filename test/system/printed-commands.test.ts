@@ -38,6 +38,9 @@ const elsewhere: readonly (readonly [pattern: RegExp, test: string])[] = [
   [/^rebuild /, "cli/test/rebuild.test.ts"],
   [/^completion /, "cli/src/commands/completion.test.ts"],
   [/ --answer /, "cli/test/approve.test.ts"],
+  [/ --scope |^grants( |$)/, "cli/test/grants.test.ts"],
+  [/^tenants /, "cli/src/commands/operate/tenants.test.ts"],
+  [/^notifications /, "services/approvals/test/notifications.test.ts"],
 ];
 
 const printed: readonly ReeveCommand[] = printedCommands().flatMap((command) => {
