@@ -75,9 +75,11 @@ retry: { first_seconds: 0.2, max_seconds: 1 }
   await bench.startApprovals();
   await using receiver = await startReceiver(webhookPort);
   await using mailServer = await startMailServer(mailPort);
-  await expect.poll(() => receivedBy(receiver).length).toBeGreaterThanOrEqual(5);
-  await expect.poll(() => mailServer.mails.length).toBeGreaterThanOrEqual(3);
-  await expect.poll(() => bench.queued()).toBe(0);
+  // What the killed process held is delivered again after the ack-wait, of the feed and then of the queue.
+  const patient = { timeout: 120_000 };
+  await expect.poll(() => receivedBy(receiver).length, patient).toBeGreaterThanOrEqual(5);
+  await expect.poll(() => mailServer.mails.length, patient).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => bench.queued(), patient).toBe(0);
 
   const received = receivedBy(receiver);
   expect(received.every(({ genuine }) => genuine)).toBe(true);
