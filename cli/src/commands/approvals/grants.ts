@@ -5,6 +5,7 @@ import { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
 import { oneLine } from "../../render/plain-text.ts";
+import { shownExactly } from "../../render/shown-exactly.ts";
 import { printList } from "../print-list.ts";
 
 /** Lists and revokes the decisions of people about further calls. */
@@ -73,5 +74,5 @@ function rowOf({
   const scopeName = GrantScopeSchema.value[scope]?.localName.toLowerCase() ?? "unknown";
   const agent = `${agentId}@${agentRevision}`;
   const cells = [grantId, state, scopeName, agent, grantedBy, `${uses.length}/${maxUses}`, expires];
-  return [...cells, rule].map((cell) => oneLine(cell, 256));
+  return [...cells.map((cell) => oneLine(cell, 256)), shownExactly(rule)];
 }
