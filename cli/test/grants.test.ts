@@ -1,3 +1,4 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { DecideApprovalRequest } from "@reeve/contracts/approval";
@@ -8,14 +9,20 @@ import {
   GrantScope,
   GrantUseSchema,
 } from "@reeve/contracts/approval";
+import type { ToolCallSchema } from "@reeve/contracts/tool";
+import { ToolService } from "@reeve/contracts/tool";
 import { serve } from "@reeve/platform/rpc/server";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runCli } from "../src/run-cli.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
 
 const approvalId = "run_abcdefgh-3-0";
 const call = { callId: approvalId, name: "run_command", arguments: { command: ["echo", "it's"] } };
+const properties = { command: {}, folder: {} };
+/** The call that waits, and the schema of its tool. */
+let asked: MessageInitShape<typeof ToolCallSchema> = call;
+let schema: JsonObject = {};
 const grant = create(GrantSchema, {
   grantId: "grt_abcdefgh-3-0",
   scope: GrantScope.RUN,
@@ -27,28 +34,37 @@ const grant = create(GrantSchema, {
   expiresAt: timestampFromMs(Date.parse("2030-01-01T00:00:00Z")),
 });
 
+/** The rule of the grant that is listed. */
+let granted = grant.rule;
+
 /** Runs a command against a server with one approval and one grant. */
 async function reeve(...words: readonly string[]) {
   const { signal } = new AbortController();
   const decisions: DecideApprovalRequest[] = [];
   await using server = await serve(
-    (router) =>
-      void router.service(ApprovalService, {
-        listApprovals: () => ({ approvals: [{ approvalId, call, state: ApprovalState.PENDING }] }),
+    (router) => {
+      router.service(ToolService, {
+        listTools: () => ({ tools: [{ name: call.name, inputSchema: schema }] }),
+      });
+      router.service(ApprovalService, {
+        listApprovals: () => ({
+          approvals: [{ approvalId, call: asked, state: ApprovalState.PENDING }],
+        }),
         decideApproval: (request) => {
           decisions.push(request);
           const decision = { approved: true, ...(request.grant && { grant }) };
           return { approval: { approvalId, state: ApprovalState.APPROVED, decision } };
         },
-        listGrants: () => ({ grants: [grant] }),
+        listGrants: () => ({ grants: [{ ...grant, rule: granted }] }),
         revokeGrant: () => ({
           grant: { ...grant, uses: [create(GrantUseSchema, { approvalId })] },
         }),
-      }),
+      });
+    },
     {
       host: "127.0.0.1",
       port: 0,
-      services: [ApprovalService],
+      services: [ApprovalService, ToolService],
       log: createLogger("test", "silent"),
     },
     signal,
@@ -73,11 +89,47 @@ test("approve with a scope makes a grant, and shows it", async () => {
   );
 });
 
-test("approve with a scope and no rule decides nothing, and shows the exact rule", async () => {
-  const { code, stderr, decisions } = await reeve("approve", approvalId, "--scope", "run");
-  expect(code).not.toBe(0);
-  expect(decisions).toEqual([]);
-  expect(stderr).toContain(`--rule 'run_command(command = "echo it'\\''s")'`);
+describe("approve with a scope and no rule decides nothing", () => {
+  const proposalFor = async (args: JsonObject, more: JsonObject = {}) => {
+    asked = { ...call, arguments: args };
+    schema = { type: "object", properties, additionalProperties: false, ...more };
+    const { code, stderr, decisions } = await reeve("approve", approvalId, "--scope", "run");
+    expect(code).not.toBe(0);
+    expect(decisions).toEqual([]);
+    return stderr;
+  };
+
+  test("and shows the exact rule of a call that names all arguments of the tool", async () => {
+    const stderr = await proposalFor({ command: ["echo", "it's"], folder: "." });
+    const rule = `--rule 'run_command(command = "echo it'\\''s", folder = ".")'`;
+    expect(stderr).toContain(`exactly this one: ${rule}`);
+  });
+
+  test("and says which arguments the rule leaves free", async () => {
+    const stderr = await proposalFor({ command: ["ls"] });
+    expect(stderr).toContain(`--rule 'run_command(command = "ls")'; it leaves free: folder`);
+    expect(stderr).not.toContain("exactly");
+    const bare = await proposalFor({});
+    expect(bare).toContain("all calls of the tool: --rule 'run_command'; it leaves free: command");
+    const open = await proposalFor(
+      { command: ["ls"], folder: "." },
+      { additionalProperties: true },
+    );
+    expect(open).toContain("it leaves free: any argument that the call leaves out");
+  });
+
+  test("and proposes no rule if none can be exact", async () => {
+    const stderr = await proposalFor({ command: ["x".repeat(2_000)], folder: "." });
+    expect(stderr).toContain("no rule matches exactly this call");
+    expect(stderr).not.toContain("'run_command'");
+  });
+
+  test("and shows spaces and invisible characters of the rule as they are", async () => {
+    const stderr = await proposalFor({ command: ["a  b\u200b\n'"], folder: "." });
+    expect(stderr).toContain(
+      String.raw`--rule $'run_command(command = "\\"a  b\u200b\\\\n\'\\"", folder = ".")'`,
+    );
+  });
 });
 
 test("options of a grant without a scope decide nothing", async () => {
@@ -96,5 +148,14 @@ test("grants are listed and revoked", async () => {
   );
   expect((await reeve("grants", "revoke", grant.grantId)).stdout).toBe(
     "grt_abcdefgh-3-0 revoked after 1 of 3 uses\n",
+  );
+});
+
+test("grants are listed with their whole rules, and characters that cannot be seen are escaped", async () => {
+  granted = `run_command(command = "${"x".repeat(300)}  y")`;
+  expect((await reeve("grants")).stdout).toContain(granted);
+  granted = 'run_command(command = "a\tb\u202ec")';
+  expect((await reeve("grants")).stdout).toContain(
+    String.raw`"run_command(command = \"a\tb\u202ec\")"`,
   );
 });

@@ -1,12 +1,15 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { exactRule } from "@reeve/agent/permission/exact-rule";
+import { freeArguments } from "@reeve/agent/permission/free-arguments";
 import type { Client } from "@reeve/client";
 import type { GrantRequestSchema } from "@reeve/contracts/approval";
 import { GrantScope } from "@reeve/contracts/approval";
+import type { ToolCall } from "@reeve/contracts/tool";
 import type { Command } from "commander";
 import { Option } from "commander";
 import { UsageError } from "../../exit-code.ts";
 import { oneLine } from "../../render/plain-text.ts";
+import { shellQuoted } from "../../render/shown-exactly.ts";
 import { parseLimit, parseSeconds } from "../parse-option.ts";
 
 const scopes = {
@@ -29,7 +32,10 @@ export function addGrantOptions(command: Command): void {
       Object.keys(scopes),
     ),
   );
-  command.option("--rule <rule>", "with --scope: which calls; without it, the exact rule is shown");
+  command.option(
+    "--rule <rule>",
+    "with --scope: which calls; without it, a rule for the call is shown",
+  );
   command.option("--uses <n>", "with --scope: how many calls; default: 10", parseLimit);
   command.option(
     "--for <duration>",
@@ -38,10 +44,10 @@ export function addGrantOptions(command: Command): void {
   );
 }
 
-/** Returns the grant that the options ask for, if any. Throws a UsageError with the exact rule of the call if they name no rule. */
+/** Returns the grant that the options ask for, if any. Throws a UsageError that proposes a rule if they name none. */
 export async function grantOf(
   { scope, rule, uses, for: seconds }: GrantOptions,
-  reeve: Pick<Client, "listApprovals">,
+  reeve: Pick<Client, "listApprovals" | "listTools">,
   approvalId: string,
   signal: AbortSignal,
 ): Promise<MessageInitShape<typeof GrantRequestSchema> | undefined> {
@@ -58,8 +64,9 @@ export async function grantOf(
   };
 }
 
+/** Returns what to name with `--rule`: the exact rule of the call, if there is one, and which arguments it leaves free. */
 async function proposal(
-  reeve: Pick<Client, "listApprovals">,
+  reeve: Pick<Client, "listApprovals" | "listTools">,
   approvalId: string,
   signal: AbortSignal,
 ): Promise<string> {
@@ -67,9 +74,41 @@ async function proposal(
   for await (const approval of reeve.listApprovals({ runId, signal })) {
     const { call } = approval;
     if (approval.approvalId !== approvalId || call === undefined) continue;
-    const rule = exactRule(call.name, call.arguments ?? {}) ?? call.name;
-    const quoted = `'${rule.replaceAll("'", `'\\''`)}'`;
-    return `name the calls with --rule; exactly this one: --rule ${oneLine(quoted, 2_000)}`;
+    return exactProposal(call, await schemaOf(reeve, call.name, signal));
   }
   return `name the calls with --rule; there is no pending approval ${approvalId}`;
+}
+
+function exactProposal(
+  { name, arguments: args = {} }: Pick<ToolCall, "name" | "arguments">,
+  inputSchema: JsonObject | undefined,
+): string {
+  const rule = exactRule(name, args);
+  if (rule === undefined) {
+    return "name the calls with --rule; no rule matches exactly this call, because it would be too long or an argument cannot be named: write one that matches the calls you mean";
+  }
+  const shown = `--rule ${shellQuoted(rule)}`;
+  const { names, hasOthers } = freeArguments(inputSchema, args);
+  const free = names.map((each) => oneLine(each, 64));
+  if (hasOthers) free.push("any argument that the call leaves out");
+  if (free.length === 0) return `name the calls with --rule; exactly this one: ${shown}`;
+  const values =
+    Object.keys(args).length === 0 ? "all calls of the tool" : "calls with the same values";
+  return `name the calls with --rule; ${values}: ${shown}; it leaves free: ${free.join(", ")}`;
+}
+
+/** Returns the schema of a tool as the deployment has it. Undefined: it has no such tool, or does not say. */
+async function schemaOf(
+  reeve: Pick<Client, "listTools">,
+  name: string,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  try {
+    const tools = await reeve.listTools({ signal });
+    return tools.find((tool) => tool.name === name)?.inputSchema;
+  } catch {
+    // The proposal says then that arguments may be free.
+    signal.throwIfAborted();
+    return undefined;
+  }
 }

@@ -3,8 +3,8 @@ import { textOf } from "./match-call.ts";
 import { maxRuleCharacters, maxRuleParts, parseRule } from "./parse-rule.ts";
 
 /**
- * Returns the rule that matches a call of a tool with these arguments and no others, except for arguments that it does not name. Undefined:
- * it would be too long, or the name of the tool cannot be written.
+ * Returns the rule that matches a call of a tool with these values, whatever other arguments it has: `freeArguments` says which. Undefined: it
+ * would be too long or have too many conditions, or the name of the tool or of an argument cannot be written.
  */
 export function exactRule(tool: string, args: JsonObject): string | undefined {
   const entries = Object.entries(args);
