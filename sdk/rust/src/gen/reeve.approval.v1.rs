@@ -212,6 +212,17 @@ pub struct Grant {
     /// Time at which it was revoked.
     #[prost(message, optional, tag = "16")]
     pub revoked_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// SHA-256, in lower-case hexadecimal, over the binary form of the agent's spec in the run in which the
+    /// grant was made: an agent that was deleted and created again begins at revision 1 again. The grant
+    /// decides only calls of runs with this spec. Empty in grants of versions that did not record it: they
+    /// decide nothing.
+    #[prost(string, tag = "17")]
+    pub spec_digest: ::prost::alloc::string::String,
+    /// Digest, as `BoundContent.digest`, of the files of the approval with whose decision it was made that
+    /// are files or unreadable. A call that names such files is decided only if they have this digest:
+    /// the person saw no other content. Empty: the approved call names none.
+    #[prost(string, tag = "18")]
+    pub content_digest: ::prost::alloc::string::String,
 }
 /// An approval that a grant decided.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -35,6 +35,7 @@ export interface Asking {
   readonly threadId?: string;
   readonly agentId?: string;
   readonly agentRevision?: number;
+  readonly instructions?: string;
   readonly approval?: Omit<MessageInitShape<typeof ApprovalSchema>, "$typeName" | "$unknown">;
 }
 
@@ -59,6 +60,7 @@ export class GrantedRuns {
     threadId = "",
     agentId = "buyer",
     agentRevision = 3,
+    instructions = "",
     approval: more = {},
   }: Asking = {}): Promise<string> {
     const run = `run_granted${String(++this.#count).padStart(4, "0")}`;
@@ -71,8 +73,9 @@ export class GrantedRuns {
       call: { callId: `${run}-3-0`, name: tool, arguments: args },
       ...more,
     });
+    const spec = { id: agentId, instructions };
     const facts: readonly ExternalFact[] = [
-      { case: "runCreated", value: { tenant, agentId, agentRevision, threadId } },
+      { case: "runCreated", value: { tenant, agentId, agentRevision, threadId, spec } },
       { case: "runPrepared", value: { tools } },
       { case: "approval", value: { approval } },
       { case: "runParked", value: { waitingFor: [approval.approvalId] } },

@@ -1,7 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { createContextValues } from "@connectrpc/connect";
 import { AgentService, CreateAgentRequestSchema } from "@reeve/contracts/agent";
-import { ApprovalService, DecideApprovalRequestSchema } from "@reeve/contracts/approval";
+import {
+  ApprovalService,
+  DecideApprovalRequestSchema,
+  DecideApprovalResponseSchema,
+} from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunService, StartRunRequestSchema, StartRunResponseSchema } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
@@ -50,6 +54,17 @@ test("a decision has its choice, and not its reason or arguments", () => {
   const { decideApproval: method } = ApprovalService.method;
   expect(choicesOf(method, { request })).toEqual({ approved: false });
   expect(resourcesOf(method, { request })).toEqual([{ kind: "approval", id: "ap_1" }]);
+});
+
+test("a decision names the grant that it makes", () => {
+  const { decideApproval: method } = ApprovalService.method;
+  const decision = { grant: { grantId: "grt_1", rule: "a secret" } };
+  const approval = { runId: "run_1", decision };
+  const response = create(DecideApprovalResponseSchema, { approval });
+  expect(resourcesOf(method, { response })).toEqual([
+    { kind: "run", id: "run_1" },
+    { kind: "grant", id: "grt_1" },
+  ]);
 });
 
 test("an event has the duration and the trace of its call", () => {

@@ -3,6 +3,7 @@ import type { WorkBudget } from "@reeve/agent/schema/work-budget";
 import type { Approval, Grant } from "@reeve/contracts/approval";
 import { ApprovalState, GrantScope } from "@reeve/contracts/approval";
 import type { RunHead } from "../../head/run-head.ts";
+import { grantedContent, specDigestOf } from "./granted-digests.ts";
 import { matchesRule } from "./matches-rule.ts";
 
 /** Whether a grant may be about an approval, as far as it is known without the log of the run. */
@@ -42,7 +43,7 @@ function isInScope({ scope, runId, threadId }: Grant, approval: Approval): boole
 
 /**
  * Returns why a grant does not decide a pending approval, or undefined. It decides only what the person who made it could decide alone,
- * and nothing that people have begun to decide, or that was requested again because files have changed.
+ * nothing that people have begun to decide, and no call with files that the person has not seen as they are.
  */
 export function grantProblem(
   grant: Grant,
@@ -57,8 +58,15 @@ export function grantProblem(
   if (created?.agentId !== agentId || created.agentRevision !== agentRevision) {
     return not("it is about another revision of the agent");
   }
+  if (grant.specDigest !== specDigestOf(created)) {
+    return not("it is about another agent, which had this id and revision before");
+  }
   if (question !== undefined) return not("it answers no questions");
   if (supersedes !== "") return not("a person looks at files that have changed");
+  const content = grantedContent(approval);
+  if (content !== "" && content !== grant.contentDigest) {
+    return not("nobody has seen these files with the call");
+  }
   if (votes.length > 0) return not("people are deciding");
   if (excludedSubjects.includes(grantedBy)) return not(`${grantedBy} may not decide`);
   if (approval.alternatives.length > 0 && grantedAlternatives(grant, approval).size === 0) {

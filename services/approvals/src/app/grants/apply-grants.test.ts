@@ -19,6 +19,14 @@ async function statesAfter(runs: GrantedRuns, ids: readonly string[]): Promise<u
   return await Promise.all(ids.map(async (id) => (await runs.read(id))?.state));
 }
 
+function fileOf(sha256: string, state = "file") {
+  const files = [
+    { path: "python", state: "absent" },
+    { path: "d.py", state, sha256 },
+  ];
+  return { digest: sha256.repeat(64), files };
+}
+
 describe("a grant", () => {
   test("decides matching calls by facts that name its rule and who made it", async () => {
     const runs = await GrantedRuns.open();
@@ -84,8 +92,10 @@ describe("a grant", () => {
     ["of another tenant", { tenant: "other" }],
     ["of another agent", { agentId: "seller" }],
     ["of another revision", { agentRevision: 4 }],
+    ["of another agent that has the same id and revision", { instructions: "Pay everyone." }],
     ["of another tool", { tool: "mail" }],
     ["whom its maker may not decide", { approval: { excludedSubjects: ["ada"] } }],
+    ["with a file that nobody has seen with it", { approval: { content: fileOf("a") } }],
     ["that was requested again", { approval: { supersedes: "run_granted0009-3-0" } }],
     [
       "that needs more people",
@@ -103,6 +113,19 @@ describe("a grant", () => {
     await runs.settled();
     expect((await runs.read(id, asking.tenant))?.state).toBe(PENDING);
     expect((await runs.grant())?.uses).toEqual([]);
+  });
+
+  test("decides calls that name files only with the content that the person saw", async () => {
+    const runs = await GrantedRuns.open();
+    const asks = (content?: ReturnType<typeof fileOf>) =>
+      runs.asks({ approval: content ? { content } : {} });
+    await runs.grants(await asks(fileOf("a")), "pay");
+    const same = [await asks(fileOf("a")), await asks(fileOf("", "absent")), await asks()];
+    const others = [await asks(fileOf("b")), await asks(fileOf("", "unreadable"))];
+    expect(await statesAfter(runs, [...same, ...others])).toEqual([
+      ...[APPROVED, APPROVED, APPROVED],
+      ...[PENDING, PENDING],
+    ]);
   });
 
   test("for a run or a thread decides no call outside of it", async () => {

@@ -860,7 +860,16 @@ type Grant struct {
 	// Subject of the credential that revoked it. Empty if it was not revoked.
 	RevokedBy string `protobuf:"bytes,15,opt,name=revoked_by,json=revokedBy,proto3" json:"revoked_by,omitempty"`
 	// Time at which it was revoked.
-	RevokedAt     *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=revoked_at,json=revokedAt,proto3" json:"revoked_at,omitempty"`
+	RevokedAt *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=revoked_at,json=revokedAt,proto3" json:"revoked_at,omitempty"`
+	// SHA-256, in lower-case hexadecimal, over the binary form of the agent's spec in the run in which the
+	// grant was made: an agent that was deleted and created again begins at revision 1 again. The grant
+	// decides only calls of runs with this spec. Empty in grants of versions that did not record it: they
+	// decide nothing.
+	SpecDigest string `protobuf:"bytes,17,opt,name=spec_digest,json=specDigest,proto3" json:"spec_digest,omitempty"`
+	// Digest, as `BoundContent.digest`, of the files of the approval with whose decision it was made that
+	// are files or unreadable. A call that names such files is decided only if they have this digest:
+	// the person saw no other content. Empty: the approved call names none.
+	ContentDigest string `protobuf:"bytes,18,opt,name=content_digest,json=contentDigest,proto3" json:"content_digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1005,6 +1014,20 @@ func (x *Grant) GetRevokedAt() *timestamppb.Timestamp {
 		return x.RevokedAt
 	}
 	return nil
+}
+
+func (x *Grant) GetSpecDigest() string {
+	if x != nil {
+		return x.SpecDigest
+	}
+	return ""
+}
+
+func (x *Grant) GetContentDigest() string {
+	if x != nil {
+		return x.ContentDigest
+	}
+	return ""
 }
 
 // An approval that a grant decided.
@@ -1965,7 +1988,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x10edited_arguments\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x0feditedArguments\x12/\n" +
 	"\x06answer\x18\a \x01(\v2\x17.google.protobuf.StructR\x06answer\x12.\n" +
 	"\x05grant\x18\b \x01(\v2\x18.reeve.approval.v1.GrantR\x05grant\x12D\n" +
-	"\rapplied_grant\x18\t \x01(\v2\x1f.reeve.approval.v1.AppliedGrantR\fappliedGrant\"\xe3\x04\n" +
+	"\rapplied_grant\x18\t \x01(\v2\x1f.reeve.approval.v1.AppliedGrantR\fappliedGrant\"\xab\x05\n" +
 	"\x05Grant\x12\x19\n" +
 	"\bgrant_id\x18\x01 \x01(\tR\agrantId\x123\n" +
 	"\x05scope\x18\x02 \x01(\x0e2\x1d.reeve.approval.v1.GrantScopeR\x05scope\x12\x12\n" +
@@ -1989,7 +2012,10 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
 	"revoked_by\x18\x0f \x01(\tR\trevokedBy\x129\n" +
 	"\n" +
-	"revoked_at\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\trevokedAt:\x00\"w\n" +
+	"revoked_at\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\trevokedAt\x12\x1f\n" +
+	"\vspec_digest\x18\x11 \x01(\tR\n" +
+	"specDigest\x12%\n" +
+	"\x0econtent_digest\x18\x12 \x01(\tR\rcontentDigest:\x00\"w\n" +
 	"\bGrantUse\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +

@@ -168,7 +168,7 @@ class Decision(_message.Message):
     def __init__(self, decision_id: _Optional[str] = ..., approved: _Optional[bool] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., grant: _Optional[_Union[Grant, _Mapping]] = ..., applied_grant: _Optional[_Union[AppliedGrant, _Mapping]] = ...) -> None: ...
 
 class Grant(_message.Message):
-    __slots__ = ("grant_id", "scope", "rule", "agent_id", "agent_revision", "run_id", "thread_id", "approval_id", "granted_by", "granted_at", "expires_at", "max_uses", "alternatives", "uses", "revoked_by", "revoked_at")
+    __slots__ = ("grant_id", "scope", "rule", "agent_id", "agent_revision", "run_id", "thread_id", "approval_id", "granted_by", "granted_at", "expires_at", "max_uses", "alternatives", "uses", "revoked_by", "revoked_at", "spec_digest", "content_digest")
     GRANT_ID_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     RULE_FIELD_NUMBER: _ClassVar[int]
@@ -185,6 +185,8 @@ class Grant(_message.Message):
     USES_FIELD_NUMBER: _ClassVar[int]
     REVOKED_BY_FIELD_NUMBER: _ClassVar[int]
     REVOKED_AT_FIELD_NUMBER: _ClassVar[int]
+    SPEC_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_DIGEST_FIELD_NUMBER: _ClassVar[int]
     grant_id: str
     scope: GrantScope
     rule: str
@@ -201,7 +203,9 @@ class Grant(_message.Message):
     uses: _containers.RepeatedCompositeFieldContainer[GrantUse]
     revoked_by: str
     revoked_at: _timestamp_pb2.Timestamp
-    def __init__(self, grant_id: _Optional[str] = ..., scope: _Optional[_Union[GrantScope, str]] = ..., rule: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., run_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., approval_id: _Optional[str] = ..., granted_by: _Optional[str] = ..., granted_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., max_uses: _Optional[int] = ..., alternatives: _Optional[_Iterable[str]] = ..., uses: _Optional[_Iterable[_Union[GrantUse, _Mapping]]] = ..., revoked_by: _Optional[str] = ..., revoked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    spec_digest: str
+    content_digest: str
+    def __init__(self, grant_id: _Optional[str] = ..., scope: _Optional[_Union[GrantScope, str]] = ..., rule: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., run_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., approval_id: _Optional[str] = ..., granted_by: _Optional[str] = ..., granted_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., max_uses: _Optional[int] = ..., alternatives: _Optional[_Iterable[str]] = ..., uses: _Optional[_Iterable[_Union[GrantUse, _Mapping]]] = ..., revoked_by: _Optional[str] = ..., revoked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., spec_digest: _Optional[str] = ..., content_digest: _Optional[str] = ...) -> None: ...
 
 class GrantUse(_message.Message):
     __slots__ = ("approval_id", "run_id", "used_at")
