@@ -89,16 +89,17 @@ test("approve with a scope makes a grant, and shows it", async () => {
   );
 });
 
-describe("approve with a scope and no rule decides nothing", () => {
-  const proposalFor = async (args: JsonObject, more: JsonObject = {}) => {
-    asked = { ...call, arguments: args };
-    schema = { type: "object", properties, additionalProperties: false, ...more };
-    const { code, stderr, decisions } = await reeve("approve", approvalId, "--scope", "run");
-    expect(code).not.toBe(0);
-    expect(decisions).toEqual([]);
-    return stderr;
-  };
+/** Returns what the command says about a call with these arguments. */
+async function proposalFor(args: JsonObject, more: JsonObject = {}): Promise<string> {
+  asked = { ...call, arguments: args };
+  schema = { type: "object", properties, additionalProperties: false, ...more };
+  const { code, stderr, decisions } = await reeve("approve", approvalId, "--scope", "run");
+  expect(code).not.toBe(0);
+  expect(decisions).toEqual([]);
+  return stderr;
+}
 
+describe("approve with a scope and no rule decides nothing", () => {
   test("and shows the exact rule of a call that names all arguments of the tool", async () => {
     const stderr = await proposalFor({ command: ["echo", "it's"], folder: "." });
     const rule = `--rule 'run_command(command = "echo it'\\''s", folder = ".")'`;

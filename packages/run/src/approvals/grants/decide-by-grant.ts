@@ -5,27 +5,35 @@ import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { appendExternal } from "../../commands/append-external.ts";
 import { approvalOf } from "../../head/run-head.ts";
+import { isTerminal } from "../../head/run-status.ts";
 import type { DecidingPorts } from "../decide-approval.ts";
 import { isClosed } from "../assert-open.ts";
 import { castVote } from "../votes/count-vote.ts";
-import { grantedAlternatives, grantProblem } from "./grant-problem.ts";
+import { grantedAlternatives, grantProblem, isUsable } from "./grant-problem.ts";
 
 /**
- * Decides an approval by a grant, by a fact in the log of its run that names the grant and who made it. Returns whether the grant
- * decided it, now or before; not, if it is closed otherwise, or the grant does not apply. The caller has reserved the use.
+ * What is known after an attempt: the grant has decided the approval, now or before; the log shows that something else has closed it;
+ * or neither, because the grant does not apply, something has expired, or the log as it was read may be old.
+ */
+export type GrantOutcome = "decided" | "closed" | "open";
+
+/**
+ * Decides an approval by a grant, by a fact in the log of its run that names the grant and who made it. The caller has reserved the use, and may
+ * give it back only if the approval is closed: another process may have decided with it otherwise.
  */
 export async function decideByGrant(
   { log, dispatch, clock }: DecidingPorts,
   key: RunKey,
   { grant, approvalId }: { readonly grant: Grant; readonly approvalId: string },
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<GrantOutcome> {
   const { grantId, rule, scope, grantedBy } = grant;
   const after = await appendExternal(
     { log, dispatch },
     key,
     (before) => {
       const approval = approvalOf(before, approvalId);
+      if (!isUsable(grant, approvalId, clock.now())) return [];
       if (approval === undefined || isClosed(approval, before, clock.now())) return [];
       if (grantProblem(grant, approval, before) !== undefined) return [];
       const decision = create(DecisionSchema, {
@@ -42,10 +50,9 @@ export async function decideByGrant(
     signal,
   );
   const approval = approvalOf(after, approvalId);
-  return (
-    approval?.state !== ApprovalState.PENDING &&
-    approval?.decision?.decisionId === decisionIdOf(grantId, approvalId)
-  );
+  const isPending = approval === undefined || approval.state === ApprovalState.PENDING;
+  if (isPending) return isTerminal(after.status) ? "closed" : "open";
+  return approval.decision?.decisionId === decisionIdOf(grantId, approvalId) ? "decided" : "closed";
 }
 
 function decisionIdOf(grantId: string, approvalId: string): string {

@@ -1,7 +1,16 @@
-import { ApprovalState, GrantScope } from "@reeve/contracts/approval";
+import {
+  ApprovalSchema,
+  ApprovalState,
+  GrantSchema,
+  GrantScope,
+  GrantUseSchema,
+} from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
+import { tenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import { Failure } from "@reeve/platform/failure";
+import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import type { Asking } from "../../../test/support/granted-runs.ts";
@@ -122,10 +131,8 @@ describe("a grant", () => {
     await runs.grants(await asks(fileOf("a")), "pay");
     const same = [await asks(fileOf("a")), await asks(fileOf("", "absent")), await asks()];
     const others = [await asks(fileOf("b")), await asks(fileOf("", "unreadable"))];
-    expect(await statesAfter(runs, [...same, ...others])).toEqual([
-      ...[APPROVED, APPROVED, APPROVED],
-      ...[PENDING, PENDING],
-    ]);
+    const expected = [APPROVED, APPROVED, APPROVED, PENDING, PENDING];
+    expect(await statesAfter(runs, [...same, ...others])).toEqual(expected);
   });
 
   test("for a run or a thread decides no call outside of it", async () => {
@@ -186,5 +193,75 @@ describe("a grant", () => {
     await statesAfter(runs, []);
     expect((await runs.grant())?.uses.map(({ approvalId }) => approvalId)).not.toContain(id);
     expect(await statesAfter(runs, [next])).toEqual([APPROVED]);
+  });
+
+  test("keeps the use of an approval that another process has decided, however old the log is that one reads", async () => {
+    const runs = await GrantedRuns.open();
+    await runs.grants(await runs.asks(), "pay", { maxUses: 1 });
+    const expiresAt = timestampFromMs(noon + 60_000);
+    const id = await runs.asks({ approval: { expiresAt } });
+    const { log } = runs.ports;
+    const old = await log.read(
+      { tenant: ada.tenant, run: id.split("-")[0] ?? "" },
+      emptyTail,
+      never,
+    );
+    expect(await statesAfter(runs, [id])).toEqual([APPROVED]);
+    const delayed: RunLog = {
+      append: (...args) => log.append(...args),
+      read: () => Promise.resolve(old),
+      follow: (...args) => log.follow(...args),
+    };
+    await runs.ports.clock.advance(60_000);
+    await using _ = runs.applying({ ...runs.ports, log: delayed });
+    await runs.settled();
+    expect((await runs.grant())?.uses).toMatchObject([{ approvalId: id }]);
+  });
+
+  test("decides an approval that waits when a use becomes free", async () => {
+    const runs = await GrantedRuns.open();
+    await runs.grants(await runs.asks(), "pay", { maxUses: 1 });
+    const [row] = await runs.ports.grants.list("", never);
+    if (row === undefined) throw new Error("there is no grant");
+    const [closing, waiting] = [await runs.asks(), await runs.asks()];
+    const use = create(GrantUseSchema, { approvalId: closing, runId: "r" });
+    await runs.ports.grants.put(
+      row.key,
+      create(GrantSchema, { ...row.record, uses: [use] }),
+      never,
+    );
+    await runs.ports.inbox.delete(`${ada.tenant}.${closing}`, never);
+    await using _ = runs.applying();
+    await runs.settled();
+    expect((await runs.read(waiting))?.state).toBe(PENDING);
+    const closed = create(ApprovalSchema, {
+      approvalId: closing,
+      agentId: "buyer",
+      state: REJECTED,
+    });
+    await runs.ports.inbox.put(`${ada.tenant}.${closing}`, closed, never);
+    await runs.settled();
+    expect((await runs.read(waiting))?.state).toBe(APPROVED);
+  });
+
+  test("is not applied again once the key of its tenant was deleted", async () => {
+    const runs = await GrantedRuns.open();
+    await runs.grants(await runs.asks(), "pay");
+    await runs.asks();
+    const { log } = runs.ports;
+    let reads = 0;
+    const sealed: RunLog = {
+      append: (...args) => log.append(...args),
+      read: () => {
+        reads++;
+        return Promise.reject(tenantKeyDeleted(ada.tenant));
+      },
+      follow: (...args) => log.follow(...args),
+    };
+    await using _ = runs.applying({ ...runs.ports, log: sealed });
+    await runs.settled();
+    await runs.ports.clock.advance(60_000);
+    await runs.settled();
+    expect(reads).toBe(1);
   });
 });

@@ -1,8 +1,10 @@
 import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
+import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import type { KeyedChange, Table } from "@reeve/jetstream/table/port";
 import { runTogether } from "@reeve/platform/async/run-together";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { runOfApproval } from "@reeve/run/approvals/approval-id";
+import type { GrantOutcome } from "@reeve/run/approvals/grants/decide-by-grant";
 import { decideByGrant } from "@reeve/run/approvals/grants/decide-by-grant";
 import type { ApprovalPorts } from "../approval-ports.ts";
 import { DueTimes } from "../due-times.ts";
@@ -73,6 +75,11 @@ async function lookWhenDue(
         due.settle(key);
       } catch (error) {
         if (signal.aborted) return;
+        // Nobody can store anything for the tenant any more.
+        if (isTenantKeyDeleted(error)) {
+          due.settle(key);
+          continue;
+        }
         const retryMs = due.retry(key, clock.now());
         log.warn({ err: error, approval: key, retryMs }, "grants were not applied; retrying");
       }
@@ -113,9 +120,13 @@ async function lookAt(
       { kind: "grant", id: grantId },
     ];
     const act = { tenant, subject: systemSubjects.grants, action: "approval.grant", resources };
-    const decide = () => decideByGrant(ports, run, { grant, approvalId }, signal);
+    let outcome = "open" as GrantOutcome;
+    const decide = async () => {
+      outcome = await decideByGrant(ports, run, { grant, approvalId }, signal);
+      return outcome === "decided";
+    };
     // Several processes may apply it.
     if (await ports.recordAct({ ...act, actId: `grant.${key}` }, decide)) return;
-    await releaseUse(ports, tenant, { grantId, approvalId }, signal);
+    if (outcome === "closed") await releaseUse(ports, tenant, { grantId, approvalId }, signal);
   }
 }

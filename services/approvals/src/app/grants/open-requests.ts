@@ -34,6 +34,7 @@ export class OpenRequests {
   grantChanged(change: KeyedChange<Grant>): readonly string[] {
     const key = change.kind === "written" ? change.row.key : change.key;
     const before = this.#agentOfGrant.get(key);
+    const usedBefore = this.#grants.get(before ?? "")?.get(key)?.uses.length ?? 0;
     this.#agentOfGrant.delete(key);
     if (before !== undefined) removeFrom(this.#grants, before, key);
     if (change.kind === "deleted") return [];
@@ -42,8 +43,8 @@ export class OpenRequests {
     this.#agentOfGrant.set(key, owner);
     const known = this.#grants.get(owner) ?? new Map<string, Grant>();
     this.#grants.set(owner, known.set(key, record));
-    // A use of the grant is no reason to look again.
-    if (before !== undefined) return [];
+    // One more use of the grant is no reason to look again; one that is free again is.
+    if (before !== undefined && record.uses.length >= usedBefore) return [];
     const used = record.uses.map(({ approvalId }) => keyOf(key, approvalId));
     return [...used, ...(this.#pending.get(owner) ?? [])];
   }
