@@ -189,10 +189,12 @@ test("no run starts once the runs of the day have cost what a quota allows, also
 });
 
 test("two gateways together store as many bytes of artifacts as a quota allows, with those of toolhosts, until some are deleted", async () => {
-  const max = 1_000;
+  // Each artifact counts at least one kibibyte.
+  const kib = 1024;
+  const max = 10 * kib;
   const tools = await openArtifactStore(bench.nats, { maxBytes: max });
   const draft = { name: "report", mediaType: "", runId: "run_1", createdBy: "ann" };
-  const { artifactId } = await tools.put("acme", draft, report(500), never);
+  const { artifactId } = await tools.put("acme", draft, report(5 * kib), never);
   setQuotas({ name: "disk", tenants: ["acme"], per: "subject", artifact_bytes: max });
   const create = (turn: number, bytes: number) =>
     gateway(turn)
