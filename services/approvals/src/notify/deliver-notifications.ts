@@ -9,7 +9,7 @@ import { TaskSet } from "@reeve/platform/async/task-set";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { DeadLetters } from "./dead-letters.ts";
 import type { DeliveryLimits } from "./delivery-plan.ts";
-import { delayBeforeRetry } from "./delivery-plan.ts";
+import { backoffAfter, delayBeforeRetry } from "./delivery-plan.ts";
 import { countAttempt } from "./notification-metrics.ts";
 import { Refusals } from "./refusals.ts";
 import type { FailedAttempt, Sender } from "./send/sender.ts";
@@ -80,7 +80,7 @@ async function settle(
       log.warn({ err: error, receiver, notificationId }, "notification was not settled; retrying");
     }
     // Another process takes it at once when this one stops.
-    delivery.returnToQueue(signal.aborted ? 0 : ports.limits.firstDelayMs);
+    delivery.returnToQueue(signal.aborted ? 0 : backoffAfter(attempt, ports.limits));
   }
 }
 

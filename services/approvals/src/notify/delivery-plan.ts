@@ -21,6 +21,15 @@ export interface DeliveryHistory {
   readonly refusals: number;
 }
 
+/** Returns the delay after an attempt, whatever became of it. */
+export function backoffAfter(
+  attempt: number,
+  { firstDelayMs, maxDelayMs }: Pick<DeliveryLimits, "firstDelayMs" | "maxDelayMs">,
+  random: () => number = Math.random,
+): number {
+  return delayAfter(attempt, { firstDelayMs, maxDelayMs, jitter: 0.5 }, random);
+}
+
 /** Returns after how long to try again, or undefined to give up. */
 export function delayBeforeRetry(
   { retryAfterMs = 0 }: FailedAttempt,
@@ -29,7 +38,7 @@ export function delayBeforeRetry(
   random: () => number = Math.random,
 ): number | undefined {
   if (ageMs >= giveUpMs || refusals >= maxRefusals) return undefined;
-  const delayMs = delayAfter(attempt, { ...backoff, jitter: 0.5 }, random);
+  const delayMs = backoffAfter(attempt, backoff, random);
   // A receiver may ask for more patience, not for an endless wait.
   return Math.max(delayMs, Math.min(retryAfterMs, backoff.maxDelayMs));
 }

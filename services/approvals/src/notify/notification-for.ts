@@ -74,6 +74,13 @@ function outlined(approval: Approval): Approval {
         decidedBy: decision.decidedBy,
         reason: decision.reason,
         ...(decision.decidedAt && { decidedAt: decision.decidedAt }),
+        // Its rule may repeat arguments.
+        ...(decision.appliedGrant && {
+          appliedGrant: {
+            grantId: decision.appliedGrant.grantId,
+            scope: decision.appliedGrant.scope,
+          },
+        }),
       },
     }),
   });

@@ -6,6 +6,7 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { approvalKinds } from "../app/approval-kinds.ts";
+import type { ApprovalFact } from "./approval-facts.ts";
 import { approvalFactsOf } from "./approval-facts.ts";
 import { notificationFor } from "./notification-for.ts";
 import type { Receiver } from "./settings/receiver-schema.ts";
@@ -38,8 +39,14 @@ export async function publishNotifications(
 ): Promise<void> {
   for await (const batch of feed.consume("approvals-notify", approvalKinds, signal)) {
     try {
-      await publish(ports, batch, signal);
+      const skipped = await publish(ports, batch, signal);
       batch.acknowledge();
+      if (skipped > 0) {
+        log.warn(
+          { runId: batch.key.run, skipped },
+          "approvals are older than give_up_hours, and nobody is notified of them",
+        );
+      }
     } catch (error) {
       if (signal.aborted) return;
       // Not acknowledged: the feed redelivers the batch.
@@ -48,19 +55,23 @@ export async function publishNotifications(
   }
 }
 
+/** Returns how many facts were too old. */
 async function publish(
   { log, receivers, clock, maxAgeMs }: PublishPorts,
   batch: RunFeedBatch,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const now = clock.now();
-  for (const fact of await approvalFactsOf(log, batch, signal)) {
-    const { occurredAt } = fact;
-    if (occurredAt !== undefined && now - timestampMs(occurredAt) > maxAgeMs) continue;
+  const facts = await approvalFactsOf(log, batch, signal);
+  const isRecent = ({ occurredAt }: ApprovalFact) =>
+    occurredAt === undefined || now - timestampMs(occurredAt) <= maxAgeMs;
+  const recent = facts.filter(isRecent);
+  for (const fact of recent) {
     for (const { receiver, queue } of receivers) {
       const notification = notificationFor(fact, receiver, now);
       if (notification === undefined) continue;
       await queue.publish(notification, { dedupeId: notification.notificationId }, signal);
     }
   }
+  return facts.length - recent.length;
 }

@@ -37,6 +37,22 @@ test.each(formats)("%o says who decided and why", (format) => {
   expect(text).toContain("reviewed");
 });
 
+test.each(formats)("%o says that a grant decided, and not the person in person", (format) => {
+  const notification = resolved();
+  const decision = create(DecisionSchema, {
+    approved: true,
+    decidedBy: "grace",
+    appliedGrant: { grantId: "grant_1" },
+  });
+  const approval = { ...notification.approval, decision };
+  const text = JSON.stringify(
+    format({ ...notification, approval } as typeof notification, publicUrl),
+  );
+  expect(text).toContain("grant_1");
+  expect(text).toContain("grace");
+  expect(text).not.toMatch(/Decided by[^ ]/);
+});
+
 test("a link stays one path, whatever the id of the approval", () => {
   expect(linkTo("https://reeve.example.com/base", "../x?y#z")).toBe(
     "https://reeve.example.com/base/inbox/..%2Fx%3Fy%23z",

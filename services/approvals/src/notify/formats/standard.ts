@@ -28,6 +28,7 @@ export function standardMessage(notification: Notification, publicUrl: string) {
         decided_by: decision.decidedBy,
         decided_at: timeText(decision.decidedAt),
         reason: decision.reason,
+        grant_id: decision.appliedGrant?.grantId,
       },
       arguments: notification.arguments || undefined,
       url: linkTo(publicUrl, approval?.approvalId ?? ""),
