@@ -35,22 +35,23 @@ const stopped: Clock = {
   },
 };
 
-/** A clock that stands still, and passes on command, which ends all sleeps. */
+/** A clock that stands still, and passes on command, which ends the sleeps that are due then. */
 function steppedClock(): Clock & { pass(ms: number): void } {
   let now = 0;
-  let wakes: (() => void)[] = [];
+  let sleepers: { readonly dueMs: number; readonly wake: () => void }[] = [];
   return {
     now: () => now,
-    sleep: async (_delayMs, signal) => {
+    sleep: async (delayMs, signal) => {
+      if (delayMs <= 0) return;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       using _ = onAbort(signal, () => reject(signal.reason));
-      wakes.push(resolve);
+      sleepers.push({ dueMs: now + delayMs, wake: resolve });
       await promise;
     },
     pass: (ms) => {
       now += ms;
-      for (const wake of wakes) wake();
-      wakes = [];
+      for (const { dueMs, wake } of sleepers) if (dueMs <= now) wake();
+      sleepers = sleepers.filter(({ dueMs }) => dueMs > now);
     },
   };
 }
