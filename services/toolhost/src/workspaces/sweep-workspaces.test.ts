@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { ThreadEventSchema } from "@reeve/contracts/thread";
+import { keysUnavailable, tenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { beforeEach, expect, test } from "vitest";
 import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
@@ -50,4 +51,30 @@ test("a sweep deletes an unsaved workspace that was idle for the retention time,
   await sweepOnce(keeper, ports, never);
   expect(await hosts.record()).toBeUndefined();
   expect(storage.folders.size).toBe(0);
+});
+
+test.each([
+  ["was deleted", tenantKeyDeleted("acme")],
+  ["is not available", keysUnavailable("away")],
+])("a sweep keeps the files of a tenant whose key %s", async (_, failure) => {
+  const host = hosts.host("a");
+  await write(host, "x", "1");
+  await host.keeper[Symbol.asyncDispose]();
+  const { keeper, ports, storage } = hosts.host("b");
+  storage.folders.set("acme/t.1", new Map([["y", "2"]]));
+  const before = (await ports.snapshots.list(never)).map(({ name }) => name);
+  expect(before).toHaveLength(1);
+  const list = hosts.records.list.bind(hosts.records);
+  // As a table of sealed records does it.
+  hosts.records.list = (prefix, signal) =>
+    prefix === "" ? Promise.resolve([]) : Promise.reject(failure);
+  hosts.nowMs = Date.now() + 8 * day;
+  await sweepOnce(keeper, ports, never);
+  const after = (await ports.snapshots.list(never)).map(({ name }) => name);
+  expect(after).toEqual(before);
+  expect([...storage.folders.keys()]).toContain("acme/t.1");
+  hosts.records.list = list;
+  await sweepOnce(keeper, ports, never);
+  expect(await ports.snapshots.list(never)).toEqual([]);
+  expect([...storage.folders.keys()]).not.toContain("acme/t.1");
 });

@@ -4,6 +4,7 @@ import { snapshotNames } from "@reeve/jetstream/objects/workspace-store";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { StoredWorkspace } from "@reeve/sandbox/storage/workspace-storage";
 import type { WorkspaceKeeper } from "./workspace-keeper.ts";
+import { ReadableTenants } from "./readable-tenants.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import { isUnsaved, lastUsedMs, withoutSnapshotsBefore } from "./workspace-record.ts";
 
@@ -46,15 +47,18 @@ export async function sweepOnce(
     if (isDeleted) keeper.drop(row.record);
     else kept.set(row.key, await dropOldSnapshots(row, ports, signal));
   }
+  const readable = new ReadableTenants(ports, signal);
   const named = new Set([...kept.values()].flatMap((record) => [...snapshotNames(record)]));
   for (const object of objects) {
     if (named.has(object.name) || ports.now() - object.storedAt.getTime() < graceMs) continue;
-    await ports.snapshots.removeUnchanged(object, signal);
+    const records = await readable.records(object.name.split("/")[0] ?? "");
+    const isNamed = records?.some((record) => snapshotNames(record).has(object.name)) ?? true;
+    if (!isNamed) await ports.snapshots.removeUnchanged(object, signal);
   }
   await ports.snapshots.cleanUp(graceMs, signal);
   for (const folder of folders) {
     try {
-      await sweepFolder(folder, kept, keeper, ports, signal);
+      await sweepFolder(folder, readable, keeper, ports, signal);
     } catch (error) {
       signal.throwIfAborted();
       log.warn(
@@ -108,15 +112,17 @@ async function dropOldSnapshots(
 
 async function sweepFolder(
   { tenant, folder, changedMs }: StoredWorkspace,
-  kept: ReadonlyMap<string, WorkspaceRecord>,
+  readable: ReadableTenants,
   keeper: WorkspaceKeeper,
   { storage, now }: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<void> {
   const [id = ""] = folder.split(".", 1);
-  const record = kept.get(`${tenant}.${id}`);
-  const isNamed = record?.place === storage.id && record.folder === folder;
-  if (isNamed || keeper.has({ tenant, id }) || now() - changedMs < graceMs) return;
+  if (keeper.has({ tenant, id }) || now() - changedMs < graceMs) return;
+  const records = await readable.records(tenant);
+  const isNamed = (record: WorkspaceRecord) =>
+    record.id === id && record.place === storage.id && record.folder === folder;
+  if (records?.some(isNamed) ?? true) return;
   await storage.remove(tenant, folder, signal);
 }
 
