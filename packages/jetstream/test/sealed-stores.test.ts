@@ -137,6 +137,24 @@ test("the digest of a batch is that of its content, which a guess does not have"
   expect(batchDigest(subject, toBinary(RunBatchSchema, guess))).not.toBe(batch?.digest);
 });
 
+test("a taker without keys returns a sealed message to its queue", async () => {
+  const options = { pool: "q", ackWaitMs: 1_000, isConsumer: true };
+  const sealed = await openToolCallQueue(await connectWithKeys(), options);
+  const plain = await openToolCallQueue(await bench.connect(), options);
+  const request = create(ToolCallRequestSchema, { tenant: "acme", call: { name: "sealed" } });
+  await sealed.publish(request, { dedupeId: "returned" }, signal);
+  await plain.publish(request, { dedupeId: "plain" }, signal);
+  for await (const delivery of plain.take(2, signal)) {
+    delivery.acknowledge();
+    break;
+  }
+  for await (const delivery of sealed.take(1, signal)) {
+    expect(delivery.message.call?.name).toBe("sealed");
+    delivery.acknowledge();
+    break;
+  }
+});
+
 describe("what was stored before there were keys", () => {
   test("stays readable, and is continued sealed", async () => {
     const plain = await openRunLog(await bench.connect());

@@ -5,6 +5,7 @@ import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { storedReadOptions } from "@reeve/contracts/nesting";
 import { Failure } from "@reeve/platform/failure";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
+import { keyIdOf } from "../sealing/sealed-message.ts";
 
 /** The header with the tenant of a sealed message. */
 const tenantHeader = "Reeve-Tenant";
@@ -41,7 +42,7 @@ interface QueuedMessage<Schema extends DescMessage> {
 
 /**
  * Returns the content of a message. Undefined: it is not for this taker. One that nobody can ever read is removed from the queue,
- * and one whose key is not available is delivered again later.
+ * and one whose key is not available, or that is sealed while the connection has no keys, is delivered again later.
  */
 export async function decodeQueued<Schema extends DescMessage>(
   connection: NatsConnection,
@@ -55,7 +56,10 @@ export async function decodeQueued<Schema extends DescMessage>(
     const data = await payloadCipherOf(connection).open(place, message.data, signal);
     return fromBinary(schema, data, storedReadOptions);
   } catch (error) {
-    const isLater = signal.aborted || (error instanceof Failure && error.kind === "unavailable");
+    // A process without keys must not remove what others can read.
+    const hasNoKeys = !payloadCipherOf(connection).isOn && keyIdOf(message.data) !== undefined;
+    const isUnavailable = error instanceof Failure && error.kind === "unavailable";
+    const isLater = signal.aborted || hasNoKeys || isUnavailable;
     if (isLater) message.nak(signal.aborted ? 0 : keyRetryMs);
     // It would be redelivered forever, and no taker could read it.
     else message.term(`not a ${schema.typeName}`);
