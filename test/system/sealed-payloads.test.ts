@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Approval } from "@reeve/contracts/approval";
@@ -42,6 +42,7 @@ beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), "reeve-keys-"));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
   keys = join(folder, "keys");
+  await mkdir(keys, { mode: 0o700 });
   const models = resources.use(await startPlayingServer(play));
   deployment = resources.use(
     await Deployment.start({

@@ -1,7 +1,9 @@
 import { TenantDataKeySchema } from "@reeve/contracts/sealing";
+import { deleteTenantKey } from "@reeve/jetstream/sealing/delete-tenant-key";
 import { openKeyStore } from "@reeve/jetstream/sealing/open-key-store";
-import { rotateTenantKey } from "@reeve/jetstream/sealing/rotate-tenant-key";
+import { rotateTenantKey, settleMs } from "@reeve/jetstream/sealing/rotate-tenant-key";
 import { openTable } from "@reeve/jetstream/table/nats";
+import { sleep } from "@reeve/platform/async/sleep";
 import { readConfig } from "@reeve/platform/config";
 import { connectNats, credentialsOf } from "@reeve/platform/nats/connect-nats";
 import { commonSettings } from "@reeve/platform/process/settings";
@@ -22,18 +24,20 @@ export function tenantsCommand(context: Context): Command {
   command
     .command("delete-key")
     .description(
-      "Delete the key of a tenant. Everything that is stored for it is then unreadable, for good.",
+      "Delete the key of a tenant. Everything that is stored for it is then unreadable, for good. Connects to NATS with REEVE_NATS_*, as `reeve provision` does.",
     )
     .argument("<tenant>", "the tenant")
     .option("--yes", "confirm that nobody needs the data any more")
     .action(async (tenant: string, { yes }: { readonly yes?: true }) => {
-      const { keyStore } = await opened(context);
+      const { keyStore, config } = await opened(context);
       if (yes !== true) {
         throw new UsageError(
           `without its key, the data of ${tenant} cannot be read any more, not even from a backup that has no keys; add --yes if that is what you want`,
         );
       }
-      await keyStore.delete(tenant, signal);
+      await using nats = await connected(config, signal);
+      const rows = await openTable(nats, TenantDataKeySchema);
+      await deleteTenantKey(rows, keyStore, tenant, signal);
       terminal.note(
         `deleted the key of ${tenant}; services stop using it within half a minute. Delete the backups of the key too\n`,
       );
@@ -41,19 +45,27 @@ export function tenantsCommand(context: Context): Command {
   command
     .command("rotate-key")
     .description(
-      "Give a tenant a new version of its key, and delete the earlier ones. Its data stays readable. Connects to NATS with REEVE_NATS_*, as `reeve provision` does.",
+      "Give a tenant a new version of its key, and delete the earlier ones. Its data stays readable. Takes half a minute. Connects to NATS with REEVE_NATS_*, as `reeve provision` does.",
     )
     .argument("<tenant>", "the tenant")
     .action(async (tenant: string) => {
       const { keyStore, config } = await opened(context);
-      const log = createLogger("tenants", config.REEVE_LOG_LEVEL);
-      const options = { name: "tenants", log, ...credentialsOf(config) };
-      await using nats = await connectNats(config.REEVE_NATS_URL, options, signal);
+      await using nats = await connected(config, signal);
       const rows = await openTable(nats, TenantDataKeySchema);
-      const count = await rotateTenantKey(rows, keyStore, tenant, signal);
+      const count = await rotateTenantKey({ rows, keyStore, settle }, tenant, signal);
       terminal.note(`rotated the key of ${tenant}; data keys: ${count}\n`);
     });
   return command;
+}
+
+function connected(config: z.infer<typeof settings>, signal: AbortSignal) {
+  const log = createLogger("tenants", config.REEVE_LOG_LEVEL);
+  const options = { name: "tenants", log, ...credentialsOf(config) };
+  return connectNats(config.REEVE_NATS_URL, options, signal);
+}
+
+function settle(signal: AbortSignal): Promise<void> {
+  return sleep(settleMs, signal);
 }
 
 async function opened({ environment }: Context) {

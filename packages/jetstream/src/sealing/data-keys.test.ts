@@ -4,10 +4,10 @@ import { Failure } from "@reeve/platform/failure";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import { MemoryTable } from "../table/memory.ts";
-import { checkMs, DataKeys, maxUncheckedMs, periodMs } from "./data-keys.ts";
+import { checkMs, DataKeys, maxUncheckedMs, periodMs, retryMs } from "./data-keys.ts";
 import type { KeyStore } from "./key-store.ts";
 import { MemoryKeyStore } from "./memory-key-store.ts";
-import { rotateTenantKey } from "./rotate-tenant-key.ts";
+import { deleteTenantKey } from "./delete-tenant-key.ts";
 
 const never = new AbortController().signal;
 const deleted = { kind: "precondition", reason: ErrorReason.TENANT_KEY_DELETED };
@@ -16,12 +16,17 @@ const deleted = { kind: "precondition", reason: ErrorReason.TENANT_KEY_DELETED }
 function world() {
   const rows = new MemoryTable<TenantDataKey>();
   const keyStore = new MemoryKeyStore();
-  const state = { isDown: false, asked: 0 };
+  const state = { isDown: false, asked: 0, downFor: "", afterWrap: () => Promise.resolve() };
   const counted: KeyStore = {
-    wrap: (...given) => keyStore.wrap(...given),
+    async wrap(...given) {
+      const wrapped = await keyStore.wrap(...given);
+      await state.afterWrap();
+      return wrapped;
+    },
     async unwrap(...given) {
       state.asked++;
-      if (state.isDown) throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "away");
+      if (state.isDown || state.downFor === given[0])
+        throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "away");
       return await keyStore.unwrap(...given);
     },
   };
@@ -82,8 +87,38 @@ test("the store is asked once in a while, and a key stays usable for some time w
   await expect(keys.current("acme", never)).rejects.toMatchObject({ kind: "unavailable" });
   expect(logged).toEqual(["error"]);
   state.isDown = false;
+  clock.ms += retryMs;
   await keys.current("acme", never);
   expect(logged).toEqual(["error", "info"]);
+});
+
+test("a failed check is not repeated for some seconds, with a usable key and without one", async () => {
+  const { clock, state, process } = world();
+  const [keys, fresh] = [process(), process()];
+  await keys.current("acme", never);
+  state.isDown = true;
+  clock.ms += checkMs;
+  const { asked } = state;
+  for (let turn = 0; turn < 10; turn++) {
+    await keys.current("acme", never);
+    await expect(fresh.current("acme", never)).rejects.toMatchObject({ kind: "unavailable" });
+  }
+  expect(state.asked).toBe(asked + 2);
+  clock.ms += retryMs;
+  await keys.current("acme", never);
+  expect(state.asked).toBe(asked + 3);
+});
+
+test("a tenant whose keys fail while those of another work is logged once", async () => {
+  const { clock, state, logged, process } = world();
+  const keys = process();
+  for (const tenant of ["acme", "globex"]) await keys.current(tenant, never);
+  state.downFor = "acme";
+  for (let turn = 0; turn < 10; turn++) {
+    clock.ms += checkMs;
+    for (const tenant of ["acme", "globex"]) await keys.current(tenant, never);
+  }
+  expect(logged).toEqual(["error"]);
 });
 
 test("a deleted key is not used any more once it was asked for, and the store is not asked each time", async () => {
@@ -101,18 +136,74 @@ test("a deleted key is not used any more once it was asked for, and the store is
   expect(state.asked).toBe(asked);
 });
 
-test("a rotated key encrypts all data keys, which stay the same", async () => {
+test("a deletion that is stored is known, whatever the store of keys answers", async () => {
   const { clock, rows, keyStore, process } = world();
   const keys = process();
-  const first = await keys.current("acme", never);
-  clock.ms += periodMs;
-  const second = await keys.current("acme", never);
-  expect(await rotateTenantKey(rows, keyStore, "acme", never)).toBe(2);
-  const versions = (await rows.list("acme", never)).map(({ record }) => record.version);
-  expect(versions).toEqual(["2", "2"]);
+  const { id } = await keys.current("acme", never);
+  const failing = { ...withoutDelete(keyStore), delete: () => Promise.reject(new Error("away")) };
+  await expect(deleteTenantKey(rows, failing, "acme", never)).rejects.toThrow("away");
   clock.ms += checkMs;
-  for (const each of [keys, process()]) {
-    expect(await each.byId("acme", first.id, never)).toEqual(first);
-    expect(await each.current("acme", never)).toEqual(second);
+  for (const each of [keys, process(), process(false)]) {
+    await expect(each.byId("acme", id, never)).rejects.toMatchObject(deleted);
+    await expect(each.current("acme", never)).rejects.toMatchObject(deleted);
   }
+  await deleteTenantKey(rows, keyStore, "acme", never);
+  await expect(keyStore.wrap("acme", Buffer.alloc(32), never)).rejects.toMatchObject(deleted);
+  await process().current("globex", never);
 });
+
+test("a store of keys that does not decrypt what a tenant has creates no new key for it", async () => {
+  const { clock, rows, process } = world();
+  const first = await process().current("acme", never);
+  const log = createLogger("test", "silent");
+  const keyStore = new MemoryKeyStore();
+  const other = new DataKeys({ rows, keyStore, clock, mayCreate: true, log });
+  clock.ms += periodMs;
+  await expect(other.current("acme", never)).rejects.toMatchObject({
+    kind: "unavailable",
+    cause: { message: expect.stringContaining("does not decrypt the data keys") },
+  });
+  expect(await rows.list("acme", never)).toHaveLength(1);
+  expect((await process().current("acme", never)).id).not.toBe(first.id);
+});
+
+test("a data key whose row was lost is stored again as it was", async () => {
+  const { clock, rows, process } = world();
+  const keys = process();
+  const key = await keys.current("acme", never);
+  await rows.delete(`acme.${key.id}`, never);
+  clock.ms += checkMs;
+  expect(await keys.current("acme", never)).toEqual(key);
+  expect(await process().byId("acme", key.id, never)).toEqual(key);
+});
+
+test("a data key is not replaced by another one with its id", async () => {
+  const { clock, rows, process } = world();
+  const keys = process();
+  const key = await keys.current("acme", never);
+  await rows.delete(`acme.${key.id}`, never);
+  const other = await process().current("acme", never);
+  expect(other.bytes).not.toEqual(key.bytes);
+  clock.ms += checkMs;
+  await expect(keys.current("acme", never)).rejects.toMatchObject({ kind: "data_loss" });
+});
+
+test("a data key that was encrypted before a rotation, and is stored after it, gets the new version", async () => {
+  const { rows, keyStore, state, process } = world();
+  state.afterWrap = async () => {
+    state.afterWrap = () => Promise.resolve();
+    await keyStore.rotate("acme", never);
+  };
+  const key = await process().current("acme", never);
+  await keyStore.retire("acme", "2", never);
+  expect((await rows.list("acme", never)).map(({ record }) => record.version)).toEqual(["2"]);
+  expect(await process().current("acme", never)).toEqual(key);
+});
+
+function withoutDelete(keyStore: MemoryKeyStore) {
+  return {
+    lock: keyStore.lock.bind(keyStore),
+    rotate: keyStore.rotate.bind(keyStore),
+    retire: keyStore.retire.bind(keyStore),
+  };
+}

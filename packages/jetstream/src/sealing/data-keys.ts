@@ -12,9 +12,12 @@ import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "../table/port.ts";
 import { keyBytes } from "./aes-gcm.ts";
-import { isTenantKeyDeleted } from "./key-failures.ts";
+import { isTenantKeyDeleted, tenantKeyDeleted } from "./key-failures.ts";
+import { KeyReports } from "./key-reports.ts";
 import type { KeyStore, WrappedKey } from "./key-store.ts";
+import { proveTenantKey } from "./prove-tenant-key.ts";
 import type { DataKey } from "./sealed-message.ts";
+import { listDataKeys, tombstoneKeyOf } from "./tenant-tombstone.ts";
 
 /** After how long a tenant gets another data key: long before random nonces of one key may repeat. */
 export const periodMs = 30 * 86_400_000;
@@ -22,13 +25,15 @@ export const periodMs = 30 * 86_400_000;
 export const checkMs = 30_000;
 /** How long a data key is used while the store of keys does not answer. */
 export const maxUncheckedMs = 600_000;
+/** For how long a failed check is not repeated, so that operations do not wait for a dead store one after the other. */
+export const retryMs = 5_000;
 /** How many periods a process that may not create keys looks back: three years. */
 const maxPeriodsBack = 36;
 /** How many data keys are kept in memory. */
 const maxKept = 10_000;
 
 export interface DataKeysOptions {
-  readonly rows: Pick<Table<TenantDataKey>, "get" | "create">;
+  readonly rows: Pick<Table<TenantDataKey>, "get" | "create" | "list" | "update">;
   readonly keyStore: KeyStore;
   /** Wall-clock time, so that all processes agree on the period. */
   readonly clock: Pick<Clock, "now">;
@@ -48,11 +53,12 @@ export class DataKeys {
   readonly #kept = new Map<string, Kept>();
   readonly #deleted = new Map<string, { readonly error: unknown; readonly untilMs: number }>();
   readonly #loading = new Map<string, Promise<DataKey | undefined>>();
-  /** Whether the log already says that the keys are not available. */
-  #isReported = false;
+  readonly #failed = new Map<string, { readonly error: unknown; readonly atMs: number }>();
+  readonly #reports: KeyReports;
 
   constructor(options: DataKeysOptions) {
     this.#options = options;
+    this.#reports = new KeyReports(options.log, options.clock);
   }
 
   /** Returns the key with which payloads of a tenant are encrypted now. */
@@ -91,6 +97,11 @@ export class DataKeys {
     const name = `${tenant}.${id}`;
     const kept = this.#kept.get(name);
     if (kept !== undefined && Math.abs(nowMs - kept.checkedMs) < checkMs) return kept.key;
+    const failed = this.#failed.get(name);
+    if (failed !== undefined && Math.abs(nowMs - failed.atMs) < retryMs) {
+      if (isUsable(kept, nowMs)) return kept.key;
+      throw failed.error;
+    }
     // It serves all who wait, so the end of one does not end it.
     const work = `${name} ${mayCreate}`;
     const loading =
@@ -106,24 +117,27 @@ export class DataKeys {
     mayCreate: boolean,
     kept: Kept | undefined,
   ): Promise<DataKey | undefined> {
-    const nowMs = this.#options.clock.now();
+    const { clock } = this.#options;
+    const nowMs = clock.now();
+    const name = `${tenant}.${id}`;
     try {
-      const bytes = await this.#unwrapped(tenant, id, mayCreate);
-      if (bytes === undefined) return undefined;
-      if (this.#isReported) this.#options.log.info("the keys of tenants are available again");
-      this.#isReported = false;
+      const bytes = await this.#unwrapped(tenant, id, mayCreate, kept);
+      if (bytes === undefined && kept === undefined) return undefined;
+      if (bytes === undefined)
+        throw unavailable(`the data key ${id} of tenant ${tenant} is missing`);
+      if (kept !== undefined && !Buffer.from(bytes).equals(kept.key.bytes))
+        throw replaced(tenant, id);
+      this.#reports.succeeded(tenant);
+      this.#failed.delete(name);
       const key = { id, bytes };
-      this.#keep(`${tenant}.${id}`, { key, checkedMs: nowMs });
+      setBounded(this.#kept, name, { key, checkedMs: nowMs });
       return key;
     } catch (error) {
       if (isTenantKeyDeleted(error)) this.#forget(tenant, error, nowMs);
+      else this.#reports.failed(tenant, error);
       const isUnavailable = error instanceof Failure && error.kind === "unavailable";
-      if (isUnavailable && !this.#isReported) {
-        this.#isReported = true;
-        this.#options.log.error({ err: error, tenant }, "the keys of tenants are not available");
-      }
-      const isUsable = kept !== undefined && nowMs - kept.checkedMs < maxUncheckedMs;
-      if (isUnavailable && isUsable) return kept.key;
+      if (isUnavailable) setBounded(this.#failed, name, { error, atMs: clock.now() });
+      if (isUnavailable && isUsable(kept, nowMs)) return kept.key;
       throw error;
     }
   }
@@ -132,57 +146,87 @@ export class DataKeys {
     tenant: string,
     id: string,
     mayCreate: boolean,
+    kept: Kept | undefined,
   ): Promise<Uint8Array | undefined> {
     const { keyStore } = this.#options;
-    const wrapped = await this.#wrapped(tenant, id, mayCreate);
+    const wrapped = await this.#wrapped(tenant, id, mayCreate, kept);
     if (wrapped === undefined) return undefined;
     try {
       return await keyStore.unwrap(tenant, wrapped, neverAborts);
     } catch (error) {
       if (isTenantKeyDeleted(error)) throw error;
       // An operator may have rotated the tenant's key meanwhile.
-      const again = await this.#wrapped(tenant, id, false);
+      const again = await this.#wrapped(tenant, id, false, undefined);
       if (again === undefined || again.version === wrapped.version) throw error;
       return await keyStore.unwrap(tenant, again, neverAborts);
     }
   }
 
-  /** Reads the row of a key, and creates it if that is permitted. */
-  async #wrapped(tenant: string, id: string, mayCreate: boolean): Promise<WrappedKey | undefined> {
-    const { rows, keyStore, clock } = this.#options;
+  /** Reads the row of a key, and creates it if that is permitted. One that was lost is stored again as it was. */
+  async #wrapped(
+    tenant: string,
+    id: string,
+    mayCreate: boolean,
+    kept: Kept | undefined,
+  ): Promise<WrappedKey | undefined> {
+    const { rows } = this.#options;
     const rowKey = bucketOf(TenantDataKeySchema).key({ tenant, key: id });
-    const row = await rows.get(rowKey, neverAborts);
+    const [tombstone, row] = await Promise.all([
+      rows.get(tombstoneKeyOf(tenant), neverAborts),
+      rows.get(rowKey, neverAborts),
+    ]);
+    if (tombstone !== undefined) throw tenantKeyDeleted(tenant);
     if (row !== undefined) return wrappedOf(row.record);
-    if (!mayCreate) return undefined;
-    const { version, bytes } = await keyStore.wrap(tenant, randomBytes(keyBytes), neverAborts);
+    const mayRestore = this.#options.mayCreate && kept !== undefined;
+    if (!mayCreate && !mayRestore) return undefined;
+    return await this.#create(tenant, rowKey, kept?.key.bytes ?? randomBytes(keyBytes));
+  }
+
+  async #create(
+    tenant: string,
+    rowKey: string,
+    dataKey: Uint8Array,
+  ): Promise<WrappedKey | undefined> {
+    const { rows, keyStore, clock } = this.#options;
+    const others = await listDataKeys(rows, tenant, neverAborts);
+    await proveTenantKey(others, keyStore, tenant, neverAborts);
+    const { version, bytes } = await keyStore.wrap(tenant, dataKey, neverAborts);
     const createTime = timestampFromMs(clock.now());
     const record = create(TenantDataKeySchema, { wrappedKey: bytes, version, createTime });
     const created = await rows.create(rowKey, record, neverAborts);
-    // Another process was first.
-    const current = created ?? (await rows.get(rowKey, neverAborts));
-    return current && wrappedOf(current.record);
-  }
-
-  #keep(name: string, kept: Kept): void {
-    this.#kept.delete(name);
-    this.#kept.set(name, kept);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= maxKept) break;
-      this.#kept.delete(oldest);
+    if (created !== undefined) {
+      // A rotation between the two did not see the row, and may delete the version.
+      const now = await keyStore.wrap(tenant, dataKey, neverAborts);
+      const renewed = { ...record, version: now.version, wrappedKey: now.bytes };
+      const after = create(TenantDataKeySchema, renewed);
+      if (now.version !== version) await rows.update(rowKey, after, created.revision, neverAborts);
     }
+    // Another process may have been first, and a rotation may have changed it.
+    const current = await rows.get(rowKey, neverAborts);
+    return current && wrappedOf(current.record);
   }
 
   #forget(tenant: string, error: unknown, nowMs: number): void {
     for (const name of this.#kept.keys()) {
       if (name.startsWith(`${tenant}.`)) this.#kept.delete(name);
     }
-    this.#deleted.delete(tenant);
-    this.#deleted.set(tenant, { error, untilMs: nowMs + checkMs });
-    for (const oldest of this.#deleted.keys()) {
-      if (this.#deleted.size <= maxKept) break;
-      this.#deleted.delete(oldest);
-    }
+    setBounded(this.#deleted, tenant, { error, untilMs: nowMs + checkMs });
   }
+}
+
+/** Sets an entry. Of too many, the oldest is dropped. */
+function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= maxKept) break;
+    map.delete(oldest);
+  }
+}
+
+/** Whether a key may be used although the store of keys does not answer. */
+function isUsable(kept: Kept | undefined, nowMs: number): kept is Kept {
+  return kept !== undefined && nowMs - kept.checkedMs < maxUncheckedMs;
 }
 
 function idOf(period: number): string {
@@ -196,4 +240,10 @@ function wrappedOf({ version, wrappedKey }: TenantDataKey): WrappedKey {
 function unavailable(problem: string): Failure {
   const message = `a payload cannot be encrypted or decrypted now: ${problem}; try again later`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+}
+
+/** Returns the Failure for a data key that is not the one that this process knows: what it has sealed would be lost. */
+function replaced(tenant: string, id: string): Failure {
+  const message = `the data key ${id} of tenant ${tenant} was replaced by another one in the bucket tenant_data_keys; restore it from a backup`;
+  return new Failure("data_loss", ErrorReason.HISTORY_LOST, message);
 }

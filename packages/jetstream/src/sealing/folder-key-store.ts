@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { link, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 import { keyBytes } from "./aes-gcm.ts";
+import { KeyFileLock } from "./key-file-lock.ts";
 import { keysUnavailable, tenantKeyDeleted } from "./key-failures.ts";
 import type { KeyAdmin, KeyStore, WrappedKey } from "./key-store.ts";
 import type { KeyVersions } from "./memory-key-store.ts";
-import { unwrapWith, withNewVersion, wrapWith } from "./memory-key-store.ts";
+import { unwrapWith, versionsFrom, withNewVersion, wrapWith } from "./memory-key-store.ts";
 import { checkedTenant } from "./tenant-name.ts";
 
 const base64Key = z
@@ -25,11 +29,13 @@ const keyFile = z.union([
 
 /**
  * Keys of tenants in a folder: one file `<tenant>.json` for each, which only its user can read. All services of a deployment use the
- * same folder. The first use creates a file, and a file is read for each use, so changes need no restart. The file of a deleted
+ * same folder, which has to exist. The first use creates a file, and a file is read for each use, so changes need no restart. The file of a deleted
  * key stays, and says so.
  */
 export class FolderKeyStore implements KeyStore, KeyAdmin {
   readonly #folder: string;
+  /** The locks that this object has now. */
+  readonly #locks = new Map<string, KeyFileLock>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -47,28 +53,43 @@ export class FolderKeyStore implements KeyStore, KeyAdmin {
     return unwrapWith(tenant, versions, wrapped);
   }
 
+  async lock(tenant: string, signal: AbortSignal): Promise<AsyncDisposable> {
+    signal.throwIfAborted();
+    const lock = await KeyFileLock.take(this.#folder, checkedTenant(tenant));
+    this.#locks.set(tenant, lock);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#locks.delete(tenant);
+        await lock.release();
+      },
+    };
+  }
+
   async rotate(tenant: string, signal: AbortSignal): Promise<void> {
+    await using _ = await this.#locked(tenant, signal);
     const versions = await this.#read(tenant, signal);
     if (versions === undefined) await this.#create(tenant, signal);
     else await this.#replace(tenant, contentOf(withNewVersion(versions)));
   }
 
-  async retire(tenant: string, signal: AbortSignal): Promise<void> {
+  async retire(tenant: string, oldest: string, signal: AbortSignal): Promise<void> {
+    await using _ = await this.#locked(tenant, signal);
     const versions = await this.#read(tenant, signal);
-    if (versions !== undefined) await this.#replace(tenant, contentOf(versions.slice(-1)));
+    if (versions === undefined) return;
+    await this.#replace(tenant, contentOf(versionsFrom(versions, oldest)));
   }
 
   async delete(tenant: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
+    await using _ = await this.#locked(tenant, signal);
     const path = this.#pathOf(tenant);
     const old = await open(path, "r+").catch(() => undefined);
     await this.#replace(tenant, { deleted: new Date().toISOString() });
-    if (old === undefined) return;
-    await using _ = { [Symbol.asyncDispose]: () => old.close() };
-    // The old file has no name any more. What it held should not be found on the disk.
-    const { size } = await old.stat();
-    await old.write(randomBytes(size), 0, size, 0);
-    await old.sync();
+    if (old !== undefined) await overwrite(old);
+  }
+
+  /** Takes the lock of a tenant, unless this object has it. */
+  async #locked(tenant: string, signal: AbortSignal): Promise<AsyncDisposable | undefined> {
+    return this.#locks.has(tenant) ? undefined : await this.lock(tenant, signal);
   }
 
   /** Returns undefined if the tenant never had a key. */
@@ -93,7 +114,7 @@ export class FolderKeyStore implements KeyStore, KeyAdmin {
   async #create(tenant: string, signal: AbortSignal): Promise<KeyVersions> {
     const versions = withNewVersion([]);
     const path = this.#pathOf(tenant);
-    const draft = await this.#write(contentOf(versions));
+    const draft = await this.#write(contentOf(versions), undefined);
     try {
       await link(draft, path);
       await syncFolder(path);
@@ -110,29 +131,39 @@ export class FolderKeyStore implements KeyStore, KeyAdmin {
 
   async #replace(tenant: string, content: object): Promise<void> {
     const path = this.#pathOf(tenant);
-    const draft = await this.#write(content);
+    const draft = await this.#write(content, await stat(path).catch(() => undefined));
     try {
+      await this.#locks.get(tenant)?.check();
       await rename(draft, path);
       await syncFolder(path);
     } catch (cause) {
+      if (cause instanceof Failure) throw cause;
       throw keysUnavailable(`${path} cannot be written`, cause);
     } finally {
       await rm(draft, { force: true });
     }
   }
 
-  /** Writes a file that a crash of the machine does not lose. Returns its path. */
-  async #write(content: object): Promise<string> {
+  /**
+   * Writes a file that a crash of the machine does not lose. It belongs to the owner of the file that it replaces. Returns its path.
+   */
+  async #write(content: object, replaced: Stats | undefined): Promise<string> {
     const path = join(this.#folder, `.draft-${randomBytes(8).toString("hex")}`);
+    let isWritten = false;
     try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      // The folder is never created here: a missing one is a wrong path, or a volume that is not mounted.
       const file = await open(path, "wx", 0o600);
       await using _ = { [Symbol.asyncDispose]: () => file.close() };
       await file.writeFile(`${JSON.stringify(content)}\n`);
+      await keepOwner(file, this.#folder, replaced);
       await file.sync();
+      isWritten = true;
       return path;
     } catch (cause) {
+      if (cause instanceof Failure) throw cause;
       throw keysUnavailable(`no key can be stored in ${this.#folder}`, cause);
+    } finally {
+      if (!isWritten) await rm(path, { force: true });
     }
   }
 
@@ -147,6 +178,34 @@ function contentOf(versions: KeyVersions): object {
     key: Buffer.from(key).toString("base64"),
   }));
   return { keys };
+}
+
+/**
+ * Gives a file to the user that has to read it: the owner of the file that it replaces, or else, for root, the owner of the folder.
+ * Throws a Failure if that is not possible.
+ */
+async function keepOwner(
+  file: FileHandle,
+  folder: string,
+  replaced: Stats | undefined,
+): Promise<void> {
+  const own = await file.stat();
+  const owner = replaced ?? (own.uid === 0 ? await stat(folder) : own);
+  if (own.uid === owner.uid) return;
+  try {
+    await file.chown(owner.uid, owner.gid);
+  } catch (cause) {
+    const problem = `the files in ${folder} belong to user ${owner.uid}, who would lose access; run the command as that user`;
+    throw keysUnavailable(problem, cause);
+  }
+}
+
+/** Overwrites a file that has no name any more: what it held should not be found on the disk. Closes it. */
+async function overwrite(old: FileHandle): Promise<void> {
+  await using _ = { [Symbol.asyncDispose]: () => old.close() };
+  const { size } = await old.stat();
+  await old.write(randomBytes(size), 0, size, 0);
+  await old.sync();
 }
 
 async function syncFolder(path: string): Promise<void> {

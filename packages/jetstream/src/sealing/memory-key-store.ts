@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { decrypt, encrypt, keyBytes } from "./aes-gcm.ts";
 import { notAuthentic, tenantKeyDeleted } from "./key-failures.ts";
 import { checkedTenant } from "./tenant-name.ts";
 import type { KeyAdmin, KeyStore, WrappedKey } from "./key-store.ts";
+import { versionNumber } from "./key-store.ts";
 
 /** The versions of a tenant's key, the current one last. */
 export type KeyVersions = readonly (readonly [version: string, key: Uint8Array])[];
@@ -11,6 +14,7 @@ export type KeyVersions = readonly (readonly [version: string, key: Uint8Array])
 export class MemoryKeyStore implements KeyStore, KeyAdmin {
   readonly #keys = new Map<string, KeyVersions>();
   readonly #deleted = new Set<string>();
+  readonly #locked = new Set<string>();
 
   async wrap(tenant: string, dataKey: Uint8Array, signal: AbortSignal): Promise<WrappedKey> {
     return wrapWith(tenant, await this.#versions(tenant, signal), dataKey);
@@ -20,12 +24,28 @@ export class MemoryKeyStore implements KeyStore, KeyAdmin {
     return unwrapWith(tenant, await this.#versions(tenant, signal), wrapped);
   }
 
+  async lock(tenant: string, signal: AbortSignal): Promise<AsyncDisposable> {
+    signal.throwIfAborted();
+    await Promise.resolve();
+    if (this.#locked.has(tenant)) {
+      const message = `another command changes the key of tenant ${tenant}`;
+      throw new Failure("conflict", ErrorReason.REVISION_CONFLICT, message);
+    }
+    this.#locked.add(tenant);
+    return {
+      [Symbol.asyncDispose]: () => {
+        this.#locked.delete(tenant);
+        return Promise.resolve();
+      },
+    };
+  }
+
   async rotate(tenant: string, signal: AbortSignal): Promise<void> {
     this.#keys.set(tenant, withNewVersion(await this.#versions(tenant, signal)));
   }
 
-  async retire(tenant: string, signal: AbortSignal): Promise<void> {
-    this.#keys.set(tenant, (await this.#versions(tenant, signal)).slice(-1));
+  async retire(tenant: string, oldest: string, signal: AbortSignal): Promise<void> {
+    this.#keys.set(tenant, versionsFrom(await this.#versions(tenant, signal), oldest));
   }
 
   async delete(tenant: string, signal: AbortSignal): Promise<void> {
@@ -50,6 +70,14 @@ export class MemoryKeyStore implements KeyStore, KeyAdmin {
 export function withNewVersion(versions: KeyVersions): KeyVersions {
   const next = Number(versions.at(-1)?.[0] ?? 0) + 1;
   return [...versions, [String(next), randomBytes(keyBytes)]];
+}
+
+/** Returns the versions without those before `oldest`. The current one always stays. */
+export function versionsFrom(versions: KeyVersions, oldest: string): KeyVersions {
+  const kept = versions
+    .slice(0, -1)
+    .filter(([version]) => versionNumber(version) >= versionNumber(oldest));
+  return [...kept, ...versions.slice(-1)];
 }
 
 /** Encrypts a data key with the current version. It can be decrypted for this tenant only. */

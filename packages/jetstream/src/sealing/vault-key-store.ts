@@ -3,8 +3,9 @@ import type { JsonAnswer } from "@reeve/platform/oidc/fetch-json";
 import { fetchJson } from "@reeve/platform/oidc/fetch-json";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { z } from "zod";
-import { keysUnavailable, notAuthentic, tenantKeyDeleted } from "./key-failures.ts";
+import { keysUnavailable, notAuthentic } from "./key-failures.ts";
 import type { KeyAdmin, KeyStore, WrappedKey } from "./key-store.ts";
+import { versionNumber } from "./key-store.ts";
 import { checkedTenant } from "./tenant-name.ts";
 
 export interface VaultKeyOptions {
@@ -20,13 +21,19 @@ export interface VaultKeyOptions {
 
 const encrypted = z.object({ data: z.object({ ciphertext: z.string().regex(/^vault:v\d+:/) }) });
 const decrypted = z.object({ data: z.object({ plaintext: z.base64() }) });
-const described = z.object({ data: z.object({ latest_version: z.number().int().positive() }) });
+const described = z.object({
+  data: z.object({
+    latest_version: z.number().int().positive(),
+    min_decryption_version: z.number().int().optional(),
+  }),
+});
 const problems = z.object({ errors: z.array(z.string()) });
 
 /**
- * Keys of tenants in a transit engine of Vault, OpenBao, or a compatible server. An operator creates the key of each tenant; a key
- * that does not exist counts as deleted. The policy of the services should permit `update` only: with `create`, the server would
- * make a new key for a tenant whose key was deleted.
+ * Keys of tenants in a transit engine of Vault, OpenBao, or a compatible server. An operator creates the key of each tenant; Vault
+ * answers the same for a key that was deleted and for one that is missing for now, such as after Vault was restored from an older
+ * snapshot. So a missing key is unavailable, and only the row of `deleteTenantKey` says that it was deleted. The policy of the
+ * services should permit `update` only: with `create`, the server would make a new key for a tenant without one.
  */
 export class VaultKeyStore implements KeyStore, KeyAdmin {
   readonly #options: VaultKeyOptions;
@@ -53,25 +60,31 @@ export class VaultKeyStore implements KeyStore, KeyAdmin {
     return Buffer.from(parsed.data.data.plaintext, "base64");
   }
 
+  /** Vault changes a key at once, and no version is deleted that a data key may have, so commands need no lock. */
+  lock(): Promise<AsyncDisposable> {
+    return Promise.resolve({ [Symbol.asyncDispose]: () => Promise.resolve() });
+  }
+
   async rotate(tenant: string, signal: AbortSignal): Promise<void> {
     const answer = await this.#post(`keys/${this.#nameOf(tenant)}/rotate`, {}, signal);
     this.#accepted(tenant, answer);
   }
 
-  async retire(tenant: string, signal: AbortSignal): Promise<void> {
+  async retire(tenant: string, oldest: string, signal: AbortSignal): Promise<void> {
     const path = `keys/${this.#nameOf(tenant)}`;
     const answer = await this.#send("GET", path, undefined, signal);
     const parsed = described.safeParse(this.#accepted(tenant, answer));
     if (!parsed.success) throw keysUnavailable("it does not say which version of a key is current");
-    const current = parsed.data.data.latest_version;
-    const given = { min_decryption_version: current, min_encryption_version: current };
+    const { latest_version: current, min_decryption_version: before = 1 } = parsed.data.data;
+    const min = Math.max(before, Math.min(versionNumber(oldest), current));
+    const given = { min_decryption_version: min, min_encryption_version: min };
     this.#accepted(tenant, await this.#post(`${path}/config`, given, signal));
   }
 
   async delete(tenant: string, signal: AbortSignal): Promise<void> {
     const path = `keys/${this.#nameOf(tenant)}`;
     const permitted = await this.#post(`${path}/config`, { deletion_allowed: true }, signal);
-    if (isMissing(permitted)) return;
+    if (isMissing(permitted, this.#nameOf(tenant))) return;
     this.#accepted(tenant, permitted);
     this.#accepted(tenant, await this.#send("DELETE", path, undefined, signal));
   }
@@ -80,12 +93,13 @@ export class VaultKeyStore implements KeyStore, KeyAdmin {
   #accepted(tenant: string, answer: JsonAnswer): unknown {
     const { status, body } = answer;
     if (status === 200 || status === 204) return body;
-    if (isMissing(answer)) throw tenantKeyDeleted(tenant);
     const { errors = [] } = problems.safeParse(body).data ?? {};
     if (status === 400 && errors.some((text) => /cipher: message authentication failed/.test(text)))
       throw notAuthentic(`a data key of tenant ${tenant}`);
     const hint = status === 403 ? "; check its token, and the policy of the token" : "";
-    throw keysUnavailable(`it answers with status ${status}${hint}`);
+    const why = errors.length > 0 ? ` (${errors.join("; ").slice(0, 200)})` : "";
+    const problem = `it answers with status ${status}${why} for the key of tenant ${tenant}`;
+    throw keysUnavailable(`${problem}${hint}`);
   }
 
   #post(path: string, given: object, signal: AbortSignal): Promise<JsonAnswer> {
@@ -120,13 +134,11 @@ export class VaultKeyStore implements KeyStore, KeyAdmin {
   }
 }
 
-/** Whether an answer says that there is no such key. */
-function isMissing({ status, body }: JsonAnswer): boolean {
+/** Whether the transit engine itself says that it has no key with a name. Other parts of a network also answer with 404. */
+function isMissing({ status, body }: JsonAnswer, name: string): boolean {
   const { errors = [] } = problems.safeParse(body).data ?? {};
-  const isNamed = errors.some((text) =>
-    /key not found|no existing key|could not be found/.test(text),
-  );
-  return status === 404 || (status === 400 && isNamed);
+  const isNamed = errors.some((text) => text.includes(`no existing key named ${name} `));
+  return (status === 400 || status === 404) && isNamed;
 }
 
 function contextOf(tenant: string): string {

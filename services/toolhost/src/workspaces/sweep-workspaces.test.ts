@@ -66,8 +66,7 @@ test.each([
   expect(before).toHaveLength(1);
   const list = hosts.records.list.bind(hosts.records);
   // As a table of sealed records does it.
-  hosts.records.list = (prefix, signal) =>
-    prefix === "" ? Promise.resolve([]) : Promise.reject(failure);
+  hosts.records.list = (prefix) => (prefix === "" ? Promise.resolve([]) : Promise.reject(failure));
   hosts.nowMs = Date.now() + 8 * day;
   await sweepOnce(keeper, ports, never);
   const after = (await ports.snapshots.list(never)).map(({ name }) => name);

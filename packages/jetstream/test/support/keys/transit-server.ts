@@ -19,17 +19,21 @@ interface Key {
   mayDelete: boolean;
 }
 
-const missing = { status: 400, body: { errors: ["encryption key not found"] } };
 const altered = { status: 400, body: { errors: ["cipher: message authentication failed"] } };
 
 /** A server with the part of Vault's transit engine that key stores use, whose policy permits no new keys. */
 export async function startTransit(token: string) {
   const keys = new Map<string, Key>();
-  const state = { isDown: false };
+  const state = { isDown: false, /** The answer of what is in front of Vault. */ instead: "" };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const given = JSON.parse((await text(request)) || "{}") as Given;
     const path = (request.url ?? "").replace("/v1/transit/", "");
     const isKnown = request.headers["x-vault-token"] === token;
+    if (state.instead !== "") {
+      const { status: code, body: content } = JSON.parse(state.instead) as Answer;
+      response.writeHead(code).end(content === undefined ? "" : JSON.stringify(content));
+      return;
+    }
     const { status, body } = state.isDown
       ? { status: 503, body: { errors: ["Vault is sealed"] } }
       : isKnown
@@ -56,11 +60,26 @@ export async function startTransit(token: string) {
   };
 }
 
+interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+}
+
+/** As Vault answers with a policy that does not permit to create keys. */
+function missing(verb: string, name: string) {
+  if (verb === "encrypt") return { status: 403, body: { errors: ["permission denied"] } };
+  const problem =
+    verb === "decrypt"
+      ? "encryption key not found"
+      : `no existing key named ${name} could be found`;
+  return { status: 400, body: { errors: [problem] } };
+}
+
 function answerTo(keys: Map<string, Key>, call: string, given: Given) {
   const [, verb = "", name = "", end = ""] =
     /^\w+ (encrypt|decrypt|keys)\/([^/]+)(\/\w+)?$/.exec(call) ?? [];
   const key = keys.get(name);
-  if (key === undefined) return missing;
+  if (key === undefined) return missing(verb, name);
   const context = given.associated_data ?? "";
   if (verb === "encrypt") {
     const bytes = Buffer.from(given.plaintext ?? "", "base64");
