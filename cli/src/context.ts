@@ -23,6 +23,8 @@ export interface Context {
   exitCode: ExitCode;
   /** Address of the server that the command uses, for error messages. */
   url: string | undefined;
+  /** The data folder that the user selects, if no server of it runs. The server at `url` may then be another one. */
+  stoppedDataDir: string | undefined;
   /** How the user runs `reeve` with the same data folder, for hints of errors: `up` has no other server. */
   program: string;
   /** How the user runs `reeve` against the same server, for hints: the program with the options that select the server. */
@@ -33,7 +35,8 @@ export function createContext(
   given: Pick<Context, "terminal" | "environment" | "signal">,
 ): Context {
   const reeve = reeveCommand({}, given.environment);
-  return { ...given, exitCode: exitCodes.ok, url: undefined, program: reeve, reeve };
+  const server = { url: undefined, stoppedDataDir: undefined };
+  return { ...given, ...server, exitCode: exitCodes.ok, program: reeve, reeve };
 }
 
 /** Runs an action of `command` with a client of the server that the options name. The action may return an exit code. */
@@ -45,6 +48,7 @@ export async function withClient(
   const options = command.optsWithGlobals<ServerOptions>();
   const address = serverAddress(options, context.environment);
   context.url = address.url;
+  context.stoppedDataDir = address.stoppedDataDir;
   context.program = reeveCommand({ dataDir: options.dataDir }, context.environment);
   context.reeve = reeveCommand(options, context.environment);
   const token = await tokenFor(address, options, context);

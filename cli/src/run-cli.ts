@@ -30,11 +30,12 @@ export async function runCli(
   }
 }
 
-function reportError({ terminal, program, url, signal }: Context, error: unknown): ExitCode {
+function reportError(context: Context, error: unknown): ExitCode {
+  const { terminal, program, url, stoppedDataDir, signal } = context;
   // Commander has printed its own message.
   if (error instanceof CommanderError) return exitCodeOfCommander(error);
   if (isAborted(signal)) return exitCodes.interrupted;
-  terminal.note(asTyped(renderError(error, url, terminal.style), program));
+  terminal.note(asTyped(renderError(error, url, terminal.style, stoppedDataDir), program));
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof MissingError) return exitCodes.missing;
   if (error instanceof ReeveError || error instanceof Failure) return exitCodeOf(error);

@@ -38,6 +38,19 @@ test.each<[string, string | undefined, string]>([
   expect(serverAddress({ dataDir, url, token: "given" }, {}).token).toBe("given");
 });
 
+test("a selected data folder without an address has no server, unless an address or a token is given", () => {
+  const dataDir = dataFolder();
+  const stopped = (options: object, environment: NodeJS.ProcessEnv = {}) =>
+    serverAddress(options, environment).stoppedDataDir;
+  expect(stopped({ dataDir })).toBe(dataDir);
+  const url = "http://127.0.0.1:4680";
+  expect(stopped({ dataDir, url })).toBeUndefined();
+  expect(stopped({ dataDir, token: "given" })).toBeUndefined();
+  expect(stopped({ dataDir }, { REEVE_URL: url })).toBeUndefined();
+  expect(stopped({ dataDir: dataFolder(url) })).toBeUndefined();
+  expect(stopped({}, { REEVE_DATA_DIR: dataDir })).toBeUndefined();
+});
+
 test("a data folder that does not exist is an error, unless an address is given", () => {
   const dataDir = join(dataFolder(), "gone");
   expect(() => serverAddress({ dataDir }, {})).toThrow(`data folder ${dataDir} does not exist`);

@@ -18,6 +18,8 @@ export interface ServerAddress {
   /** Undefined if none was found. The server then decides whether it needs one. */
   readonly token: string | undefined;
   readonly tls: TlsContents;
+  /** The data folder that the options select, if it has no address because none of its servers runs. Undefined otherwise. */
+  readonly stoppedDataDir?: string | undefined;
 }
 
 export const defaultUrl = "http://127.0.0.1:4680";
@@ -35,14 +37,22 @@ export function serverAddress(
   if (options.dataDir !== undefined && options.url === undefined && !existsSync(dataDir)) {
     throw new UsageError(`the data folder ${dataDir} does not exist`);
   }
-  const ownUrl = firstLine(urlFile(dataDir)) ?? defaultUrl;
+  const storedUrl = firstLine(urlFile(dataDir));
+  const ownUrl = storedUrl ?? defaultUrl;
   const url = options.url ?? (environment["REEVE_URL"] || ownUrl);
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
     throw new UsageError(`"${url}" is not a server address; use http://host:port`);
   }
   const given = options.token ?? (environment["REEVE_TOKEN"] || undefined);
   const token = given ?? (isSameServer(url, ownUrl) ? firstLine(tokenFile(dataDir)) : undefined);
-  return { url: url.replace(/\/+$/, ""), token, tls: readTlsOptions(options, environment) };
+  const isSelected = options.dataDir !== undefined && options.url === undefined;
+  const isStopped = isSelected && given === undefined && storedUrl === undefined;
+  return {
+    url: url.replace(/\/+$/, ""),
+    token,
+    tls: readTlsOptions(options, environment),
+    stoppedDataDir: isStopped && !environment["REEVE_URL"] ? dataDir : undefined,
+  };
 }
 
 /** Whether two URLs have the same origin. All loopback addresses count as one host. */

@@ -1,4 +1,5 @@
-import { connect } from "@reeve/client";
+import { connect, ReeveError } from "@reeve/client";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { expect, test } from "vitest";
@@ -48,6 +49,21 @@ test("explains how to start a server when there is none", async () => {
   expect(renderError(error, "http://127.0.0.1:1", plainStyle)).toContain(
     "no Reeve server at http://127.0.0.1:1; start one with `reeve up`",
   );
+});
+
+test("says that no server of the selected data folder runs, whether or not another one answers", async () => {
+  const url = "http://127.0.0.1:1";
+  using reeve = connect({ address: url, retryTimeoutMs: 1 });
+  const unreachable: unknown = await reeve.listTools().catch((thrown: unknown) => thrown);
+  expect(renderError(unreachable, url, plainStyle, "data")).toBe(
+    "error: no server of the data folder data is running; start it with `reeve up`\n",
+  );
+  const unknown = ReeveError.from(new ConnectError("unknown bearer token", Code.Unauthenticated));
+  expect(renderError(unknown, url, plainStyle, "data")).toBe(
+    `error: no server of the data folder data is running; start it with \`reeve up --listen 127.0.0.1:0\`, because another server uses ${url}\n`,
+  );
+  const other = ReeveError.from(new ConnectError("no such run", Code.NotFound));
+  expect(renderError(other, url, plainStyle, "data")).toBe("error: no such run\n");
 });
 
 test("text of a server cannot control the terminal", () => {
