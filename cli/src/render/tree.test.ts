@@ -35,6 +35,13 @@ test("renders children below their parents, with their subject and their result"
   );
 });
 
+test("shows that a person rejected a call instead of how long the person took", () => {
+  const resultPreview = "a person rejected this call: not today";
+  const rejected = { id: "a", name: "publish", isError: true, resultPreview, durationMs: 46_400 };
+  const tree = create(ExecutionTreeSchema, { nodes: [rejected] });
+  expect(renderTree(tree, options)).toBe(`✗ publish  rejected\n    ${resultPreview}\n`);
+});
+
 test("text of a model cannot control the terminal", () => {
   const tree = create(ExecutionTreeSchema, {
     nodes: [{ id: "a", name: "x\u001b[2J", title: "y\nz\u0007" }],

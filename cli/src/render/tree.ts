@@ -25,8 +25,14 @@ function nodeLine(node: ExecutionTreeNode, depth: number, style: Style, width: n
   const edited = argsEdited ? ` ${style("yellow", "(edited)")}` : "";
   const rule = renderPermission(permission, 120);
   const decided = rule === "" ? "" : ` ${style("dim", `[${rule}]`)}`;
-  const ms = unfinished ? "unfinished" : formatMs(durationMs);
+  // The duration of a rejected call is the time for which it waited for a person, which is never shown.
+  const ms = unfinished ? "unfinished" : isRejected(node) ? "rejected" : formatMs(durationMs);
   return `${"  ".repeat(depth)}${markOf(node, style)} ${style("bold", oneLine(name, 128))} ${about}${edited}${decided} ${style("dim", ms)}\n`;
+}
+
+/** Whether a person rejected the call. A node has no status, but its result then begins with this text. */
+function isRejected({ isError, resultPreview }: ExecutionTreeNode): boolean {
+  return isError && resultPreview.startsWith("a person rejected this call");
 }
 
 function errorLines(
