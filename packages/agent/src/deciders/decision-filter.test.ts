@@ -42,7 +42,9 @@ describe("a filter", () => {
   });
 
   test.each([
-    ["tool ==", "is not an expression"],
+    ["tool ==", "is not an expression: an operand is missing at its end"],
+    ["tool in ", "is not an expression: an operand is missing at its end"],
+    ['tool == "a <', "is not an expression: <input>"],
     ["secret == 1", "has the unknown name secret"],
     ["[1].exists(a, [2].exists(b, a == b))", "within the search of another"],
     ['arguments.to.all(a, a.matches("b+"))', "matches within the search of a list"],

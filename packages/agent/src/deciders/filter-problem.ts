@@ -21,7 +21,20 @@ export function filterProblem(filter: string): string | undefined {
     const place = { names: new Set(variables), depth: 0, isSearched: false };
     return expressionProblem(parse(filter).expr, place);
   } catch (error) {
-    return `is not an expression: ${error instanceof Error ? error.message : String(error)}`;
+    const missing = lacksOperand(filter) ? "an operand is missing at its end: " : "";
+    return `is not an expression: ${missing}${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** Whether a filter is an expression and an operator without its second operand, which the parser reports as unexpected. */
+function lacksOperand(filter: string): boolean {
+  const [operator] = /(?:&&|\|\||[<>=!]=|[<>+\-*/%]|\bin)\s*$/.exec(filter) ?? [];
+  if (operator === undefined) return false;
+  try {
+    parse(filter.slice(0, -operator.length));
+    return true;
+  } catch {
+    return false;
   }
 }
 
