@@ -101,20 +101,37 @@ describe("the packed command line, installed into an empty project", () => {
   });
 });
 
-test("the packed library runs the program of its README", async () => {
+describe("the packed library runs", () => {
+  test("the first program of its README, in TypeScript", async () => {
+    await using model = await startModelServer();
+    const said = await runProgram("ts", model.url);
+    expect(said).toMatch(/^\S.*\n$/);
+    expect(model.requests).toHaveLength(1);
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("What is a river?");
+  });
+
+  test("the program of its README with a tool", async () => {
+    await using model = await startModelServer();
+    const call = { name: "stock", arguments: '{"article":"chair"}' };
+    const calls = [{ index: 0, id: "1", type: "function", function: call }];
+    model.program({ body: [chunk({ tool_calls: calls }), chunk({}, "tool_calls"), done] });
+    const said = await runProgram("mjs", model.url);
+    expect(said).toMatch(/\ncompleted\n$/);
+    expect(model.requests).toHaveLength(2);
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("pieces");
+  });
+});
+
+/** Runs the program of the README in TypeScript, or the one in JavaScript, and returns what it prints. */
+async function runProgram(extension: "ts" | "mjs", modelUrl: string): Promise<string> {
   const readme = readFileSync(join(root, "packages/local/README.md"), "utf8");
-  const [, program = ""] = /```js\n([^`]*(?:`[^`\n]*`[^`]*)*)```/.exec(readme) ?? [];
-  writeFileSync(join(project, "program.mjs"), program);
-  await using model = await startModelServer();
-  const call = { name: "stock", arguments: '{"article":"chair"}' };
-  const calls = [{ index: 0, id: "1", type: "function", function: call }];
-  model.program({ body: [chunk({ tool_calls: calls }), chunk({}, "tool_calls"), done] });
-  const said = await inProject([process.execPath, "program.mjs"], {
+  const language = extension === "ts" ? "ts" : "js";
+  const [, program = ""] =
+    new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "m").exec(readme) ?? [];
+  writeFileSync(join(project, `program.${extension}`), program);
+  return await inProject([process.execPath, `program.${extension}`], {
     OPENAI_API_KEY: "key",
-    OPENAI_BASE_URL: model.url,
+    OPENAI_BASE_URL: modelUrl,
     OPENAI_MODEL: "text:20",
   });
-  expect(said).toMatch(/\ncompleted\n$/);
-  expect(model.requests).toHaveLength(2);
-  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("pieces");
-});
+}
