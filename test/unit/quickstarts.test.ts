@@ -17,6 +17,14 @@ test.each([
   expect(read(page)).toContain(`\n${read(path)}\`\`\`\n`);
 });
 
+test("the project for Java in docs/clients.md depends on the version of this repository", () => {
+  const coordinates = /<groupId>dev\.reeve<\/groupId>\s*<artifactId>.*\s*<version>.*/;
+  const [published = ""] = coordinates.exec(read("sdk/java/pom.xml")) ?? [];
+  const [used = ""] = coordinates.exec(read("docs/clients.md")) ?? [];
+  expect(used).not.toBe("");
+  expect(used.replace(/\s+/g, "")).toBe(published.replace(/\s+/g, ""));
+});
+
 test("the TypeScript quickstart is valid on the oldest Node of the client, which has no `using`", () => {
   const { engines } = JSON.parse(read("sdk/typescript/package.json")) as { engines: object };
   expect(engines).toEqual({ node: ">=22" });
