@@ -13,6 +13,11 @@ function dataFolder(url?: string): string {
   return folder;
 }
 
+/** Returns the selected data folder of which no server runs. */
+function stopped(options: object, environment: NodeJS.ProcessEnv = {}): string | undefined {
+  return serverAddress(options, environment).stoppedDataDir;
+}
+
 test.each<[string, string | undefined, string | undefined]>([
   ["no address is given", "http://127.0.0.1:5000", undefined],
   ["no address is given or stored", undefined, undefined],
@@ -40,8 +45,6 @@ test.each<[string, string | undefined, string]>([
 
 test("a selected data folder without an address has no server, unless an address or a token is given", () => {
   const dataDir = dataFolder();
-  const stopped = (options: object, environment: NodeJS.ProcessEnv = {}) =>
-    serverAddress(options, environment).stoppedDataDir;
   expect(stopped({ dataDir })).toBe(dataDir);
   const url = "http://127.0.0.1:4680";
   expect(stopped({ dataDir, url })).toBeUndefined();
