@@ -1,4 +1,5 @@
 import { ApprovalSchema, ApprovalService, GrantSchema } from "@reeve/contracts/approval";
+import { bucketOf } from "@reeve/contracts/channel";
 import { NotificationService } from "@reeve/contracts/notification";
 import { openAuditTrail } from "@reeve/jetstream/audit/nats";
 import type { AuditMode } from "@reeve/jetstream/audit/recorder";
@@ -35,6 +36,7 @@ import { measureWaits } from "./app/approval-metrics.ts";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import { applyGrants } from "./app/grants/apply-grants.ts";
+import { LaterTable } from "./app/grants/later-table.ts";
 import type { ApprovalsConfig } from "./config.ts";
 import { openApprovalLists } from "./app/approval-lists.ts";
 import type { NotificationsOptions } from "./notify/run-notifications.ts";
@@ -70,12 +72,14 @@ export async function startApprovals(
   const lists = openApprovalLists(inbox, home, background.signal);
   lists.start();
   const runLog = await openRunLog(nats);
+  // People decide without it, for example while NATS has the users of a version without grants.
+  const grants = new LaterTable(bucketOf(GrantSchema).name, () => openTable(nats, GrantSchema));
   const ports: ApprovalPorts = {
     log: withAppendObserver(runLog, measureWaits),
     logEnds: confirmedEnds(runLog, askedExistence(nats, { maxRetryMs: 0 })),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
-    grants: await openTable(nats, GrantSchema),
+    grants,
     lists,
     recordAct: openRecordAct(config.REEVE_AUDIT, { nats, background, log }),
     clock: systemClock,
@@ -105,7 +109,10 @@ export async function startApprovals(
   );
   background.run(async (until) => projectInbox(await openRunFeed(nats), ports, log, until));
   background.run((until) => expireApprovals(ports, log, until));
-  background.run((until) => applyGrants(ports, log, until));
+  background.run(async (until) => {
+    await grants.opened(until);
+    await applyGrants(ports, log, until);
+  });
   background.run(async (until) => {
     const projection: ProjectionOverNats<RunKey> = {
       schema: ApprovalSchema,
