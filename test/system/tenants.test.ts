@@ -3,13 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Transport } from "@connectrpc/connect";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { startApprovals } from "@reeve/approvals/serve";
 import { approvalsConfig } from "@reeve/approvals/config";
 import { AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
-import { ApprovalSchema, ApprovalService, ApprovalState } from "@reeve/contracts/approval";
+import {
+  ApprovalSchema,
+  ApprovalService,
+  ApprovalState,
+  GrantSchema,
+} from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
@@ -128,6 +134,7 @@ async function stateOfOwner(): Promise<readonly string[]> {
   const reads = [
     "AgentService/GetAgent",
     "ApprovalService/GetApproval",
+    "ApprovalService/ListGrants",
     "ArtifactService/ListArtifacts",
     "MemoryService/ListMemories",
     "RunService/GetRun",
@@ -190,6 +197,11 @@ beforeAll(async () => {
   });
   const { key } = bucketOf(ApprovalSchema);
   await inbox.put(key({ tenant: "globex", approval: ids.approval }), pending, never);
+  const grants = await openTable(nats, GrantSchema);
+  const expiresAt = timestampFromMs(Date.now() + 3_600_000);
+  const grant = create(GrantSchema, { grantId: ids.grant, rule: secret, expiresAt });
+  const grantKey = bucketOf(GrantSchema).key({ tenant: "globex", grant: ids.grant });
+  await grants.put(grantKey, grant, never);
 });
 
 afterAll(() => resources.disposeAsync());

@@ -2,7 +2,7 @@
 export const secret = "text-of-the-owner";
 
 /** Ids of what belongs to the owner. The test sets them. */
-export const ids = { run: "", artifact: "", memory: "", approval: "" };
+export const ids = { run: "", artifact: "", memory: "", approval: "", grant: "grt_theirs00-2-0" };
 
 /** A request, and the answers of the gateway to two tenants. */
 export interface TenantRequest {
@@ -43,6 +43,11 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     request: () => ({ approvalId: ids.approval, approved: true }),
     stranger: "APPROVAL_NOT_FOUND",
     owner: "APPROVAL_NOT_FOUND",
+  },
+  "ApprovalService/ListGrants": { request: () => ({}) },
+  "ApprovalService/RevokeGrant": {
+    request: () => ({ grantId: ids.grant }),
+    stranger: "APPROVAL_NOT_FOUND",
   },
   "ArtifactService/CreateArtifact": {
     request: () => ({ header: { name: "new" }, content: Buffer.from("new") }),
