@@ -20,7 +20,7 @@ const names = ["gateway", "runtime", "toolhost", "approvals"] as const;
 /** The gRPC services of each process; runtime and toolhost serve only probes. */
 const served: Readonly<Record<ServiceName, readonly string[]>> = {
   gateway: publicServices,
-  approvals: ["reeve.approval.v1.ApprovalService"],
+  approvals: ["reeve.approval.v1.ApprovalService", "reeve.notify.v1.NotificationService"],
   runtime: ["grpc.health.v1.Health"],
   toolhost: ["grpc.health.v1.Health"],
 };
