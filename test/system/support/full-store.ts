@@ -32,8 +32,8 @@ const log = createLogger("test", "silent");
 const internal = { REEVE_INTERNAL_TOKEN: "internal-token-of-a-test" };
 const reserveBytes = 4 * 1024 * 1024;
 
-/** Streams 480 kB in six seconds. */
-const talk = { name: "talk", paceMs: 100, word: "x".repeat(8_000), words: 60 };
+/** Streams 480 kB in 24 seconds: no run ends before a slow machine has filled the store. */
+const talk = { name: "talk", paceMs: 400, word: "x".repeat(8_000), words: 60 };
 export const wholeTalk = Array.from({ length: talk.words }, () => talk.word).join(" ");
 
 /** Services over a store that can be filled, and clients for them. */
