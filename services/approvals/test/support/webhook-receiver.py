@@ -8,10 +8,13 @@ import hashlib
 import hmac
 import json
 import sys
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MAX_AGE_SECONDS = 300
+# Each request has a thread, and print writes a line and its end separately.
+printing = threading.Lock()
 
 
 def is_genuine(secret: str, headers, body: bytes) -> bool:
@@ -31,7 +34,8 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         genuine = is_genuine(sys.argv[2], self.headers, body)
         line = {"genuine": genuine, "id": self.headers["webhook-id"], "body": json.loads(body)}
-        print(json.dumps(line), flush=True)
+        with printing:
+            print(json.dumps(line), flush=True)
         self.send_response(204 if genuine else 401)
         self.end_headers()
 
