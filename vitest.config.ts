@@ -12,7 +12,7 @@ const unit = [
   "test/unit/**/*.test.ts",
   "scripts/**/*.test.ts",
 ];
-/** Each of these files starts its own servers in its own folders, and measures no time, so that two can run at once. */
+/** Each of these files starts its own servers in its own folders, and measures no time, so that three can run at once. */
 const component = [
   // In memory, but the longest of all.
   "test/system/protocol.test.ts",
@@ -21,7 +21,7 @@ const component = [
   "cli/test/**/*.test.ts",
   "test/parity/**/*.test.ts",
 ];
-/** These start whole deployments or sandboxes, and find what they started by names of their own. Three run at once. */
+/** These start whole deployments or sandboxes, and find what they started by names of their own. Four run at once. */
 const deployments = [
   "test/system/!(protocol|standstill).test.ts",
   "test/{clients,console,k8s,adversarial,integration}/**/*.test.ts",
@@ -69,7 +69,7 @@ export default defineConfig({
           name: "component",
           include: component,
           exclude: isolated,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
@@ -82,7 +82,7 @@ export default defineConfig({
                 name: "stores on a newer NATS",
                 include: stores,
                 env: { PATH: `${dirname(newerNats)}:${process.env["PATH"]}` },
-                maxWorkers: 2,
+                maxWorkers: 3,
                 sequence: { groupOrder: 1 },
               },
             },
@@ -94,7 +94,7 @@ export default defineConfig({
           include: deployments,
           exclude: isolated,
           // They wait for processes, containers, and time-outs for a third of their time.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 2 },
         },
       },
