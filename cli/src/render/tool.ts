@@ -1,7 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolResultEvent } from "@reeve/contracts/run";
 import type { ToolCall, ToolProgress } from "@reeve/contracts/tool";
-import { ToolStatus } from "@reeve/contracts/tool";
 import type { Style } from "../terminal.ts";
 import { formatMs } from "./numbers.ts";
 import { oneLine } from "./plain-text.ts";
@@ -33,9 +32,8 @@ export function renderResult(
   width: number,
 ): readonly string[] {
   const name = oneLine(result?.name ?? "", 128);
-  // A rejected call took only the time of the person who decided.
-  const isRejected = result?.metadata?.status === ToolStatus.REJECTED;
-  const duration = isRejected ? "" : ` ${formatMs(durationMs)}`;
+  // A call that waited for a decision and was never made has no duration.
+  const duration = durationMs > 0 ? ` ${formatMs(durationMs)}` : "";
   const ms = style("dim", duration);
   const content = result?.content ?? "";
   const left = Math.max(width - name.length - duration.length, minWidth);

@@ -150,9 +150,9 @@ test("ends an open line when no more events follow", () => {
   expect(output(prepared, text("half"))).toMatch(/half\n$/);
 });
 
-test("shows no duration of a call that a person rejected, which would be that of the person", () => {
+test("shows no duration of a call that was never made", () => {
   const result = { name: "publish", metadata: { status: ToolStatus.REJECTED } };
-  const value = { result, error: "a person rejected this call", durationMs: 46_400 };
+  const value = { result, error: "a person rejected this call", durationMs: 0 };
   expect(output(prepared, { case: "toolResult", value })).toContain(
     "✗ publish a person rejected this call\n",
   );

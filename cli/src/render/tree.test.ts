@@ -35,11 +35,11 @@ test("renders children below their parents, with their subject and their result"
   );
 });
 
-test("shows that a person rejected a call instead of how long the person took", () => {
+test("shows no duration of a call that was never made", () => {
   const resultPreview = "a person rejected this call: not today";
-  const rejected = { id: "a", name: "publish", isError: true, resultPreview, durationMs: 46_400 };
+  const rejected = { id: "a", name: "publish", isError: true, resultPreview };
   const tree = create(ExecutionTreeSchema, { nodes: [rejected] });
-  expect(renderTree(tree, options)).toBe(`✗ publish  rejected\n    ${resultPreview}\n`);
+  expect(renderTree(tree, options)).toBe(`✗ publish\n    ${resultPreview}\n`);
 });
 
 test("text of a model cannot control the terminal", () => {

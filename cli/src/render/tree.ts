@@ -22,17 +22,13 @@ export function renderTree(
 function nodeLine(node: ExecutionTreeNode, depth: number, style: Style, width: number): string {
   const { name, title, argsPreview, argsEdited, durationMs, unfinished, permission } = node;
   const about = oneLine(title === "" ? argsPreview : title, width);
+  const subject = about === "" ? "" : ` ${about}`;
   const edited = argsEdited ? ` ${style("yellow", "(edited)")}` : "";
   const rule = renderPermission(permission, 120);
   const decided = rule === "" ? "" : ` ${style("dim", `[${rule}]`)}`;
-  // The duration of a rejected call is the time for which it waited for a person, which is never shown.
-  const ms = unfinished ? "unfinished" : isRejected(node) ? "rejected" : formatMs(durationMs);
-  return `${"  ".repeat(depth)}${markOf(node, style)} ${style("bold", oneLine(name, 128))} ${about}${edited}${decided} ${style("dim", ms)}\n`;
-}
-
-/** Whether a person rejected the call. A node has no status, but its result then begins with this text. */
-function isRejected({ isError, resultPreview }: ExecutionTreeNode): boolean {
-  return isError && resultPreview.startsWith("a person rejected this call");
+  // A call that waited for a decision and was never made has no duration.
+  const time = unfinished ? " unfinished" : durationMs > 0 ? ` ${formatMs(durationMs)}` : "";
+  return `${"  ".repeat(depth)}${markOf(node, style)} ${style("bold", oneLine(name, 128))}${subject}${edited}${decided}${style("dim", time)}\n`;
 }
 
 function errorLines(

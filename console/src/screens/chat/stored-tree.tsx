@@ -43,7 +43,9 @@ function NodeHead({ node }: { readonly node: ExecutionTreeNode }) {
         {node.title || node.name}
       </span>
       <span className="card-args mono">{node.argsEdited ? "arguments edited" : ""}</span>
-      <span className="muted tabular">{formatDuration(node.durationMs)}</span>
+      {node.durationMs > 0 && (
+        <span className="muted tabular">{formatDuration(node.durationMs)}</span>
+      )}
       <Badge {...state} />
     </span>
   );

@@ -64,7 +64,7 @@ function NodeHead({ node: { call, frame, children }, run }: NodeProps) {
             to={frame?.endedAtMs ?? run.endedAtMs}
           />
         ) : (
-          formatDuration(call.result.durationMs)
+          call.result.durationMs > 0 && formatDuration(call.result.durationMs)
         )}
       </span>
       {state !== undefined && <Badge {...state} />}

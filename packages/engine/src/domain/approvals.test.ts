@@ -90,11 +90,13 @@ describe("a call that needs an approval", () => {
       const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" }).decides(state);
       const [approval] = run.all("approval");
       expect(run.all("toolCallStarted")).toEqual([]);
-      expect(run.all("toolResult")[0]?.result?.metadata).toMatchObject({
+      const [toolResult] = run.all("toolResult");
+      expect(toolResult?.result?.metadata).toMatchObject({
         status,
         approvalStatus,
         approvalId: approval?.approval?.approvalId,
       });
+      expect(toolResult?.durationMs).toBe(0);
       expectOrder(run.says("then not").turn().events);
     },
   );

@@ -166,7 +166,8 @@ pub struct ToolResultEvent {
     /// Description of the failure. Empty on success.
     #[prost(string, tag = "3")]
     pub error: ::prost::alloc::string::String,
-    /// Time from the start of the call to its result, in milliseconds.
+    /// Time from the start of the call to its result, in milliseconds. 0 for a call that waited for a
+    /// decision and was never made.
     #[prost(double, tag = "4")]
     pub duration_ms: f64,
 }

@@ -34,7 +34,8 @@ pub struct ExecutionTreeNode {
     /// Whether the call or job failed.
     #[prost(bool, tag = "7")]
     pub is_error: bool,
-    /// Time from the call to its result, in milliseconds. 0 while it is in progress.
+    /// Time from the start of the call to its result, in milliseconds. 0 while it is in progress, and
+    /// for a call that waited for a decision and was never made.
     #[prost(double, tag = "8")]
     pub duration_ms: f64,
     /// Whether there is no result: the call or job is in progress, or the run ended before it did.

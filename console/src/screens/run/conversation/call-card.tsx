@@ -27,7 +27,7 @@ export const CallCard = memo(function CallCard({ call, run, version, view }: Cal
           <span className="card-head">
             <span className="card-name mono">{call.call.name}</span>
             <span className="card-args mono">{argsLine(call)}</span>
-            {result !== undefined && (
+            {result !== undefined && result.durationMs > 0 && (
               <span className="muted tabular">{formatDuration(result.durationMs)}</span>
             )}
             <Badge {...stateOfCall(call, run)} />

@@ -82,9 +82,15 @@ export function toolResultFact(
       result: create(ToolResultSchema, { ...result, callId: call.callId, metadata }),
       success,
       error: success ? "" : result.content,
-      durationMs: Math.max(0, nowMs - (startedAtMs ?? requestedAtMs)),
+      durationMs: durationOf(pending, nowMs),
     },
   });
+}
+
+/** Returns for how long a call ran. A call that only waited for a person never did. */
+function durationOf({ approval, requestedAtMs, startedAtMs }: Call, nowMs: number): number {
+  if (startedAtMs === undefined && approval !== undefined) return 0;
+  return Math.max(0, nowMs - (startedAtMs ?? requestedAtMs));
 }
 
 function approvalStatus(state: ApprovalState | undefined): ApprovalStatus {

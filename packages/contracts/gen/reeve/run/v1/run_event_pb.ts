@@ -440,7 +440,8 @@ export type ToolResultEvent = Message<"reeve.run.v1.ToolResultEvent"> & {
   error: string;
 
   /**
-   * Time from the start of the call to its result, in milliseconds.
+   * Time from the start of the call to its result, in milliseconds. 0 for a call that waited for a
+   * decision and was never made.
    *
    * @generated from field: double duration_ms = 4;
    */

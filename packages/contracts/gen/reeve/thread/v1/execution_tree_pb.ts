@@ -99,7 +99,8 @@ export type ExecutionTreeNode = Message<"reeve.thread.v1.ExecutionTreeNode"> & {
   isError: boolean;
 
   /**
-   * Time from the call to its result, in milliseconds. 0 while it is in progress.
+   * Time from the start of the call to its result, in milliseconds. 0 while it is in progress, and
+   * for a call that waited for a decision and was never made.
    *
    * @generated from field: double duration_ms = 8;
    */

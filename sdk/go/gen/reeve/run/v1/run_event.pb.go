@@ -1376,7 +1376,8 @@ type ToolResultEvent struct {
 	Success bool `protobuf:"varint,2,opt,name=success,proto3" json:"success,omitempty"`
 	// Description of the failure. Empty on success.
 	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	// Time from the start of the call to its result, in milliseconds.
+	// Time from the start of the call to its result, in milliseconds. 0 for a call that waited for a
+	// decision and was never made.
 	DurationMs    float64 `protobuf:"fixed64,4,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

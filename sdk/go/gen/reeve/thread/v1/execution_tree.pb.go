@@ -95,7 +95,8 @@ type ExecutionTreeNode struct {
 	ResultPreview string `protobuf:"bytes,6,opt,name=result_preview,json=resultPreview,proto3" json:"result_preview,omitempty"`
 	// Whether the call or job failed.
 	IsError bool `protobuf:"varint,7,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
-	// Time from the call to its result, in milliseconds. 0 while it is in progress.
+	// Time from the start of the call to its result, in milliseconds. 0 while it is in progress, and
+	// for a call that waited for a decision and was never made.
 	DurationMs float64 `protobuf:"fixed64,8,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
 	// Whether there is no result: the call or job is in progress, or the run ended before it did.
 	Unfinished bool `protobuf:"varint,9,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
