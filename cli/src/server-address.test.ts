@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { currentHolder, lockFileOf } from "./embedded/data-dir-lock.ts";
 import { serverAddress } from "./server-address.ts";
 
 /** Returns a data folder with a token, and with the address of its server while that runs. */
@@ -9,7 +10,10 @@ function dataFolder(url?: string): string {
   const folder = mkdtempSync(join(tmpdir(), "reeve-address-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "token"), "of-the-folder\n");
-  if (url !== undefined) writeFileSync(join(folder, "url"), `${url}\n`);
+  if (url !== undefined) {
+    writeFileSync(join(folder, "url"), `${url}\n`);
+    writeFileSync(lockFileOf(folder), currentHolder());
+  }
   return folder;
 }
 
@@ -52,6 +56,16 @@ test("a selected data folder without an address has no server, unless an address
   expect(stopped({ dataDir }, { REEVE_URL: url })).toBeUndefined();
   expect(stopped({ dataDir: dataFolder(url) })).toBeUndefined();
   expect(stopped({}, { REEVE_DATA_DIR: dataDir })).toBeUndefined();
+});
+
+test("the token of the data folder is not sent to the address of a server that was killed", () => {
+  const url = "http://127.0.0.1:5000";
+  const dataDir = dataFolder(url);
+  const [pid] = currentHolder().split(" ");
+  writeFileSync(lockFileOf(dataDir), `${pid} of-an-earlier-process`);
+  expect(serverAddress({ dataDir, url }, {}).token).toBeUndefined();
+  expect(serverAddress({ dataDir }, {}).url).toBe("http://127.0.0.1:4680");
+  expect(stopped({ dataDir })).toBe(dataDir);
 });
 
 test("a data folder that does not exist is an error, unless an address is given", () => {

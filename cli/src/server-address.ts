@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isLoopback } from "@reeve/platform/config";
+import { holderOf } from "./embedded/data-dir-lock.ts";
 import { UsageError } from "./exit-code.ts";
 import type { TlsContents, TlsOptions } from "./tls-options.ts";
 import { readTlsOptions } from "./tls-options.ts";
@@ -37,7 +38,8 @@ export function serverAddress(
   if (options.dataDir !== undefined && options.url === undefined && !existsSync(dataDir)) {
     throw new UsageError(`the data folder ${dataDir} does not exist`);
   }
-  const storedUrl = firstLine(urlFile(dataDir));
+  // A server that was killed leaves its address, where another program may listen now.
+  const storedUrl = holderOf(dataDir) === undefined ? undefined : firstLine(urlFile(dataDir));
   const ownUrl = storedUrl ?? defaultUrl;
   const url = options.url ?? (environment["REEVE_URL"] || ownUrl);
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {

@@ -6,6 +6,7 @@ import process from "node:process";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { tokenFile } from "../server-address.ts";
+import { currentHolder, holderOf, lockFileOf } from "./data-dir-lock.ts";
 
 /** The folder with all data of an embedded server. One process at a time holds it, until it is disposed. */
 export interface DataDir extends Disposable {
@@ -44,9 +45,7 @@ function openWritable(path: string): DataDir {
       `data folder ${path} is of a newer version of Reeve (${versions}); start that version`,
     );
   }
-  const lock = join(path, "lock");
-  const owner = `${process.pid} ${startOf(process.pid) ?? ""}`;
-  const holder = holderOf(lock);
+  const holder = holderOf(path);
   if (holder !== undefined && holder !== process.pid) {
     throw refusal(
       `data folder ${path} is in use by process ${holder}; stop that process`,
@@ -57,13 +56,13 @@ function openWritable(path: string): DataDir {
   if (storedText(path) !== String(format)) {
     writeFileSync(join(path, "format"), `${format}\n`, { mode: 0o600 });
   }
-  writeFileSync(lock, owner, { mode: 0o600 });
+  writeFileSync(lockFileOf(path), currentHolder(), { mode: 0o600 });
   // Only the holder changes the rights: a running server has opened the way to its workspaces for the sandbox user.
   closeToOthers(path);
   return {
     path,
     token: tokenOf(path),
-    [Symbol.dispose]: () => rmSync(lock, { force: true }),
+    [Symbol.dispose]: () => rmSync(lockFileOf(path), { force: true }),
   };
 }
 
@@ -101,37 +100,4 @@ function tokenOf(path: string): string {
   const token = `reeve_${randomBytes(24).toString("hex")}`;
   writeFileSync(file, `${token}\n`, { mode: 0o600 });
   return token;
-}
-
-/** Returns the live process that holds a lock. The start time detects a pid that now belongs to another process. */
-function holderOf(lock: string): number | undefined {
-  let text: string;
-  try {
-    text = readFileSync(lock, "utf8");
-  } catch {
-    return undefined;
-  }
-  const [pid = "", start = ""] = text.split(" ");
-  const number = Number(pid);
-  return number > 0 && isAlive(number) && (startOf(number) ?? "") === start ? number : undefined;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-}
-
-/** Returns when a process started, in clock ticks since boot. Undefined on systems without /proc. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is the program name in parentheses, which may contain any character. The start time is field 22.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  } catch {
-    return undefined;
-  }
 }
