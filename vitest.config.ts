@@ -21,7 +21,7 @@ const component = [
   "cli/test/**/*.test.ts",
   "test/parity/**/*.test.ts",
 ];
-/** These start whole deployments or sandboxes, and find what they started by names of their own. Four run at once. */
+/** These start whole deployments or sandboxes, and find what they started by names of their own. Three run at once. */
 const deployments = [
   "test/system/!(protocol|standstill).test.ts",
   "test/{clients,console,k8s,adversarial,integration}/**/*.test.ts",
@@ -94,7 +94,7 @@ export default defineConfig({
           include: deployments,
           exclude: isolated,
           // They wait for processes, containers, and time-outs for a third of their time.
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },
