@@ -17,6 +17,7 @@ import type { ProjectionOverNats } from "@reeve/jetstream/projection/keep-projec
 import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
 import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { openRunCatalog } from "@reeve/jetstream/projection/nats-catalog";
+import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
 import { abortable } from "@reeve/platform/async/abortable";
 import { Background } from "@reeve/platform/async/background";
 import type { Environment } from "@reeve/platform/config";
@@ -107,6 +108,7 @@ export async function startApprovals(
       signal,
     ),
   );
+  background.run((until) => watchReserve(nats, { log }, until));
   background.run(async (until) => projectInbox(await openRunFeed(nats), ports, log, until));
   background.run((until) => expireApprovals(ports, log, until));
   background.run(async (until) => {

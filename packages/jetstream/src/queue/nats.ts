@@ -88,7 +88,7 @@ export function openHostQueue(
 
 /**
  * Opens the queue of notifications for one receiver, so that a receiver which does not answer delays no other. Work continues
- * without notifications: they do not use the reserve of a full store.
+ * without notifications: they do not use the reserve of a full store, and who publishes them repeats what it refuses.
  */
 export function openNotificationQueue(
   { connection }: { readonly connection: NatsConnection },

@@ -18,6 +18,11 @@ export interface StoredValue {
   readonly revision: number;
 }
 
+interface WriteAnswer {
+  readonly error?: ApiError;
+  readonly seq?: number;
+}
+
 /** The size up to which a row may use the reserve of a full store: rows show what became of runs and approvals. */
 const maxReservedBytes = 64 * 1024;
 /** A key that needs no escaping in a subject. */
@@ -29,13 +34,16 @@ export class BucketRequests {
   readonly #requests: RequestClient;
   readonly #messages: StreamMessages;
   readonly #bucket: string;
+  readonly #usesReserve: boolean;
 
-  constructor(connection: NatsConnection, bucket: string) {
+  /** `usesReserve`: whether small rows may use the reserve of a full store. */
+  constructor(connection: NatsConnection, bucket: string, usesReserve: boolean) {
     this.#connection = connection;
     this.#requests = requestClientOf(connection);
     // Buckets refuse direct reads.
     this.#messages = new StreamMessages(connection, { name: `KV_${bucket}`, isReplicated: true });
     this.#bucket = bucket;
+    this.#usesReserve = usesReserve;
   }
 
   /**
@@ -67,18 +75,22 @@ export class BucketRequests {
       const message = { data, headers: messageHeaders };
       const reply = await this.#requests.send(this.#subject(key), message);
       if (reply === undefined) throw storeUnavailable();
-      return reply.json<{ readonly error?: ApiError; readonly seq?: number }>();
+      return reply.json<WriteAnswer>();
     };
-    if (data.length > maxReservedBytes) assertRoomBesideReserve(this.#connection);
-    const { error, seq } =
-      data.length > maxReservedBytes
-        ? await send()
-        : await writeWithReserve(this.#connection, send, refusalOf);
+    const { error, seq } = await this.#withRoom(data.length, send);
     if (isConflict(error)) return undefined;
     if (error !== undefined || seq === undefined) {
       throw storeFailure(error ?? new Error("the reply has no sequence"));
     }
     return seq;
+  }
+
+  async #withRoom(bytes: number, send: () => Promise<WriteAnswer>): Promise<WriteAnswer> {
+    if (this.#usesReserve && bytes <= maxReservedBytes) {
+      return await writeWithReserve(this.#connection, send, refusalOf);
+    }
+    assertRoomBesideReserve(this.#connection);
+    return await send();
   }
 
   #subject(key: string): string {
@@ -87,7 +99,7 @@ export class BucketRequests {
   }
 }
 
-function refusalOf({ error }: { readonly error?: ApiError }): ApiError | undefined {
+function refusalOf({ error }: WriteAnswer): ApiError | undefined {
   return error;
 }
 

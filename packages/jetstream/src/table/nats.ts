@@ -28,11 +28,18 @@ import type { Change, ChangeBatch, Row, Table, TablePosition } from "./port.ts";
 /** How long a watch may receive nothing before it has received everything that is stored. */
 const idleTimeoutMs = 2_000;
 
+interface TableOptions {
+  /** How many servers keep a bucket that is created. Default: as for all new streams. */
+  readonly replicas?: number;
+  /** Whether rows of up to 64 KiB may use the reserve of a full store. Deletions always may. Default: true. */
+  readonly usesReserve?: boolean;
+}
+
 /** Opens the bucket that `schema` declares, and creates it if it is missing. */
 export async function openTable<Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   schema: Schema,
-  replicas = replicasOfNew(connection),
+  { replicas = replicasOfNew(connection), usesReserve = true }: TableOptions = {},
 ): Promise<Table<MessageShape<Schema>>> {
   const { name, history, maxAgeMs } = bucketOf(schema);
   // A replica that lags may answer a direct read, but a writer has to read what it wrote.
@@ -46,7 +53,7 @@ export async function openTable<Schema extends DescMessage>(
   const client = jetstream(connection, { checkAPI: false });
   const create = () => callStore(() => new Kvm(client).create(name, options));
   const bucket = await ensureBucket(connection, `KV_${name}`, create);
-  return new NatsTable(connection, bucket, streams, schema);
+  return new NatsTable(connection, bucket, streams, { schema, usesReserve });
 }
 
 /**
@@ -63,7 +70,7 @@ export async function bucketInstance(
   const { streams } = await callStore(() => openJetStreamManager(nats.connection));
   const instance = await readBucketInstance(streams, name);
   if (instance !== undefined) return instance;
-  await openTable(nats, schema, await replicasOf(streams));
+  await openTable(nats, schema, { replicas: await replicasOf(streams) });
   const created = await readBucketInstance(streams, name);
   if (created === undefined) throw storeUnavailable(new Error(`bucket ${name} was deleted`));
   return created;
@@ -81,12 +88,19 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   readonly #requests: BucketRequests;
   readonly #streams: StreamAPI;
   readonly #schema: Schema;
+  readonly #usesReserve: boolean;
   readonly #records: RecordCodec<Schema>;
 
-  constructor(connection: NatsConnection, bucket: KV, streams: StreamAPI, schema: Schema) {
+  constructor(
+    connection: NatsConnection,
+    bucket: KV,
+    streams: StreamAPI,
+    { schema, usesReserve }: { readonly schema: Schema; readonly usesReserve: boolean },
+  ) {
     this.#connection = connection;
     this.#bucket = bucket;
-    this.#requests = new BucketRequests(connection, bucketOf(schema).name);
+    this.#usesReserve = usesReserve;
+    this.#requests = new BucketRequests(connection, bucketOf(schema).name, usesReserve);
     this.#streams = streams;
     this.#schema = schema;
     this.#records = new RecordCodec(schema, payloadCipherOf(connection));
@@ -109,7 +123,10 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     if (row !== undefined) return row;
     // If the key was deleted, its deletion is the version to replace.
     const data = await this.#records.encode(key, record, signal);
-    const write = () => callWithReserve(this.#connection, () => this.#bucket.create(key, data));
+    const createAgain = () => this.#bucket.create(key, data);
+    const write = this.#usesReserve
+      ? () => callWithReserve(this.#connection, createAgain)
+      : createAgain;
     const revision = await callStore(write, "undefined_on_conflict");
     return revision === undefined ? undefined : { key, record, revision };
   }

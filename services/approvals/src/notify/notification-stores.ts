@@ -24,7 +24,9 @@ export function openOnce(
   ackWaitMs: number,
 ): () => Promise<NotificationStores> {
   const open = async (): Promise<NotificationStores> => {
-    const deadLetters = new DeadLetters(await openTable(nats, DeadNotificationSchema));
+    // A letter that a full store refuses stays in the queue of its receiver, and is given up again later.
+    const rows = await openTable(nats, DeadNotificationSchema, { usesReserve: false });
+    const deadLetters = new DeadLetters(rows);
     const queues = new Map<string, WorkQueue<Notification>>();
     for (const { name: receiver } of receivers) {
       const options = { receiver, ackWaitMs, isConsumer: true };
