@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 	approvalv1 "reeve.dev/sdk/go/gen/reeve/approval/v1"
 	runv1 "reeve.dev/sdk/go/gen/reeve/run/v1"
 )
@@ -38,7 +39,9 @@ func (c *Client) Close() error { return c.source.get().Close() }
 // StartRun starts a run. The same RequestId always returns the same run, even in another process. If it is empty, a new run is
 // started.
 func (c *Client) StartRun(ctx context.Context, request *runv1.StartRunRequest) (*runv1.Run, error) {
-	if request.RequestId == "" {
+	if request.GetRequestId() == "" {
+		// The caller may send its message again, for another run.
+		request = proto.CloneOf(request)
 		request.RequestId = rand.Text()
 	}
 	response, err := retry(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*runv1.StartRunResponse, error) {
@@ -91,7 +94,8 @@ func (c *Client) ListApprovals(ctx context.Context, runID string) ([]*approvalv1
 
 // Decide decides an approval. Exactly one decision takes effect; any other returns an error with reason APPROVAL_CLOSED.
 func (c *Client) Decide(ctx context.Context, request *approvalv1.DecideApprovalRequest) (*approvalv1.Approval, error) {
-	if request.DecisionId == "" {
+	if request.GetDecisionId() == "" {
+		request = proto.CloneOf(request)
 		request.DecisionId = rand.Text()
 	}
 	response, err := retry(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*approvalv1.DecideApprovalResponse, error) {

@@ -287,7 +287,7 @@ export class Client implements Disposable {
     );
   }
 
-  /** Closes the connection and ends every request on it. A client that `using` declares closes itself. */
+  /** Closes the connection. Requests and watches of the client then throw. A client that `using` declares closes itself. */
   close(): void {
     this.#requests[Symbol.dispose]();
   }

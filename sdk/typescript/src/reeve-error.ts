@@ -19,7 +19,7 @@ export class ReeveError extends Error {
   readonly code: Code;
   /**
    * A value of `reeve.error.v1.ErrorReason` without its prefix, for example `RUN_NOT_FOUND`; `CONNECTION_LOST` if no server
-   * could be reached in time; empty if the response is not from a Reeve server.
+   * could be reached in time; `CLIENT_CLOSED` after the client was closed; empty if the response is not from a Reeve server.
    */
   readonly reason: string;
   readonly violations: readonly Violation[];
@@ -28,14 +28,14 @@ export class ReeveError extends Error {
   /** How long to wait before the next attempt. Undefined if the server did not say. */
   readonly retryAfterMs: number | undefined;
 
-  private constructor(status: ConnectError) {
+  private constructor(status: ConnectError, reason?: string) {
     super(status.rawMessage, { cause: status });
     const [info] = status.findDetails(ErrorInfoSchema);
     const [request] = status.findDetails(BadRequestSchema);
     const [retry] = status.findDetails(RetryInfoSchema);
     const isLost = info === undefined && lostCodes.has(status.code);
     this.code = isLost ? Code.Unavailable : status.code;
-    this.reason = isLost ? "CONNECTION_LOST" : (info?.reason ?? "");
+    this.reason = reason ?? (isLost ? "CONNECTION_LOST" : (info?.reason ?? ""));
     this.violations = (request?.fieldViolations ?? []).map(({ field, description, reason }) => ({
       field,
       description,
@@ -53,6 +53,12 @@ export class ReeveError extends Error {
   /** Returns the error of a connection that counts as lost although the network reported nothing. */
   static lost(message: string): ReeveError {
     return ReeveError.from(new ConnectError(message, Code.Unavailable));
+  }
+
+  /** Returns the error of a request of a client that was closed. */
+  static closed(): ReeveError {
+    const status = new ConnectError("the client is closed", Code.FailedPrecondition);
+    return new ReeveError(status, "CLIENT_CLOSED");
   }
 
   /** Whether the same request may succeed later, or through another server. */

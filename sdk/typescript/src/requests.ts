@@ -21,19 +21,22 @@ type Request<Response> = (services: Services, call: Call) => Promise<Response>;
 export class Requests implements ConnectionSource, Disposable {
   readonly settings: Settings;
   #connection: Connection;
+  #isClosed = false;
 
   constructor(settings: Settings) {
     this.settings = settings;
     this.#connection = openConnection(settings);
   }
 
+  /** Throws a ReeveError after the client was closed, because its session would open another connection. */
   get current(): Services {
+    if (this.#isClosed) throw ReeveError.closed();
     return this.#connection;
   }
 
   /** Opens a new connection in place of a silent one. Other calls on the silent connection fail; watches resume. */
   replace(silent: unknown): void {
-    if (silent !== this.#connection) return;
+    if (silent !== this.#connection || this.#isClosed) return;
     const { [Symbol.dispose]: close } = this.#connection;
     this.#connection = openConnection(this.settings);
     close();
@@ -45,7 +48,7 @@ export class Requests implements ConnectionSource, Disposable {
     { signal }: CallOptions,
   ): Promise<Response> {
     return await retry(
-      (timeoutMs) => request(this.#connection, callOf(timeoutMs, signal)),
+      (timeoutMs) => request(this.current, callOf(timeoutMs, signal)),
       this.settings,
       signal,
     );
@@ -58,7 +61,7 @@ export class Requests implements ConnectionSource, Disposable {
     timeoutMs = this.settings.requestTimeoutMs,
   ): Promise<Response> {
     try {
-      return await request(this.#connection, callOf(timeoutMs, signal));
+      return await request(this.current, callOf(timeoutMs, signal));
     } catch (error) {
       signal?.throwIfAborted();
       throw ReeveError.from(error);
@@ -86,7 +89,7 @@ export class Requests implements ConnectionSource, Disposable {
     const leaving = new AbortController();
     const signals = signal === undefined ? [leaving.signal] : [leaving.signal, signal];
     const call = callOf(timeoutMs, AbortSignal.any(signals));
-    const messages = open(this.#connection, call)[Symbol.asyncIterator]();
+    const messages = open(this.current, call)[Symbol.asyncIterator]();
     let isDone = false;
     try {
       for (;;) {
@@ -107,6 +110,7 @@ export class Requests implements ConnectionSource, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isClosed = true;
     this.#connection[Symbol.dispose]();
   }
 }
