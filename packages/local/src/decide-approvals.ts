@@ -91,7 +91,11 @@ async function resolveApproval(
   const waiting = new AbortController();
   const bounded = AbortSignal.any([signal, waiting.signal]);
   const { approval, decide } = asked;
-  const ask = async () => await decide(approval, bounded);
+  const ask = async () => {
+    const decision = await decide(approval, bounded);
+    if (decision.approved) await decidable(approval, ports, bounded);
+    return decision;
+  };
   try {
     const decided = await Promise.race([
       // An error of `decide` is a rejection, with the error as its reason.
@@ -154,4 +158,14 @@ async function expiryOf(
 ): Promise<undefined> {
   const delayMs = expiresAt === undefined ? Infinity : timestampMs(expiresAt) - clock.now();
   await clock.sleep(Math.max(0, delayMs), signal);
+}
+
+/** Resolves when the wait of the agent's policy has ended. */
+async function decidable(
+  { decidableAfter }: Approval,
+  { clock }: Ports,
+  signal: AbortSignal,
+): Promise<void> {
+  if (decidableAfter === undefined) return;
+  await clock.sleep(Math.max(0, timestampMs(decidableAfter) - clock.now()), signal);
 }

@@ -25,6 +25,8 @@ export const approvalsConfig = z
      * expire without a record (`off`). Use the same value in the gateway.
      */
     REEVE_AUDIT: z.enum(["required", "best-effort", "off"]).default("best-effort"),
+    /** The operator's policy, for its section `approvals`. Use the same file in all gateways and runtimes. Default: there is none. */
+    REEVE_POLICY_FILE: z.string().min(1).optional(),
     /** The file with the receivers of notifications. Default: there are none. */
     REEVE_NOTIFY: z.string().min(1).optional(),
     /** The address under which people reach the gateway. Notifications link to it. */

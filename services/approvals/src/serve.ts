@@ -10,6 +10,7 @@ import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { openRunFeed } from "@reeve/jetstream/feed/nats";
 import { askedExistence } from "@reeve/run/existence/asked-existence";
 import { confirmedEnds } from "@reeve/run/existence/confirmed-ends";
+import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -75,6 +76,7 @@ export async function startApprovals(
   const runLog = await openRunLog(nats);
   // People decide without it, for example while NATS has the users of a version without grants.
   const grants = new LaterTable(bucketOf(GrantSchema).name, () => openTable(nats, GrantSchema));
+  const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting);
   const ports: ApprovalPorts = {
     log: withAppendObserver(runLog, measureWaits),
     logEnds: confirmedEnds(runLog, askedExistence(nats, { maxRetryMs: 0 })),
@@ -84,6 +86,7 @@ export async function startApprovals(
     lists,
     recordAct: openRecordAct(config.REEVE_AUDIT, { nats, background, log }),
     clock: systemClock,
+    times: () => policy()?.approvals,
   };
   const openStores =
     notifications && openOnce(nats, notifications.settings, config.REEVE_ACK_WAIT_MS);
@@ -130,7 +133,11 @@ export async function startApprovals(
   if (notifications !== undefined && openStores !== undefined) {
     background.run(async (until) => {
       const stores = await abortable(openStores(), until);
-      await runNotifications(notifications, { nats, stores, runLog, log }, until);
+      await runNotifications(
+        notifications,
+        { nats, stores, runLog, log, times: ports.times },
+        until,
+      );
     });
   }
   log.info({ url: server.url }, "approvals listens");

@@ -8,10 +8,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApprovalsBench } from "./support/approvals-bench.ts";
 import { openApprovalsBench } from "./support/approvals-bench.ts";
 
+const slow = { timeout: 20_000 };
+
+/** Nothing of the agent `frozen` can be approved. */
+const policy = `
+rules: []
+approvals:
+  freezes: [{ name: forever, agents: [frozen], from: 2000-01-01T00:00:00Z, until: 2999-01-01T00:00:00Z }]`;
+
 let bench: ApprovalsBench;
 
 beforeAll(async () => {
-  bench = await openApprovalsBench();
+  bench = await openApprovalsBench(policy);
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
@@ -192,4 +200,32 @@ test("edited arguments over the limit of a log are refused, and the approval sta
     reason: ErrorReason.TOO_LARGE,
   });
   expect(await statesOf(approvalId)).toEqual([ApprovalState.PENDING]);
+});
+
+test("both services refuse to approve in a freeze or a wait, show both, and let people reject", async () => {
+  const decidableAfter = timestampFromMs(Date.parse("2999-01-01T00:00:00Z"));
+  const [frozen, waiting] = await Promise.all([
+    bench.park({ agentId: "frozen", requestedAt: timestampFromMs(Date.now()) }),
+    bench.park({ decidableAfter, requestedAt: timestampFromMs(Date.now()) }),
+  ]);
+  for (const approvals of bench.as("ada")) {
+    const early = { kind: "precondition", reason: ErrorReason.APPROVAL_TOO_EARLY };
+    const decide = (approvalId: string) =>
+      refusalOf(approvals.decideApproval({ approvalId, approved: true }));
+    expect(await decide(frozen)).toMatchObject({ ...early, metadata: { freeze: "forever" } });
+    expect(await decide(waiting)).toMatchObject({
+      ...early,
+      metadata: { decidable_after: "2999-01-01T00:00:00.000Z" },
+    });
+  }
+  const [first, second] = bench.as("ada");
+  const inbox = async (approvalId: string) => (await first.getApproval({ approvalId })).approval;
+  await expect.poll(async () => (await inbox(frozen))?.freeze?.name, slow).toBe("forever");
+  await expect
+    .poll(async () => (await inbox(waiting))?.decidableAfter, slow)
+    .toEqual(decidableAfter);
+  const rejected = await second.decideApproval({ approvalId: frozen, approved: false });
+  expect(rejected.approval).toMatchObject({ state: ApprovalState.REJECTED });
+  await first.decideApproval({ approvalId: waiting, approved: false });
+  expect(await statesOf(waiting)).toEqual([ApprovalState.PENDING, ApprovalState.REJECTED]);
 });

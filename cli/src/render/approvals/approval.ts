@@ -2,6 +2,7 @@ import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
 import { renderProgress } from "./approval-progress.ts";
+import { renderTimes } from "./approval-times.ts";
 import { renderBoundContent } from "./bound-content.ts";
 import { renderPermission } from "../permission.ts";
 import { oneLine } from "../plain-text.ts";
@@ -37,7 +38,9 @@ export function renderApproval(
         `    ${style("yellow", `▲ ${tool} is waiting for approval`)} ${style("dim", args)}`,
         ...(rule === "" ? [] : [`      ${style("dim", rule)}`]),
         ...renderBoundContent(approval.content, style, width),
-        ...renderProgress(approval).map((line) => `      ${style("dim", oneLine(line, width))}`),
+        ...[...renderProgress(approval), ...renderTimes(approval)].map(
+          (line) => `      ${style("dim", oneLine(line, width))}`,
+        ),
         `      ${style("bold", `${reeve} approve ${id}`)}${edit}`,
         `      ${style("bold", `${reeve} reject ${id}`)}`,
       ];

@@ -11,6 +11,7 @@ import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import { BoundFiles } from "./bound-files.tsx";
+import { DecisionTimes } from "./decision-times.tsx";
 import { VoteProgress } from "./vote-progress.tsx";
 import "../../styles/approval.css";
 
@@ -87,6 +88,7 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
       )}
       <BoundFiles files={approval.content?.files ?? []} />
       <VoteProgress approval={approval} />
+      <DecisionTimes approval={approval} />
       <label className="field">
         <span>Reason (the model reads it if you reject)</span>
         <input

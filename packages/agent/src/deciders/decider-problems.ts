@@ -3,10 +3,17 @@ import type { Violation } from "@reeve/platform/failure";
 import { roleNamed } from "@reeve/platform/rpc/roles";
 import { alternativeName } from "./alternative-name.ts";
 import { filterProblem } from "./filter-problem.ts";
+import { waitProblems } from "./wait-of.ts";
 
-/** Returns the violations of a policy: filters that cannot be read, and alternatives that nobody can reach. */
+/**
+ * Returns the violations of a policy: filters that cannot be read, alternatives that nobody can reach, and waits after which nobody can
+ * approve any more.
+ */
 export function deciderProblems(policy: ApprovalPolicy | undefined): readonly Violation[] {
-  if (policy === undefined) return [];
+  return policy === undefined ? [] : [...alternativeProblems(policy), ...waitProblems(policy)];
+}
+
+function alternativeProblems(policy: ApprovalPolicy): readonly Violation[] {
   const seen = new Set<string>();
   return policy.alternatives.flatMap((alternative, index) => {
     const field = `approval_policy.alternatives[${index}]`;

@@ -6,6 +6,7 @@ import { allRoles, roleName, roleNamed } from "@reeve/platform/rpc/roles";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { readShape } from "@reeve/platform/strict/read-shape";
 import { z } from "zod";
+import { approvalTimesSchema } from "../approval-times/approval-times-schema.ts";
 import { policyPermission } from "../permission/permission-levels.ts";
 import { permissionSchema } from "../permission/permission-schema.ts";
 import { parseNetworkEntry } from "../spec/network-entry.ts";
@@ -170,6 +171,7 @@ export const policySchema: z.ZodType<Policy> = z.strictObject({
         seen.add(name);
       }
     }),
+  approvals: approvalTimesSchema.optional(),
 });
 
 function oneOf(given: string, noun: string, known: readonly string[]): string {

@@ -2,12 +2,15 @@ import type { Limits } from "@reeve/contracts/agent";
 import type { Role } from "@reeve/contracts/access/role";
 import type { PolicyPermission } from "@reeve/contracts/run";
 import type { PermissionClass } from "@reeve/contracts/tool";
+import type { ApprovalTimes } from "../approval-times/approval-times.ts";
 import type { NetworkEntry } from "../spec/network-entry.ts";
 import type { NamePattern } from "../tools/name-pattern.ts";
 
 /** What an operator permits the agents of a deployment, whatever their authors write. */
 export interface Policy {
   readonly rules: readonly PolicyRule[];
+  /** When calls can be approved. Default: at any time. */
+  readonly approvals?: ApprovalTimes | undefined;
 }
 
 /** The kinds of things that a rule names by patterns. */

@@ -9,6 +9,7 @@ import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
 import { permissionViolations, permissionWarnings } from "../permission/permission-problems.ts";
 import { deciderProblems } from "../deciders/decider-problems.ts";
+import { waitWarnings } from "../deciders/wait-of.ts";
 import { checkFields } from "./check-fields.ts";
 import { checkModels } from "./check-models.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
@@ -79,6 +80,7 @@ export function checkSpec(
       ...sandboxes.warnings,
       ...belt.warnings,
       ...permissionWarnings(spec, belt),
+      ...waitWarnings(spec.approvalPolicy, belt.tools),
       ...withheld.warnings,
       ...unlistedWarnings(spec, offer.tools),
     ],

@@ -24,7 +24,7 @@ export async function* callRuntimeTool(
   const { callId, name, arguments: args = {} } = approved;
   const { runId, created } = state.head;
   const tool = frameOf(state, frame).tools.get(name);
-  const refusal = tool && refusalOfCall(state, tool, call, ports);
+  const refusal = tool && refusalOfCall(state, tool, { call, frame }, ports);
   if (refusal !== undefined) {
     const { reason, permission = call.permission } = refusal;
     yield [refuse({ ...call, permission }, scope, reason, ToolStatus.ERROR, ports.clock.now())];

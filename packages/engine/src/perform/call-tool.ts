@@ -81,11 +81,13 @@ export async function* callTool(
 /** Returns why the call is not sent: the policy of now refuses it, or a host might ignore what its approval is bound to. */
 function refusalOf(
   state: RunState,
-  { tool, call }: CallTool,
+  { tool, call, frame }: CallTool,
   ports: RunPorts,
 ): Refusal | undefined {
   const outdated = call.approval?.content && unboundHost(tool, ports);
-  return outdated === undefined ? refusalOfCall(state, tool, call, ports) : { reason: outdated };
+  return outdated === undefined
+    ? refusalOfCall(state, tool, { call, frame }, ports)
+    : { reason: outdated };
 }
 
 /** Whether the journal of the call is empty. For the first owner of a run it always is. */

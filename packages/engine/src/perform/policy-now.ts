@@ -2,15 +2,23 @@ import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import { policyFor, unrestricted, withheldTool } from "@reeve/agent/policy/caller-policy";
 import { withheldDestination } from "@reeve/agent/policy/apply-policy";
 import { runContextOf, starterOf } from "@reeve/agent/resolve/resolve-agent";
-import { decideCall, describeDecision } from "@reeve/agent/permission/decide-call";
+import {
+  decideCall,
+  describeDecision,
+  maxPermissionWork,
+} from "@reeve/agent/permission/decide-call";
 import { policyLevel } from "@reeve/agent/permission/permission-levels";
+import { WorkBudget } from "@reeve/agent/schema/work-budget";
 import { grantedClasses, nameOfClass } from "@reeve/agent/tools/permission-classes";
 import type { PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionBehavior } from "@reeve/contracts/tool";
 import { approvedCall } from "../domain/calls/approved-call.ts";
+import { shareOf } from "../domain/calls/once-for-call.ts";
 import type { Call } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
+import { frameOf } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { approvalTimeProblem } from "./approval-time-now.ts";
 
 /**
  * Returns what the operator's policy of now decides for the run, whichever of its subtasks acts. It only withholds more: what the
@@ -51,19 +59,21 @@ export interface Refusal {
 
 /**
  * Returns why the operator's policy of now refuses a call with the arguments that it would be executed with. Undefined: it allows
- * the call. A rule that asks and was not there when the run was prepared holds for later runs.
+ * the call. A rule that asks and was not there when the run was prepared holds for later runs. The calls of a turn share a bound of
+ * work.
  */
 export function refusalOfCall(
   state: RunState,
   tool: ToolDescriptor,
-  call: Call,
+  { call, frame }: { readonly call: Call; readonly frame: string },
   ports: RunPorts,
 ): Refusal | undefined {
-  const reason = refusalNow(state, tool, ports);
+  const reason = refusalNow(state, tool, ports) ?? approvalTimeProblem(state, call, ports);
   if (reason !== undefined) return { reason };
   const level = policyLevel(policyNow(state, ports).permissions);
   const args = approvedCall(call).arguments ?? {};
-  const permission = level && decideCall([level], { tool, args });
+  const work = new WorkBudget(shareOf(maxPermissionWork, frameOf(state, frame).calls.length));
+  const permission = level && decideCall([level], { tool, args }, work);
   if (permission?.behavior !== PermissionBehavior.DENY) return undefined;
   return { reason: `${describeDecision(permission)} denies this call`, permission };
 }

@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Policy } from "@reeve/agent/policy/policy";
 import type { AgentSpecSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { ApprovalState } from "@reeve/contracts/approval";
-import { ApprovalSchema } from "@reeve/contracts/approval";
+import { ApprovalSchema, DecisionSchema } from "@reeve/contracts/approval";
 import type { Dispatch, RunCreatedSchema, RunEvent, RunStatus } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { Memory } from "@reeve/contracts/memory";
@@ -195,7 +196,7 @@ export class WorkerBench {
   }
 
   /** Decides an approval, by default the first. */
-  async decide(state: ApprovalState, approvalId?: string): Promise<void> {
+  async decide(state: ApprovalState, approvalId?: string, decidedMs?: number): Promise<void> {
     const ports = { log: this.log, dispatch: this.dispatch };
     await appendExternal(
       ports,
@@ -203,7 +204,14 @@ export class WorkerBench {
       (head) => {
         const id = approvalId ?? approvalsOf(head)[0]?.approvalId ?? "";
         const pending = approvalOf(head, id) ?? create(ApprovalSchema);
-        const approval = create(ApprovalSchema, { ...pending, state });
+        const decision =
+          decidedMs !== undefined &&
+          create(DecisionSchema, { approved: true, decidedAt: timestampFromMs(decidedMs) });
+        const approval = create(ApprovalSchema, {
+          ...pending,
+          state,
+          ...(decision && { decision }),
+        });
         return [{ case: "approval", value: { approval } }];
       },
       never,

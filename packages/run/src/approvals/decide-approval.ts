@@ -14,10 +14,12 @@ import { assertAnswers } from "./assert-answers.ts";
 import { assertOpen } from "./assert-open.ts";
 import { withGrant } from "./grants/with-grant.ts";
 import { argumentViolations } from "./argument-violations.ts";
+import type { ApprovalTimes } from "@reeve/agent/approval-times/approval-times";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { AppendExternalPorts } from "../commands/append-external.ts";
 import { approvalNotFound, runOfApproval } from "./approval-id.ts";
 import { approvalOf } from "../head/run-head.ts";
+import { assertDecidable, decisionTime } from "./times/decidable.ts";
 import type { Decider } from "./votes/count-vote.ts";
 import { applyingTo } from "./votes/applying-to.ts";
 import { countVote, isReplaced, isSame, voteOf } from "./votes/count-vote.ts";
@@ -26,6 +28,8 @@ export interface DecidingPorts extends AppendExternalPorts {
   readonly clock: Pick<Clock, "now">;
   /** Default: monotonic time. */
   readonly steadyClock?: Clock;
+  /** The operator's policy of now about when calls can be approved. Default: there is none. */
+  readonly times?: () => ApprovalTimes | undefined;
 }
 
 /**
@@ -38,7 +42,7 @@ const maxStaleMs = 8_000;
 /**
  * Decides an approval by appending a fact to the log of its run; the first append wins. Idempotent by decision id: repeating
  * the same decision returns the first result. Any other decision is refused with the current state. An approval is closed
- * from its expiry time on, even before the expiry is in the log. With alternatives, a decision is a vote: the approval stays
+ * from its expiry time on, even before the expiry is in the log, and takes no approval before its wait has ended and in a freeze. With alternatives, a decision is a vote: the approval stays
  * pending until the threshold of one is reached. If the log of an open run lacks
  * the approval, searches again for about 8 s.
  */
@@ -67,7 +71,7 @@ class MissingApproval extends Error {
 }
 
 async function decideOnce(
-  { log, dispatch, clock }: DecidingPorts,
+  { log, dispatch, clock, times }: DecidingPorts,
   decider: Decider,
   request: DecideApprovalRequest,
   signal: AbortSignal,
@@ -95,6 +99,10 @@ async function decideOnce(
       assertSameCall(approval, request.callDigest);
       if (approval.question === undefined) assertEditedArguments(approval, decision, before);
       assertAnswers(approval, decision);
+      if (decision.approved) {
+        const rules = { tenant, times: times?.() };
+        assertDecidable(approval, decisionTime(rules, clock.now()));
+      }
       const applies = applyingTo(approval, decision, before);
       const voted = countVote(approval, decision, decider, applies);
       const decided =

@@ -314,6 +314,21 @@ pub struct ApprovalPolicy {
     /// Whether the person who saved the revision of the agent that runs may not decide.
     #[prost(bool, tag = "5")]
     pub exclude_author: bool,
+    /// How long calls wait for an approval at least. Of those that name the tool of a call, the longest
+    /// counts. They do not apply to questions of tools. If empty, an approval takes effect at once.
+    #[prost(message, repeated, tag = "6")]
+    pub waits: ::prost::alloc::vec::Vec<ApprovalWait>,
+}
+/// A time that must pass between the request of an approval and the approval: until then, approvals are
+/// refused. Rejections are accepted at once.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApprovalWait {
+    /// Names of tools, or patterns in which `*` stands for any characters. If empty, all tools.
+    #[prost(string, repeated, tag = "1")]
+    pub tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The time, from the request on. At most 30 days, and less than the `timeout` of the policy.
+    #[prost(message, optional, tag = "2")]
+    pub wait: ::core::option::Option<::prost_types::Duration>,
 }
 /// One way to decide on a call: enough of these people or members of these groups agree. A person may
 /// be in several groups, and counts once.

@@ -80,6 +80,25 @@ pub struct Approval {
     /// Subjects that may not vote.
     #[prost(string, repeated, tag = "33")]
     pub excluded_subjects: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Time from which on the call may be approved; it may be rejected at once. In the log of a run, it
+    /// follows from the agent's policy; in responses and notifications, from the operator's policy of now
+    /// too. If unset, there is no wait.
+    #[prost(message, optional, tag = "34")]
+    pub decidable_after: ::core::option::Option<::prost_types::Timestamp>,
+    /// The freeze in which the call cannot be approved now; it may be rejected. Only in responses and
+    /// notifications, as of their time. If unset, there is none.
+    #[prost(message, optional, tag = "35")]
+    pub freeze: ::core::option::Option<ApprovalFreeze>,
+}
+/// A period in which calls cannot be approved, from the operator's policy.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApprovalFreeze {
+    /// Name of the freeze: of several, the one that ends last.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Time at which no freeze applies to the call any more. Unset if that is more than a year away.
+    #[prost(message, optional, tag = "2")]
+    pub ends_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A way to decide on the call.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -712,7 +731,11 @@ pub mod approval_service_client {
         /// is reached. A person has one vote, and may change it while the approval is pending. Exactly one
         /// decision takes effect. Repeating a decision with the same `decision_id` returns the approval as it
         /// is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
-        /// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
+        /// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name. An approval
+        /// that comes before `decidable_after`, or in a freeze, is refused with FAILED_PRECONDITION and reason
+        /// APPROVAL_TOO_EARLY, and may be sent again later; the metadata has the time from which on it is
+        /// accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
+        /// (`freeze`).
         pub async fn decide_approval(
             &mut self,
             request: impl tonic::IntoRequest<super::DecideApprovalRequest>,

@@ -96,6 +96,10 @@ pub enum ErrorReason {
     TenantKeyDeleted = 47,
     /// NOT_FOUND: the tenant has no notification with this id that was given up.
     NotificationNotFound = 52,
+    /// FAILED_PRECONDITION: the call cannot be approved yet, because of a wait or of a freeze. It may be
+    /// rejected. The metadata has the time from which on it can (`decidable_after`, if known), and the name
+    /// of the freeze (`freeze`).
+    ApprovalTooEarly = 53,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -145,6 +149,7 @@ impl ErrorReason {
             Self::QuotaExceeded => "ERROR_REASON_QUOTA_EXCEEDED",
             Self::TenantKeyDeleted => "ERROR_REASON_TENANT_KEY_DELETED",
             Self::NotificationNotFound => "ERROR_REASON_NOTIFICATION_NOT_FOUND",
+            Self::ApprovalTooEarly => "ERROR_REASON_APPROVAL_TOO_EARLY",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -191,6 +196,7 @@ impl ErrorReason {
             "ERROR_REASON_QUOTA_EXCEEDED" => Some(Self::QuotaExceeded),
             "ERROR_REASON_TENANT_KEY_DELETED" => Some(Self::TenantKeyDeleted),
             "ERROR_REASON_NOTIFICATION_NOT_FOUND" => Some(Self::NotificationNotFound),
+            "ERROR_REASON_APPROVAL_TOO_EARLY" => Some(Self::ApprovalTooEarly),
             _ => None,
         }
     }

@@ -1,3 +1,4 @@
+import type { ApprovalTimes } from "@reeve/agent/approval-times/approval-times";
 import type { Approval, Grant } from "@reeve/contracts/approval";
 import type { Dispatch } from "@reeve/contracts/run";
 import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
@@ -21,4 +22,6 @@ export interface ApprovalPorts {
   readonly recordAct: RecordAct;
   /** Milliseconds since the epoch. */
   readonly clock: Clock;
+  /** The operator's policy of now about when calls can be approved. Undefined: there is none. */
+  readonly times: () => ApprovalTimes | undefined;
 }

@@ -10,6 +10,7 @@ import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { expect, test } from "vitest";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { noon } from "../../test/support/parked-run.ts";
+import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { openApprovalLists } from "./approval-lists.ts";
 import { getApproval, listApprovals, watchApprovals } from "./read-approvals.ts";
@@ -17,14 +18,18 @@ import { getApproval, listApprovals, watchApprovals } from "./read-approvals.ts"
 const never = new AbortController().signal;
 const { PENDING, APPROVED } = ApprovalState;
 
+/** Noon, without an operator's policy. */
+const atNoon = () => ({ clock: new ManualClock(noon), times: () => undefined });
+
 async function inboxWith(...approvals: readonly Approval[]) {
   const inbox = new MemoryTable<Approval>();
   for (const approval of approvals) await inbox.put(`acme.${approval.approvalId}`, approval, never);
   return inbox;
 }
 
-const approvalOf = (run: string, index: number, state: ApprovalState = PENDING) =>
+const approvalOf = (run: string, index: number, state: ApprovalState = PENDING, name = "x") =>
   create(ApprovalSchema, {
+    call: { name },
     approvalId: `run_${run}-3-${index}`,
     runId: `run_${run}`,
     state,
@@ -33,12 +38,10 @@ const approvalOf = (run: string, index: number, state: ApprovalState = PENDING) 
 
 async function listed(inbox: MemoryTable<Approval>, request = {}, tenant = "acme") {
   const wanted = create(ListApprovalsRequestSchema, request);
-  const { items, nextPageToken } = await listApprovals(
-    openApprovalLists(inbox, { folder: undefined, log: createLogger("test", "silent") }, never),
-    tenant,
-    wanted,
-    never,
-  );
+  const options = { folder: undefined, log: createLogger("test", "silent") };
+  const lists = openApprovalLists(inbox, options, never);
+  const ports = { lists, ...atNoon() };
+  const { items, nextPageToken } = await listApprovals(ports, tenant, wanted, never);
   return { ids: items.map(({ approvalId }) => approvalId), nextPageToken };
 }
 
@@ -72,10 +75,10 @@ test("pages neither hide nor repeat approvals that are decided in between", asyn
 test.each(["nonsense", "*", ">", "run_aaaaaaaa", "run_aaaaaaaa-3-0.x", "run_aaaaaaaa-3-9", "\0"])(
   "%j is not found, and neither is an approval of another tenant",
   async (approvalId) => {
-    const inbox = await inboxWith(approvalOf("aaaaaaaa", 0));
+    const ports = { inbox: await inboxWith(approvalOf("aaaaaaaa", 0)), ...atNoon() };
     const refusal = { kind: "not_found", metadata: { approval_id: approvalId } };
-    await expect(getApproval(inbox, "acme", approvalId, never)).rejects.toMatchObject(refusal);
-    await expect(getApproval(inbox, "globex", "run_aaaaaaaa-3-0", never)).rejects.toMatchObject({
+    await expect(getApproval(ports, "acme", approvalId, never)).rejects.toMatchObject(refusal);
+    await expect(getApproval(ports, "globex", "run_aaaaaaaa-3-0", never)).rejects.toMatchObject({
       kind: "not_found",
     });
   },
@@ -87,8 +90,7 @@ test("a watch has the pending approvals, then every change of the selected ones"
     approvalOf("aaaaaaaa", 1, APPROVED),
     approvalOf("bbbbbbbb", 0),
   );
-  const clock = new ManualClock(noon);
-  const watched = watchApprovals({ inbox, clock }, "acme", "run_aaaaaaaa", never);
+  const watched = watchApprovals({ inbox, ...atNoon() }, "acme", "run_aaaaaaaa", never);
   const changes = watched[Symbol.asyncIterator]();
   expect((await changes.next()).value).toEqual(approvalOf("aaaaaaaa", 0));
   const next = changes.next();
@@ -101,7 +103,7 @@ test("a watch has the pending approvals, then every change of the selected ones"
 test("an idle watch sends a heartbeat every few seconds", async () => {
   const clock = new ManualClock(noon);
   const inbox = await inboxWith();
-  const changes = watchApprovals({ inbox, clock }, "acme", "run_aaaaaaaa", never)[
+  const changes = watchApprovals({ inbox, ...atNoon(), clock }, "acme", "run_aaaaaaaa", never)[
     Symbol.asyncIterator
   ]();
   for (let beat = 0; beat < 3; beat++) {
@@ -115,4 +117,28 @@ test("an idle watch sends a heartbeat every few seconds", async () => {
   }
   await changes.return?.();
   expect(clock.sleepers).toBe(0);
+});
+
+test("a pending approval shows the wait of the policy of now, and the freeze of its tenant", async () => {
+  const policy = parsePolicyFile(
+    `
+rules: []
+approvals:
+  waits: [{ name: slow, tools: ["pay*"], wait: 30m }]
+  freezes: [{ name: new-year, tenants: [acme], from: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z" }]`,
+    "policy.yaml",
+  );
+  const paying = approvalOf("aaaaaaaa", 0, PENDING, "pay_bill");
+  const { approvalId } = paying;
+  const inbox = await inboxWith(paying);
+  await inbox.put(`globex.${approvalId}`, paying, never);
+  const ports = { inbox, ...atNoon(), times: () => policy.approvals };
+  expect(await getApproval(ports, "acme", approvalId, never)).toMatchObject({
+    decidableAfter: timestampFromMs(noon + 30 * 60_000),
+    freeze: { name: "new-year", endsAt: timestampFromMs(Date.parse("2026-01-02T00:00:00Z")) },
+  });
+  expect((await getApproval(ports, "globex", approvalId, never)).freeze).toBeUndefined();
+  const changes = watchApprovals(ports, "acme", "", never)[Symbol.asyncIterator]();
+  expect((await changes.next()).value?.freeze?.name).toBe("new-year");
+  await changes.return?.();
 });

@@ -55,7 +55,7 @@ function idOf({ approvalId, state }: Approval, receiver: string): string {
 /** Returns what every receiver may know of an approval: no arguments, questions, files, or votes. */
 function outlined(approval: Approval): Approval {
   const { approvalId, runId, agentId, threadId, requestedBy, state, supersedes } = approval;
-  const { call, requestedAt, expiresAt, decision, revision } = approval;
+  const { call, requestedAt, expiresAt, decidableAfter, freeze, decision, revision } = approval;
   return create(ApprovalSchema, {
     approvalId,
     runId,
@@ -68,6 +68,8 @@ function outlined(approval: Approval): Approval {
     ...(call && { call: { callId: call.callId, name: call.name } }),
     ...(requestedAt && { requestedAt }),
     ...(expiresAt && { expiresAt }),
+    ...(decidableAfter && { decidableAfter }),
+    ...(freeze && { freeze }),
     ...(decision && {
       decision: {
         approved: decision.approved,

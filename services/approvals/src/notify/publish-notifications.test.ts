@@ -16,6 +16,7 @@ import { expect, test } from "vitest";
 import { noon, receiverOf } from "../../test/support/notifications.ts";
 import { publishNotifications } from "./publish-notifications.ts";
 
+const noTimes = () => undefined;
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 const key = { tenant: "acme", run: "run_abcdefgh" };
@@ -71,7 +72,8 @@ async function published(
     receiver: receiverOf(fields),
     queue: new MemoryWorkQueue<Notification>(),
   }));
-  const ports = { log: runs, receivers: queues, clock: new ManualClock(nowMs), maxAgeMs: 60_000 };
+  const clock = new ManualClock(nowMs);
+  const ports = { log: runs, receivers: queues, clock, times: noTimes, maxAgeMs: 60_000 };
   await publishNotifications(feed, ports, log, never);
   expect(acknowledged).toHaveLength(facts.length * 2);
   return await Promise.all(queues.map(({ queue }) => contentOf(queue)));

@@ -5,7 +5,9 @@ import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { decisionTime, withTimes } from "@reeve/run/approvals/times/decidable";
 import { approvalKinds } from "../app/approval-kinds.ts";
+import type { ApprovalPorts } from "../app/approval-ports.ts";
 import type { ApprovalFact } from "./approval-facts.ts";
 import { approvalFactsOf } from "./approval-facts.ts";
 import { notificationFor } from "./notification-for.ts";
@@ -22,6 +24,8 @@ export interface PublishPorts {
   readonly receivers: readonly ReceiverQueue[];
   /** Milliseconds since the epoch. */
   readonly clock: Pick<Clock, "now">;
+  /** The operator's policy of now about when calls can be approved. */
+  readonly times: ApprovalPorts["times"];
   /** Older facts are not published: their notifications would have been given up. */
   readonly maxAgeMs: number;
 }
@@ -57,7 +61,7 @@ export async function publishNotifications(
 
 /** Returns how many facts were too old. */
 async function publish(
-  { log, receivers, clock, maxAgeMs }: PublishPorts,
+  { log, receivers, clock, times, maxAgeMs }: PublishPorts,
   batch: RunFeedBatch,
   signal: AbortSignal,
 ): Promise<number> {
@@ -66,7 +70,9 @@ async function publish(
   const isRecent = ({ occurredAt }: ApprovalFact) =>
     occurredAt === undefined || now - timestampMs(occurredAt) <= maxAgeMs;
   const recent = facts.filter(isRecent);
-  for (const fact of recent) {
+  const time = decisionTime({ tenant: batch.key.tenant, times: times() }, now);
+  for (const each of recent) {
+    const fact = { ...each, approval: withTimes(each.approval, time) };
     for (const { receiver, queue } of receivers) {
       const notification = notificationFor(fact, receiver, now);
       if (notification === undefined) continue;

@@ -4,6 +4,7 @@ import { systemClock } from "@reeve/platform/async/clock";
 import { runTogether } from "@reeve/platform/async/run-together";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { deliverNotifications } from "./deliver-notifications.ts";
 import type { NotificationStores } from "./notification-stores.ts";
 import { publishNotifications } from "./publish-notifications.ts";
@@ -31,12 +32,14 @@ interface NotificationsDependencies {
   readonly stores: NotificationStores;
   readonly runLog: Pick<RunLog, "read">;
   readonly log: Logger;
+  /** The operator's policy of now about when calls can be approved. */
+  readonly times: ApprovalPorts["times"];
 }
 
 /** Publishes and delivers notifications until the signal aborts, by throwing its reason. */
 export async function runNotifications(
   { settings, readSecret, publicUrl, ackWaitMs }: NotificationsOptions,
-  { nats, stores, runLog, log }: NotificationsDependencies,
+  { nats, stores, runLog, log, times }: NotificationsDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const { retry, timeout_seconds: timeoutSeconds } = settings;
@@ -66,7 +69,7 @@ export async function runNotifications(
   });
   // Who turns notifications on wants none about the past.
   const feed = await openRunFeed(nats, { start: "end" });
-  const publishing = { log: runLog, receivers, clock, maxAgeMs: giveUpMs };
+  const publishing = { log: runLog, receivers, clock, times, maxAgeMs: giveUpMs };
   const publish = (until: AbortSignal) => publishNotifications(feed, publishing, log, until);
   log.info({ receivers: receivers.length }, "notifications start");
   await runTogether([publish, ...deliveries], signal);

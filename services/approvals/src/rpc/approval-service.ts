@@ -5,19 +5,19 @@ import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
 import { listGrants } from "../app/grants/list-grants.ts";
 import { assertRoomForGrant, revokeGrant, storeGrant } from "../app/grants/store-grants.ts";
-import { getApproval, listApprovals, watchApprovals } from "../app/read-approvals.ts";
+import { getApproval, listApprovals, shownNow, watchApprovals } from "../app/read-approvals.ts";
 
 /** Returns the handlers of ApprovalService. */
 export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof ApprovalService> {
   return {
     listApprovals: async (request, context) => {
       const { tenant } = principalOf(context);
-      const page = await listApprovals(ports.lists, tenant, request, context.signal);
+      const page = await listApprovals(ports, tenant, request, context.signal);
       return { approvals: [...page.items], nextPageToken: page.nextPageToken };
     },
     getApproval: async ({ approvalId }, context) => {
       const { tenant } = principalOf(context);
-      return { approval: await getApproval(ports.inbox, tenant, approvalId, context.signal) };
+      return { approval: await getApproval(ports, tenant, approvalId, context.signal) };
     },
     decideApproval: async (request, context) => {
       const { tenant } = principalOf(context);
@@ -25,7 +25,7 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       if (request.grant !== undefined) await assertRoomForGrant(ports, tenant, signal);
       const approval = await decideApproval(ports, memberOf(context), request, signal);
       await storeGrant(ports, tenant, approval, signal);
-      return { approval };
+      return { approval: shownNow(ports, tenant)(approval) };
     },
     listGrants: async (request, context) => {
       const { tenant } = principalOf(context);

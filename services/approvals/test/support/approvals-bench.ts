@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -50,13 +50,19 @@ const keyOf = (approvalId: string) => ({
   run: approvalId.split("-", 1)[0] ?? "",
 });
 
-export async function openApprovalsBench(): Promise<ApprovalsBench> {
+/** Starts the services, by default without an operator's policy. */
+export async function openApprovalsBench(policy?: string): Promise<ApprovalsBench> {
   await using starting = new AsyncDisposableStack();
   const storeDir = mkdtempSync(join(tmpdir(), "reeve-approvals-"));
   starting.defer(() => rmSync(storeDir, { recursive: true, force: true }));
   let server = await startNatsServer({ storeDir, log }, never);
   starting.defer(() => server[Symbol.asyncDispose]());
-  const config = approvalsConfig.parse({ REEVE_APPROVALS_LISTEN: "127.0.0.1:0" });
+  const policyFile = join(storeDir, "policy.yaml");
+  if (policy !== undefined) writeFileSync(policyFile, policy);
+  const config = approvalsConfig.parse({
+    REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
+    ...(policy !== undefined && { REEVE_POLICY_FILE: policyFile }),
+  });
   const connect = async () =>
     starting.use(await connectNats(server.url, { name: "test", log }, never));
   const start = async () =>

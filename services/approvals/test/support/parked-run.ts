@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import type { ApprovalTimes } from "@reeve/agent/approval-times/approval-times";
 import type { Approval, ApprovalSchema, Grant } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Dispatch } from "@reeve/contracts/run";
@@ -54,5 +55,6 @@ export async function parkedRun(
     ),
     recordAct: unrecorded,
     clock: new ManualClock(noon),
+    times: (): ApprovalTimes | undefined => undefined,
   };
 }

@@ -1,3 +1,5 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Approval } from "@reeve/contracts/approval";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { approvedCall } from "./approved-call.ts";
@@ -5,8 +7,8 @@ import { appliedTo } from "./deciders-of.ts";
 
 /**
  * Returns why the decision that approved a call does not permit it to start, or undefined. The votes are checked again because a
- * service of an earlier version stores a decision without counting them, and the filters because they were evaluated
- * for the arguments of the model.
+ * service of an earlier version stores a decision without counting them, the wait because it does not know of it, and the filters because they were
+ * evaluated for the arguments of the model.
  */
 export function decisionProblem(
   state: RunState,
@@ -20,6 +22,9 @@ export function decisionProblem(
   if (excludedSubjects.includes(decider)) {
     return `${decider} approved this call, but may not decide on it`;
   }
+  if (isTooEarly(approval)) {
+    return "this call was approved before the wait that its agent requires had ended; call again, and approve later";
+  }
   if (alternatives.length === 0) return undefined;
   const isReached = alternatives.map((each) => each.approvalsGiven >= each.approvals);
   if (!isReached.includes(true)) {
@@ -30,4 +35,10 @@ export function decisionProblem(
   return isReached.some((reached, index) => reached && applies[index])
     ? undefined
     : "the alternative that approved this call does not apply to the arguments with which it was approved; call again with these arguments";
+}
+
+function isTooEarly({ decidableAfter, decision }: Approval): boolean {
+  if (decidableAfter === undefined) return false;
+  const decidedMs = decision?.decidedAt === undefined ? 0 : timestampMs(decision.decidedAt);
+  return decidedMs < timestampMs(decidableAfter);
 }

@@ -5,6 +5,7 @@ import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approv
 import { callDigest } from "@reeve/contracts/digest/call-digest";
 import type { BoundContent, PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionBehavior, ToolStatus } from "@reeve/contracts/tool";
+import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
 import { describeDecision } from "@reeve/agent/permission/decide-call";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { approvedCall } from "./approved-call.ts";
@@ -212,6 +213,7 @@ export function requestApproval(
 ): Fact {
   const policy = created?.spec?.approvalPolicy;
   const timeout = policy?.timeout;
+  const waitMs = agentWaitMs(policy, call.name);
   const approval: MessageInitShape<typeof ApprovalSchema> = {
     approvalId: approvalId ?? call.callId,
     runId,
@@ -231,6 +233,7 @@ export function requestApproval(
     excludedSubjects: [...deciders.excludedSubjects],
     ...(content && { content }),
     ...(gates.includes(GateKind.PERMISSION) && permission && { permission }),
+    ...(waitMs > 0 && { decidableAfter: timestampFromMs(nowMs + waitMs) }),
     ...(timeout && { expiresAt: timestampFromMs(nowMs + durationMs(timeout)) }),
   };
   return fact(scope, { case: "approval", value: { approval } });

@@ -8,12 +8,13 @@ import { approvalOf } from "../../head/run-head.ts";
 import { isTerminal } from "../../head/run-status.ts";
 import type { DecidingPorts } from "../decide-approval.ts";
 import { isClosed } from "../assert-open.ts";
+import { decisionTime, tooEarly } from "../times/decidable.ts";
 import { castVote } from "../votes/count-vote.ts";
 import { grantedAlternatives, grantProblem, isUsable } from "./grant-problem.ts";
 
 /**
  * What is known after an attempt: the grant has decided the approval, now or before; the log shows that something else has closed it;
- * or neither, because the grant does not apply, something has expired, or the log as it was read may be old.
+ * or neither, because the grant does not apply, the call cannot be approved yet, something has expired, or the log as it was read may be old.
  */
 export type GrantOutcome = "decided" | "closed" | "open";
 
@@ -22,7 +23,7 @@ export type GrantOutcome = "decided" | "closed" | "open";
  * give it back only if the approval is closed: another process may have decided with it otherwise.
  */
 export async function decideByGrant(
-  { log, dispatch, clock }: DecidingPorts,
+  { log, dispatch, clock, times }: DecidingPorts,
   key: RunKey,
   { grant, approvalId }: { readonly grant: Grant; readonly approvalId: string },
   signal: AbortSignal,
@@ -35,6 +36,8 @@ export async function decideByGrant(
       const approval = approvalOf(before, approvalId);
       if (!isUsable(grant, approvalId, clock.now())) return [];
       if (approval === undefined || isClosed(approval, before, clock.now())) return [];
+      const rules = { tenant: key.tenant, times: times?.() };
+      if (tooEarly(approval, decisionTime(rules, clock.now())) !== undefined) return [];
       if (grantProblem(grant, approval, before) !== undefined) return [];
       const decision = create(DecisionSchema, {
         decisionId: decisionIdOf(grantId, approvalId),

@@ -264,4 +264,25 @@ describe("a grant", () => {
     await runs.settled();
     expect(reads).toBe(1);
   });
+
+  test("decides calls that cannot be approved yet when they can, and not before", async () => {
+    const runs = await GrantedRuns.open();
+    const { clock } = runs.ports;
+    await runs.grants(await runs.asks(), "pay");
+    const decidableAfter = timestampFromMs(noon + 90_000);
+    const waiting = await runs.asks({
+      approval: { requestedAt: timestampFromMs(noon), decidableAfter },
+    });
+    await using _ = runs.applying();
+    await runs.settled();
+    for (const stepMs of [60_000, 29_999]) {
+      await clock.advance(stepMs);
+      await runs.settled();
+      expect((await runs.read(waiting))?.state).toBe(PENDING);
+    }
+    await clock.advance(1);
+    await runs.settled();
+    expect((await runs.read(waiting))?.state).toBe(APPROVED);
+    expect((await runs.grant())?.uses).toMatchObject([{ approvalId: waiting }]);
+  });
 });

@@ -4,6 +4,7 @@ import type { KeyedChange, Table } from "@reeve/jetstream/table/port";
 import { runTogether } from "@reeve/platform/async/run-together";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { runOfApproval } from "@reeve/run/approvals/approval-id";
+import { decisionTime, tooEarly } from "@reeve/run/approvals/times/decidable";
 import type { GrantOutcome } from "@reeve/run/approvals/grants/decide-by-grant";
 import { decideByGrant } from "@reeve/run/approvals/grants/decide-by-grant";
 import type { ApprovalPorts } from "../approval-ports.ts";
@@ -17,7 +18,7 @@ const maxSleepMs = 60_000;
 
 export type GrantPorts = Pick<
   ApprovalPorts,
-  "inbox" | "grants" | "log" | "dispatch" | "clock" | "recordAct"
+  "inbox" | "grants" | "log" | "dispatch" | "clock" | "times" | "recordAct"
 >;
 
 interface Looks {
@@ -71,8 +72,9 @@ async function lookWhenDue(
     signal.throwIfAborted();
     for (const key of due.takeUntil(clock.now())) {
       try {
-        await lookAt(ports, open, key, signal);
+        const againMs = await lookAt(ports, open, key, signal);
         due.settle(key);
+        if (againMs !== undefined) due.set(key, againMs);
       } catch (error) {
         if (signal.aborted) return;
         // Nobody can store anything for the tenant any more.
@@ -93,15 +95,18 @@ async function lookWhenDue(
   }
 }
 
-/** Decides the approval by the first grant that applies, and completes what grants have to do with a closed one. */
+/**
+ * Decides the approval by the first grant that applies, and completes what grants have to do with a closed one. Returns when to look again, if
+ * the call cannot be approved yet.
+ */
 async function lookAt(
   ports: GrantPorts,
   open: OpenRequests,
   key: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number | undefined> {
   const row = await ports.inbox.get(key, signal);
-  if (row === undefined) return;
+  if (row === undefined) return undefined;
   const { record: approval } = row;
   const { approvalId } = approval;
   const [tenant = ""] = key.split(".");
@@ -111,6 +116,11 @@ async function lookAt(
   }
   const run = { tenant, run: runOfApproval(approvalId) };
   const grants = open.grantsFor(key, approval);
+  if (grants.length === 0) return undefined;
+  const nowMs = ports.clock.now();
+  const early = tooEarly(approval, decisionTime({ tenant, times: ports.times() }, nowMs));
+  // The policy may change meanwhile.
+  if (early !== undefined) return Math.min(early.decidableMs ?? Infinity, nowMs + maxSleepMs);
   for (const { grantId } of await applicableGrants(ports, run, { approval, grants }, signal)) {
     const grant = await reserveUse(ports, tenant, { grantId, approval }, signal);
     if (grant === undefined) continue;
@@ -126,7 +136,8 @@ async function lookAt(
       return outcome === "decided";
     };
     // Several processes may apply it.
-    if (await ports.recordAct({ ...act, actId: `grant.${key}` }, decide)) return;
+    if (await ports.recordAct({ ...act, actId: `grant.${key}` }, decide)) return undefined;
     if (outcome === "closed") await releaseUse(ports, tenant, { grantId, approvalId }, signal);
   }
+  return undefined;
 }

@@ -1,5 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ApprovalFreeze } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Notification } from "@reeve/contracts/notification";
 import { NotificationEvent } from "@reeve/contracts/notification";
@@ -45,7 +46,8 @@ export function describe(
 ): Description {
   const tool = shortened(approval?.call?.name ?? "", 80);
   const state = nameOfState(approval?.state ?? ApprovalState.UNSPECIFIED).replace("_", " ");
-  const { decision } = approval ?? {};
+  const { decision, freeze } = approval ?? {};
+  const isOpen = event === NotificationEvent.REQUESTED;
   const facts = [
     ["Tool", approval?.call?.name],
     ["Agent", approval?.agentId],
@@ -54,21 +56,24 @@ export function describe(
     ["Decided by a grant of", decision?.appliedGrant && decision.decidedBy],
     ["Grant", decision?.appliedGrant?.grantId],
     ["Reason", decision?.reason],
-    ["Expires", event === NotificationEvent.REQUESTED ? timeText(approval?.expiresAt) : undefined],
+    ["Can be approved from", isOpen ? timeText(approval?.decidableAfter) : undefined],
+    ["Freeze", isOpen && freeze ? freezeText(freeze) : undefined],
+    ["Expires", isOpen ? timeText(approval?.expiresAt) : undefined],
     ["Run", approval?.runId],
     ["Tenant", tenant],
   ] as const;
   return {
-    title:
-      event === NotificationEvent.REQUESTED
-        ? `Approval requested: ${tool}`
-        : `Approval ${state}: ${tool}`,
+    title: isOpen ? `Approval requested: ${tool}` : `Approval ${state}: ${tool}`,
     facts: facts.flatMap(([name, value = ""]) =>
       value === "" ? [] : [[name, shortened(value, maxValue)] as const],
     ),
     arguments: rest.arguments,
     link: linkTo(publicUrl, approval?.approvalId ?? ""),
   };
+}
+
+function freezeText({ name, endsAt }: ApprovalFreeze): string {
+  return `${name}, until ${timeText(endsAt) ?? "more than a year from now"}`;
 }
 
 /** Returns a time in ISO 8601, or undefined. */

@@ -21,6 +21,11 @@ export function standardMessage(notification: Notification, publicUrl: string) {
       requested_by: approval?.requestedBy,
       requested_at: timeText(approval?.requestedAt),
       expires_at: timeText(approval?.expiresAt),
+      decidable_after: timeText(approval?.decidableAfter),
+      freeze: approval?.freeze && {
+        name: approval.freeze.name,
+        ends_at: timeText(approval.freeze.endsAt),
+      },
       state: nameOfState(state),
       supersedes: approval?.supersedes || undefined,
       decision: decision && {

@@ -326,8 +326,15 @@ type Approval struct {
 	Votes []*Vote `protobuf:"bytes,32,rep,name=votes,proto3" json:"votes,omitempty"`
 	// Subjects that may not vote.
 	ExcludedSubjects []string `protobuf:"bytes,33,rep,name=excluded_subjects,json=excludedSubjects,proto3" json:"excluded_subjects,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Time from which on the call may be approved; it may be rejected at once. In the log of a run, it
+	// follows from the agent's policy; in responses and notifications, from the operator's policy of now
+	// too. If unset, there is no wait.
+	DecidableAfter *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=decidable_after,json=decidableAfter,proto3" json:"decidable_after,omitempty"`
+	// The freeze in which the call cannot be approved now; it may be rejected. Only in responses and
+	// notifications, as of their time. If unset, there is none.
+	Freeze        *ApprovalFreeze `protobuf:"bytes,35,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Approval) Reset() {
@@ -521,6 +528,75 @@ func (x *Approval) GetExcludedSubjects() []string {
 	return nil
 }
 
+func (x *Approval) GetDecidableAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DecidableAfter
+	}
+	return nil
+}
+
+func (x *Approval) GetFreeze() *ApprovalFreeze {
+	if x != nil {
+		return x.Freeze
+	}
+	return nil
+}
+
+// A period in which calls cannot be approved, from the operator's policy.
+type ApprovalFreeze struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the freeze: of several, the one that ends last.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Time at which no freeze applies to the call any more. Unset if that is more than a year away.
+	EndsAt        *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApprovalFreeze) Reset() {
+	*x = ApprovalFreeze{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApprovalFreeze) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApprovalFreeze) ProtoMessage() {}
+
+func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApprovalFreeze.ProtoReflect.Descriptor instead.
+func (*ApprovalFreeze) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ApprovalFreeze) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ApprovalFreeze) GetEndsAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndsAt
+	}
+	return nil
+}
+
 // A way to decide on the call.
 type Alternative struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -547,7 +623,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -559,7 +635,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -572,7 +648,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Alternative) GetName() string {
@@ -650,7 +726,7 @@ type Vote struct {
 
 func (x *Vote) Reset() {
 	*x = Vote{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -662,7 +738,7 @@ func (x *Vote) String() string {
 func (*Vote) ProtoMessage() {}
 
 func (x *Vote) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -675,7 +751,7 @@ func (x *Vote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vote.ProtoReflect.Descriptor instead.
 func (*Vote) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Vote) GetDecision() *Decision {
@@ -733,7 +809,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -745,7 +821,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -758,7 +834,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Decision) GetDecisionId() string {
@@ -876,7 +952,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +964,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +977,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Grant) GetGrantId() string {
@@ -1045,7 +1121,7 @@ type GrantUse struct {
 
 func (x *GrantUse) Reset() {
 	*x = GrantUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1057,7 +1133,7 @@ func (x *GrantUse) String() string {
 func (*GrantUse) ProtoMessage() {}
 
 func (x *GrantUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1070,7 +1146,7 @@ func (x *GrantUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
 func (*GrantUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GrantUse) GetApprovalId() string {
@@ -1109,7 +1185,7 @@ type AppliedGrant struct {
 
 func (x *AppliedGrant) Reset() {
 	*x = AppliedGrant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1197,7 @@ func (x *AppliedGrant) String() string {
 func (*AppliedGrant) ProtoMessage() {}
 
 func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1210,7 @@ func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
 func (*AppliedGrant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AppliedGrant) GetGrantId() string {
@@ -1175,7 +1251,7 @@ type GrantRequest struct {
 
 func (x *GrantRequest) Reset() {
 	*x = GrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1187,7 +1263,7 @@ func (x *GrantRequest) String() string {
 func (*GrantRequest) ProtoMessage() {}
 
 func (x *GrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1200,7 +1276,7 @@ func (x *GrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
 func (*GrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GrantRequest) GetScope() GrantScope {
@@ -1248,7 +1324,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +1336,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +1349,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -1317,7 +1393,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1329,7 +1405,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1342,7 +1418,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -1370,7 +1446,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1382,7 +1458,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1395,7 +1471,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -1416,7 +1492,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1504,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1517,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -1482,7 +1558,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1570,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1583,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -1577,7 +1653,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1589,7 +1665,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1602,7 +1678,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -1629,7 +1705,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1641,7 +1717,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1654,7 +1730,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -1698,7 +1774,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1710,7 +1786,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1723,7 +1799,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -1751,7 +1827,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +1839,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +1852,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -1797,7 +1873,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1809,7 +1885,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1822,7 +1898,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -1843,7 +1919,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1855,7 +1931,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1868,7 +1944,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -1889,7 +1965,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1901,7 +1977,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1914,7 +1990,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -1928,7 +2004,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa4\b\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa4\t\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -1960,7 +2036,12 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\brevision\x18\x1e \x01(\rR\brevision\x12B\n" +
 	"\falternatives\x18\x1f \x03(\v2\x1e.reeve.approval.v1.AlternativeR\falternatives\x12-\n" +
 	"\x05votes\x18  \x03(\v2\x17.reeve.approval.v1.VoteR\x05votes\x12+\n" +
-	"\x11excluded_subjects\x18! \x03(\tR\x10excludedSubjects:\x00\"\xef\x01\n" +
+	"\x11excluded_subjects\x18! \x03(\tR\x10excludedSubjects\x12C\n" +
+	"\x0fdecidable_after\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x0edecidableAfter\x129\n" +
+	"\x06freeze\x18# \x01(\v2!.reeve.approval.v1.ApprovalFreezeR\x06freeze:\x00\"Y\n" +
+	"\x0eApprovalFreeze\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
+	"\aends_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06endsAt\"\xef\x01\n" +
 	"\vAlternative\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06people\x18\x02 \x03(\tR\x06people\x12\x16\n" +
@@ -2122,94 +2203,98 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(GateKind)(0),                  // 0: reeve.approval.v1.GateKind
 	(ApprovalSource)(0),            // 1: reeve.approval.v1.ApprovalSource
 	(ApprovalState)(0),             // 2: reeve.approval.v1.ApprovalState
 	(GrantScope)(0),                // 3: reeve.approval.v1.GrantScope
 	(*Approval)(nil),               // 4: reeve.approval.v1.Approval
-	(*Alternative)(nil),            // 5: reeve.approval.v1.Alternative
-	(*Vote)(nil),                   // 6: reeve.approval.v1.Vote
-	(*Decision)(nil),               // 7: reeve.approval.v1.Decision
-	(*Grant)(nil),                  // 8: reeve.approval.v1.Grant
-	(*GrantUse)(nil),               // 9: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),           // 10: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),           // 11: reeve.approval.v1.GrantRequest
-	(*ListApprovalsRequest)(nil),   // 12: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),  // 13: reeve.approval.v1.ListApprovalsResponse
-	(*GetApprovalRequest)(nil),     // 14: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),    // 15: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),  // 16: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil), // 17: reeve.approval.v1.DecideApprovalResponse
-	(*ListGrantsRequest)(nil),      // 18: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),     // 19: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),     // 20: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),    // 21: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),  // 22: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil), // 23: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),            // 24: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
-	(*v1.Question)(nil),            // 26: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),  // 27: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),        // 28: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),        // 29: google.protobuf.Struct
-	(*durationpb.Duration)(nil),    // 30: google.protobuf.Duration
+	(*ApprovalFreeze)(nil),         // 5: reeve.approval.v1.ApprovalFreeze
+	(*Alternative)(nil),            // 6: reeve.approval.v1.Alternative
+	(*Vote)(nil),                   // 7: reeve.approval.v1.Vote
+	(*Decision)(nil),               // 8: reeve.approval.v1.Decision
+	(*Grant)(nil),                  // 9: reeve.approval.v1.Grant
+	(*GrantUse)(nil),               // 10: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),           // 11: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),           // 12: reeve.approval.v1.GrantRequest
+	(*ListApprovalsRequest)(nil),   // 13: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),  // 14: reeve.approval.v1.ListApprovalsResponse
+	(*GetApprovalRequest)(nil),     // 15: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),    // 16: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),  // 17: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil), // 18: reeve.approval.v1.DecideApprovalResponse
+	(*ListGrantsRequest)(nil),      // 19: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),     // 20: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),     // 21: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),    // 22: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),  // 23: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil), // 24: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),            // 25: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),  // 26: google.protobuf.Timestamp
+	(*v1.Question)(nil),            // 27: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),  // 28: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),        // 29: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),        // 30: google.protobuf.Struct
+	(*durationpb.Duration)(nil),    // 31: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	24, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	25, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	25, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	25, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	26, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	26, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	7,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	26, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	8,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	27, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	27, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	28, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
-	5,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
-	6,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	7,  // 12: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	25, // 13: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	29, // 14: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	29, // 15: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	8,  // 16: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	10, // 17: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	3,  // 18: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	25, // 19: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	25, // 20: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	9,  // 21: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	25, // 22: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	25, // 23: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	3,  // 24: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	3,  // 25: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	30, // 26: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	4,  // 27: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	4,  // 28: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	29, // 29: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	29, // 30: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	11, // 31: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	4,  // 32: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	8,  // 33: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	8,  // 34: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	4,  // 35: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	12, // 36: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	14, // 37: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	16, // 38: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	18, // 39: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	20, // 40: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	22, // 41: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	13, // 42: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	15, // 43: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	17, // 44: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	19, // 45: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	21, // 46: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	23, // 47: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	42, // [42:48] is the sub-list for method output_type
-	36, // [36:42] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	28, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	29, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	6,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
+	7,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
+	26, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	5,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
+	26, // 14: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	8,  // 15: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	26, // 16: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	30, // 17: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	30, // 18: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	9,  // 19: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	11, // 20: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	3,  // 21: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	26, // 22: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	26, // 23: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	10, // 24: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	26, // 25: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	26, // 26: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	3,  // 27: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	3,  // 28: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	31, // 29: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	4,  // 30: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	4,  // 31: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	30, // 32: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	30, // 33: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	12, // 34: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	4,  // 35: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	9,  // 36: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	9,  // 37: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	4,  // 38: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	13, // 39: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	15, // 40: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	17, // 41: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	19, // 42: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	21, // 43: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	23, // 44: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	14, // 45: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	16, // 46: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	18, // 47: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	20, // 48: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	22, // 49: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	24, // 50: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	45, // [45:51] is the sub-list for method output_type
+	39, // [39:45] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -2223,7 +2308,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

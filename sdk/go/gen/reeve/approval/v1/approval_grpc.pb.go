@@ -43,7 +43,11 @@ type ApprovalServiceClient interface {
 	// is reached. A person has one vote, and may change it while the approval is pending. Exactly one
 	// decision takes effect. Repeating a decision with the same `decision_id` returns the approval as it
 	// is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
-	// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
+	// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name. An approval
+	// that comes before `decidable_after`, or in a freeze, is refused with FAILED_PRECONDITION and reason
+	// APPROVAL_TOO_EARLY, and may be sent again later; the metadata has the time from which on it is
+	// accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
+	// (`freeze`).
 	DecideApproval(ctx context.Context, in *DecideApprovalRequest, opts ...grpc.CallOption) (*DecideApprovalResponse, error)
 	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
 	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
@@ -146,7 +150,11 @@ type ApprovalServiceServer interface {
 	// is reached. A person has one vote, and may change it while the approval is pending. Exactly one
 	// decision takes effect. Repeating a decision with the same `decision_id` returns the approval as it
 	// is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
-	// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
+	// APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name. An approval
+	// that comes before `decidable_after`, or in a freeze, is refused with FAILED_PRECONDITION and reason
+	// APPROVAL_TOO_EARLY, and may be sent again later; the metadata has the time from which on it is
+	// accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
+	// (`freeze`).
 	DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error)
 	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
 	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)

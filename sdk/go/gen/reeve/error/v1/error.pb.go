@@ -120,6 +120,10 @@ const (
 	ErrorReason_ERROR_REASON_TENANT_KEY_DELETED ErrorReason = 47
 	// NOT_FOUND: the tenant has no notification with this id that was given up.
 	ErrorReason_ERROR_REASON_NOTIFICATION_NOT_FOUND ErrorReason = 52
+	// FAILED_PRECONDITION: the call cannot be approved yet, because of a wait or of a freeze. It may be
+	// rejected. The metadata has the time from which on it can (`decidable_after`, if known), and the name
+	// of the freeze (`freeze`).
+	ErrorReason_ERROR_REASON_APPROVAL_TOO_EARLY ErrorReason = 53
 )
 
 // Enum value maps for ErrorReason.
@@ -166,6 +170,7 @@ var (
 		46: "ERROR_REASON_QUOTA_EXCEEDED",
 		47: "ERROR_REASON_TENANT_KEY_DELETED",
 		52: "ERROR_REASON_NOTIFICATION_NOT_FOUND",
+		53: "ERROR_REASON_APPROVAL_TOO_EARLY",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -209,6 +214,7 @@ var (
 		"ERROR_REASON_QUOTA_EXCEEDED":         46,
 		"ERROR_REASON_TENANT_KEY_DELETED":     47,
 		"ERROR_REASON_NOTIFICATION_NOT_FOUND": 52,
+		"ERROR_REASON_APPROVAL_TOO_EARLY":     53,
 	}
 )
 
@@ -243,8 +249,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xe6\n" +
-	"\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\x8b\v\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -287,7 +292,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1aERROR_REASON_POLICY_DENIED\x10-\x12\x1f\n" +
 	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10.\x12#\n" +
 	"\x1fERROR_REASON_TENANT_KEY_DELETED\x10/\x12'\n" +
-	"#ERROR_REASON_NOTIFICATION_NOT_FOUND\x104BO\n" +
+	"#ERROR_REASON_NOTIFICATION_NOT_FOUND\x104\x12#\n" +
+	"\x1fERROR_REASON_APPROVAL_TOO_EARLY\x105BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

@@ -199,18 +199,28 @@ class NetworkAccess(_message.Message):
     def __init__(self, allow: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ApprovalPolicy(_message.Message):
-    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author")
+    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits")
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     ALLOW_EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
     EXCLUDE_REQUESTER_FIELD_NUMBER: _ClassVar[int]
     EXCLUDE_AUTHOR_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FIELD_NUMBER: _ClassVar[int]
     timeout: _duration_pb2.Duration
     allow_edited_arguments: bool
     alternatives: _containers.RepeatedCompositeFieldContainer[DecisionAlternative]
     exclude_requester: bool
     exclude_author: bool
-    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ...) -> None: ...
+    waits: _containers.RepeatedCompositeFieldContainer[ApprovalWait]
+    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ..., waits: _Optional[_Iterable[_Union[ApprovalWait, _Mapping]]] = ...) -> None: ...
+
+class ApprovalWait(_message.Message):
+    __slots__ = ("tools", "wait")
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    WAIT_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedScalarFieldContainer[str]
+    wait: _duration_pb2.Duration
+    def __init__(self, tools: _Optional[_Iterable[str]] = ..., wait: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class DecisionAlternative(_message.Message):
     __slots__ = ("name", "filter", "people", "groups", "approvals", "denials")

@@ -64,7 +64,7 @@ GRANT_SCOPE_THREAD: GrantScope
 GRANT_SCOPE_AGENT: GrantScope
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -88,6 +88,8 @@ class Approval(_message.Message):
     ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
     VOTES_FIELD_NUMBER: _ClassVar[int]
     EXCLUDED_SUBJECTS_FIELD_NUMBER: _ClassVar[int]
+    DECIDABLE_AFTER_FIELD_NUMBER: _ClassVar[int]
+    FREEZE_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     run_id: str
     agent_id: str
@@ -111,7 +113,17 @@ class Approval(_message.Message):
     alternatives: _containers.RepeatedCompositeFieldContainer[Alternative]
     votes: _containers.RepeatedCompositeFieldContainer[Vote]
     excluded_subjects: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ...) -> None: ...
+    decidable_after: _timestamp_pb2.Timestamp
+    freeze: ApprovalFreeze
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ...) -> None: ...
+
+class ApprovalFreeze(_message.Message):
+    __slots__ = ("name", "ends_at")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ENDS_AT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    ends_at: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., ends_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Alternative(_message.Message):
     __slots__ = ("name", "people", "groups", "approvals", "denials", "approvals_given", "denials_given", "filter")

@@ -90,7 +90,11 @@ class ApprovalServiceServicer:
         is reached. A person has one vote, and may change it while the approval is pending. Exactly one
         decision takes effect. Repeating a decision with the same `decision_id` returns the approval as it
         is; any other decision about a closed approval is refused with FAILED_PRECONDITION and reason
-        APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name.
+        APPROVAL_CLOSED. Returns PERMISSION_DENIED to those whom the alternatives do not name. An approval
+        that comes before `decidable_after`, or in a freeze, is refused with FAILED_PRECONDITION and reason
+        APPROVAL_TOO_EARLY, and may be sent again later; the metadata has the time from which on it is
+        accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
+        (`freeze`).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

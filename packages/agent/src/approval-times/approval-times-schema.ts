@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { parseNamePattern } from "../tools/name-pattern.ts";
+import type { ApprovalTimes, CallSelection, Freeze, WaitRule } from "./approval-times.ts";
+import { periodOf, weekly } from "./period-schema.ts";
+
+/** How many waits, and how many freezes, a policy may have. */
+const maxRules = 100;
+const maxPatterns = 1_000;
+const maxWaitMs = 30 * 86_400_000;
+
+const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,62}$/,
+    "is not a name of at most 63 characters: a-z, 0-9, and . _ -",
+  );
+
+const pattern = z
+  .string()
+  .min(1, "is empty")
+  .max(255, "has more than 255 characters")
+  .transform((text, context) => {
+    const parsed = parseNamePattern(text);
+    if (parsed !== undefined) return parsed;
+    context.addIssue(`"${text}" ends with an escape character`);
+    return z.NEVER;
+  });
+
+const patterns = z
+  .array(pattern)
+  .min(1, "is empty; leave it out")
+  .max(maxPatterns, `has more than ${maxPatterns} entries`);
+
+const selection = {
+  name,
+  tenants: patterns.optional(),
+  agents: patterns.optional(),
+  tools: patterns.optional(),
+};
+
+const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A time such as `90s`, `15m`, `8h`, or `2d`, in milliseconds. */
+const waitMs = z.string("must be a text such as 15m").transform((text, context) => {
+  const [, count = "", unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const ms = Number(count) * (unitsMs[unit as keyof typeof unitsMs] ?? 0);
+  if (ms > 0 && ms <= maxWaitMs) return ms;
+  context.addIssue(`"${text}" is not a time of at most 30d, such as 90s, 15m, 8h, or 2d`);
+  return z.NEVER;
+});
+
+const wait = z
+  .strictObject({ ...selection, wait: waitMs })
+  .transform((given): WaitRule => ({ ...selected(given), waitMs: given.wait }));
+
+const freeze = z
+  .strictObject({
+    ...selection,
+    from: z.string().optional(),
+    until: z.string().optional(),
+    weekly: weekly.optional(),
+  })
+  .transform((given, context): Freeze => {
+    const { period, problem } = periodOf(given);
+    if (period !== undefined) return { ...selected(given), period };
+    context.issues.push({
+      code: "custom",
+      path: [problem.field],
+      message: problem.text,
+      input: given,
+    });
+    return z.NEVER;
+  });
+
+/** The section `approvals` of a policy file. */
+export const approvalTimesSchema: z.ZodType<ApprovalTimes> = z
+  .strictObject({
+    waits: rules(wait).default([]),
+    freezes: rules(freeze).default([]),
+  })
+  .refine(
+    ({ waits, freezes }) => waits.length + freezes.length > 0,
+    "has no effect; add waits or freezes",
+  );
+
+function rules<Rule extends { readonly name: string }>(rule: z.ZodType<Rule>) {
+  return z
+    .array(rule)
+    .max(maxRules, `has more than ${maxRules} entries`)
+    .superRefine((given, { addIssue }) => {
+      const seen = new Set<string>();
+      for (const [index, each] of given.entries()) {
+        if (seen.has(each.name)) {
+          const message = `"${each.name}" is the name of an earlier entry`;
+          addIssue({ code: "custom", path: [index, "name"], message });
+        }
+        seen.add(each.name);
+      }
+    });
+}
+
+function selected(given: z.infer<z.ZodObject<typeof selection>>): CallSelection {
+  return { name: given.name, tenants: given.tenants, agents: given.agents, tools: given.tools };
+}

@@ -1,0 +1,51 @@
+import type { NamePattern } from "../tools/name-pattern.ts";
+import type { Period } from "./period.ts";
+
+/** When calls can be approved, by the operator's policy. */
+export interface ApprovalTimes {
+  readonly waits: readonly WaitRule[];
+  readonly freezes: readonly Freeze[];
+}
+
+/** A time that must pass between the request of an approval and the approval. */
+export interface WaitRule extends CallSelection {
+  readonly waitMs: number;
+}
+
+/** A period in which calls cannot be approved. */
+export interface Freeze extends CallSelection {
+  readonly period: Period;
+}
+
+/** A rule for the calls that all of its conditions match. An absent condition matches every call. */
+export interface CallSelection {
+  readonly name: string;
+  readonly tenants: readonly NamePattern[] | undefined;
+  readonly agents: readonly NamePattern[] | undefined;
+  readonly tools: readonly NamePattern[] | undefined;
+}
+
+/** A call that waits for an approval. */
+export interface TimedCall {
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly tool: string;
+}
+
+/** Whether a rule is about a call. */
+export function selects(
+  { tenants, agents, tools }: CallSelection,
+  { tenant, agentId, tool }: TimedCall,
+): boolean {
+  return fits(tenants, tenant) && fits(agents, agentId) && fits(tools, tool);
+}
+
+function fits(patterns: readonly NamePattern[] | undefined, name: string): boolean {
+  return patterns === undefined || patterns.some((pattern) => pattern.matches(name));
+}
+
+/** Returns how long a call waits at least for its approval by the operator's policy. */
+export function waitMsOf(times: ApprovalTimes | undefined, call: TimedCall): number {
+  const waits = (times?.waits ?? []).filter((wait) => selects(wait, call));
+  return Math.max(0, ...waits.map(({ waitMs }) => waitMs));
+}

@@ -1,0 +1,27 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { decisionTime, tooEarly } from "@reeve/run/approvals/times/decidable";
+import type { Call } from "../domain/state/frame.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+
+/**
+ * Returns why the operator's policy of now does not accept when a call was approved, or undefined: approvals without the policy, or
+ * of an earlier version, accept decisions at any time.
+ */
+export function approvalTimeProblem(
+  { head: { created } }: RunState,
+  { approval }: Call,
+  ports: Pick<RunPorts, "policy">,
+): string | undefined {
+  const times = ports.policy()?.approvals;
+  const decidedAt = approval?.decision?.decidedAt;
+  if (times === undefined || approval === undefined || decidedAt === undefined) return undefined;
+  const rules = { tenant: created?.tenant ?? "", times };
+  const early = tooEarly(approval, decisionTime(rules, timestampMs(decidedAt)));
+  if (early === undefined) return undefined;
+  const when =
+    early.freeze === undefined
+      ? "before its wait had ended"
+      : `in the freeze "${early.freeze.name}"`;
+  return `this call was approved ${when}, which the operator's policy does not permit; call again, and approve later`;
+}
