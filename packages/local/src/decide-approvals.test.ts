@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Run, RunEvent } from "@reeve/contracts/run";
@@ -11,11 +12,12 @@ import { parseScript } from "@reeve/models/scripted/script";
 import { scriptedProvider } from "@reeve/models/scripted/scripted-provider";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { expect, test } from "vitest";
-import type { Decide } from "./decide-approvals.ts";
+import type { Decide, LocalDecision } from "./decide-approvals.ts";
 import { runAgent } from "./run-agent.ts";
 
 const never = new AbortController().signal;
 const day = 86_400n;
+const soup: LocalDecision = { approved: true, answer: { dish: "soup" } };
 
 /** A tool that asks which dish a person wants. */
 const order: Tool = {
@@ -200,4 +202,30 @@ test("a person who rejects again and again with other reasons does not end the r
   expect(ended.status).toBe(RunStatus.COMPLETED);
   expect(asked).toBe(6);
   expect(states(events).at(-1)).toBe(ApprovalState.TIMED_OUT);
+});
+
+/** Decides on the call, and answers the question. */
+function asking(decision: LocalDecision): Decide {
+  return async ({ question }) => (question ? soup : decision);
+}
+
+test("the agent's policy may exclude who wrote it, which is the default person", async () => {
+  const spec = { hitlTools: ["order"], approvalPolicy: { excludeAuthor: true } };
+  const own = await ordering(spec, asking({ approved: true }));
+  expect(own.result).toBe("nobody approved this call in time");
+  const other = await ordering(spec, asking({ approved: true, by: { subject: "ann" } }));
+  expect(other.result).toContain("soup");
+});
+
+test("an approval that comes before its wait has ended takes effect at its end", async () => {
+  const waits = [{ wait: { nanos: 30_000_000 } }];
+  const spec = { hitlTools: ["order"], approvalPolicy: { waits } };
+  const { events, result } = await ordering(spec, asking({ approved: true }));
+  expect(result).toContain("soup");
+  const decided = events.flatMap(({ event }) =>
+    event.case === "approval" && event.value.approval?.decision ? [event.value.approval] : [],
+  );
+  const [{ decision, decidableAfter } = {}] = decided;
+  if (decision?.decidedAt === undefined || decidableAfter === undefined) throw new Error("no time");
+  expect(timestampMs(decision.decidedAt)).toBeGreaterThanOrEqual(timestampMs(decidableAfter));
 });

@@ -135,14 +135,18 @@ async function record(
   } catch (error) {
     // It expired, or its call ended, while `decide` was at work.
     // Or the policy names other people, who cannot be asked here, or the person has no vote left.
-    const isLast = error instanceof Failure && ["denied", "exhausted"].includes(error.kind);
-    if (!isClosed(error) && !isLast) throw error;
+    if (!isClosed(error) && !cannotVote(error)) throw error;
     await expireApproval(ports, key, approvalId, signal);
   }
 }
 
 function isClosed(error: unknown): boolean {
   return error instanceof Failure && error.reason === ErrorReason.APPROVAL_CLOSED;
+}
+
+function cannotVote(error: unknown): boolean {
+  if (!(error instanceof Failure)) return false;
+  return error.kind === "denied" || error.reason === ErrorReason.VOTES_USED_UP;
 }
 
 function rejection(error: unknown, by?: LocalDecision["by"]): LocalDecision {
@@ -166,6 +170,11 @@ async function decidable(
   { clock }: Ports,
   signal: AbortSignal,
 ): Promise<void> {
-  if (decidableAfter === undefined) return;
-  await clock.sleep(Math.max(0, timestampMs(decidableAfter) - clock.now()), signal);
+  const waitEndMs = decidableAfter === undefined ? 0 : timestampMs(decidableAfter);
+  // A timer may be early by the wall clock.
+  for (;;) {
+    const delayMs = waitEndMs - clock.now();
+    if (delayMs <= 0) return;
+    await clock.sleep(delayMs, signal);
+  }
 }

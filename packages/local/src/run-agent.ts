@@ -80,6 +80,7 @@ export function runAgent(
       labels: request.labels,
       ...(request.chatContext && { chatContext: request.chatContext }),
       startedBy: "local",
+      agentAuthor: "local",
       // The run joins the caller's trace, if there is one.
       traceparent: traceparentOf(),
     },

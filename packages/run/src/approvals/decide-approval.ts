@@ -22,7 +22,7 @@ import { approvalOf } from "../head/run-head.ts";
 import { assertDecidable, decisionTime } from "./times/decidable.ts";
 import type { Decider } from "./votes/count-vote.ts";
 import { applyingTo } from "./votes/applying-to.ts";
-import { countVote, isReplaced, isSame, voteOf } from "./votes/count-vote.ts";
+import { countVote, isReplaced, isSame, mayVoteAgain, voteOf } from "./votes/count-vote.ts";
 
 export interface DecidingPorts extends AppendExternalPorts {
   readonly clock: Pick<Clock, "now">;
@@ -128,10 +128,12 @@ function isRepetition(approval: Approval, decision: Decision): boolean {
   if (isReplaced(approval, decision)) return true;
   const { decision: deciding } = approval;
   if (deciding !== undefined && isSameRequest(deciding, decision)) return true;
-  const vote = voteOf(approval, decision.decidedBy)?.decision;
-  if (vote === undefined || !isSameContent(vote, decision)) return false;
-  // A vote twice by one person counts once, whatever its id.
-  return approval.state === ApprovalState.PENDING || isSameRequest(vote, decision);
+  const vote = voteOf(approval, decision.decidedBy);
+  if (vote?.decision === undefined || !isSameContent(vote.decision, decision)) return false;
+  if (isSameRequest(vote.decision, decision)) return true;
+  if (approval.state !== ApprovalState.PENDING) return false;
+  // The same vote with another id is stored, so that a late repetition of it is recognized after the person has voted otherwise.
+  return decision.decisionId === "" || !mayVoteAgain(vote);
 }
 
 function isSameRequest(first: Decision, decision: Decision): boolean {

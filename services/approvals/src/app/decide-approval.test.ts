@@ -43,17 +43,6 @@ describe("a decision", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
-  test("that its person has replaced since changes nothing when it is repeated late", async () => {
-    const anyone = { name: "1", people: ["ada", "bob"], approvals: 2, denials: 2 };
-    const ports = await parkedRun({ alternatives: [anyone] });
-    await decideApproval(ports, ada, request(true, "d1"), never);
-    const replaced = await decideApproval(ports, ada, request(false, "d2"), never);
-    expect(await decideApproval(ports, ada, request(true, "d1"), never)).toEqual(replaced);
-    expect(replaced.votes).toMatchObject([{ decision: { approved: false }, attempts: 2 }]);
-    const again = await decideApproval(ports, ada, request(true, "d3"), never);
-    expect(again.votes).toMatchObject([{ attempts: 3, earlierDecisionIds: ["d1", "d2"] }]);
-  });
-
   test("with arguments to which no alternative of its person applies is refused at once", async () => {
     const tools = [{ name: "pay", inputSchema: { type: "object" } }];
     const small = {

@@ -27,8 +27,8 @@ const maxAttempts = 5;
 
 /**
  * Returns the approval after a vote: pending, or decided by it. A later vote of a person replaces the earlier one. Throws a
- * Failure of kind `denied` if the person may not vote, of kind `precondition` if the vote would count for no alternative, and of
- * kind `exhausted` if the person has no vote left.
+ * Failure of kind `denied` if the person may not vote, and of kind `precondition` if the vote would count for no alternative, or the
+ * person has no vote left.
  */
 export function countVote(
   approval: Approval,
@@ -42,8 +42,8 @@ export function countVote(
   if (naming.length === 0) throw notNamed(approval, decider);
   const countsFor = naming.filter(applies);
   if (countsFor.length === 0) throw withoutEffect(approval, naming);
-  const { attempts = 0 } = voteOf(approval, decider.subject) ?? {};
-  if (attempts >= maxAttempts) throw tooManyVotes(approval, decider);
+  const earlier = voteOf(approval, decider.subject);
+  if (earlier !== undefined && !mayVoteAgain(earlier)) throw tooManyVotes(approval, decider);
   return castVote(approval, decision, (each) => countsFor.includes(each));
 }
 
@@ -75,6 +75,11 @@ export function castVote(approval: Approval, decision: Decision, countsFor: Appl
 /** Returns the last vote of a person on an approval. */
 export function voteOf({ votes }: Approval, subject: string): Vote | undefined {
   return votes.find(({ decision }) => decision?.decidedBy === subject);
+}
+
+/** Whether the person of a vote may vote once more. */
+export function mayVoteAgain({ attempts }: Vote): boolean {
+  return attempts < maxAttempts;
 }
 
 /** Whether a decision is one that the person has replaced by another one since: repeated late, it must not count again. */
@@ -178,8 +183,8 @@ function denied(message: string, metadata: Readonly<Record<string, string>>): Fa
 
 function tooManyVotes({ approvalId, runId }: Approval, { subject }: Decider): Failure {
   return new Failure(
-    "exhausted",
-    ErrorReason.INVALID_REQUEST,
+    "precondition",
+    ErrorReason.VOTES_USED_UP,
     `${subject} has voted ${maxAttempts} times on approval ${approvalId}, and the last vote stays`,
     { metadata: { approval_id: approvalId, run_id: runId } },
   );

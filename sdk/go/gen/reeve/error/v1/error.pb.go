@@ -124,6 +124,9 @@ const (
 	// rejected. The metadata has the time from which on it can (`decidable_after`, if known), and the name
 	// of the freeze (`freeze`).
 	ErrorReason_ERROR_REASON_APPROVAL_TOO_EARLY ErrorReason = 53
+	// FAILED_PRECONDITION: the person has voted on the approval as often as is possible, and the last vote
+	// stays.
+	ErrorReason_ERROR_REASON_VOTES_USED_UP ErrorReason = 54
 )
 
 // Enum value maps for ErrorReason.
@@ -171,6 +174,7 @@ var (
 		47: "ERROR_REASON_TENANT_KEY_DELETED",
 		52: "ERROR_REASON_NOTIFICATION_NOT_FOUND",
 		53: "ERROR_REASON_APPROVAL_TOO_EARLY",
+		54: "ERROR_REASON_VOTES_USED_UP",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -215,6 +219,7 @@ var (
 		"ERROR_REASON_TENANT_KEY_DELETED":     47,
 		"ERROR_REASON_NOTIFICATION_NOT_FOUND": 52,
 		"ERROR_REASON_APPROVAL_TOO_EARLY":     53,
+		"ERROR_REASON_VOTES_USED_UP":          54,
 	}
 )
 
@@ -249,7 +254,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\x8b\v\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xab\v\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -293,7 +298,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10.\x12#\n" +
 	"\x1fERROR_REASON_TENANT_KEY_DELETED\x10/\x12'\n" +
 	"#ERROR_REASON_NOTIFICATION_NOT_FOUND\x104\x12#\n" +
-	"\x1fERROR_REASON_APPROVAL_TOO_EARLY\x105BO\n" +
+	"\x1fERROR_REASON_APPROVAL_TOO_EARLY\x105\x12\x1e\n" +
+	"\x1aERROR_REASON_VOTES_USED_UP\x106BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 
