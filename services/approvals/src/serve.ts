@@ -36,6 +36,7 @@ import { indexFolderOf, openSealing } from "@reeve/jetstream/sealing/open-sealin
 import { openTable } from "@reeve/jetstream/table/nats";
 import { measureWaits } from "./app/approval-metrics.ts";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
+import { escalateApprovals } from "./app/escalate-approvals.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import { applyGrants } from "./app/grants/apply-grants.ts";
 import { LaterTable } from "./app/grants/later-table.ts";
@@ -114,6 +115,7 @@ export async function startApprovals(
   background.run((until) => watchReserve(nats, { log }, until));
   background.run(async (until) => projectInbox(await openRunFeed(nats), ports, log, until));
   background.run((until) => expireApprovals(ports, log, until));
+  background.run((until) => escalateApprovals(ports, log, until));
   background.run(async (until) => {
     await grants.opened(until);
     await applyGrants(ports, log, until);

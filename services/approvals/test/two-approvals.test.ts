@@ -229,3 +229,19 @@ test("both services refuse to approve in a freeze or a wait, show both, and let 
   await first.decideApproval({ approvalId: waiting, approved: false });
   expect(await statesOf(waiting)).toEqual([ApprovalState.PENDING, ApprovalState.REJECTED]);
 });
+
+test("two services escalate an approval once, and record it", async () => {
+  const onCall = { name: "on-call", groups: ["on-call"], approvals: 1, denials: 1 };
+  const approvalId = await bench.park({
+    alternatives: [{ name: "1", groups: ["finance"], approvals: 1, denials: 1 }],
+    escalations: [{ dueAt: timestampFromMs(Date.now() - 1_000), alternative: onCall }],
+  });
+  const escalation = `reeve/escalation approval.escalate ${approvalId}`;
+  await expect.poll(() => bench.trail(), slow).toContain(escalation);
+  const [first] = bench.as("oncall", "acme", ["on-call"]);
+  const { approval } = await first.decideApproval({ approvalId, approved: true });
+  expect(approval).toMatchObject({ state: ApprovalState.APPROVED, revision: 2 });
+  const { PENDING, APPROVED } = ApprovalState;
+  expect(await statesOf(approvalId)).toEqual([PENDING, PENDING, APPROVED]);
+  expect((await bench.trail()).filter((line) => line === escalation)).toHaveLength(1);
+});

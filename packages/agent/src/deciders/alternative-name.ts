@@ -7,3 +7,8 @@ export function alternativeName(
 ): string {
   return name === "" ? String(index + 1) : name;
 }
+
+/** Returns the name of the alternative of an escalation at a position of its policy, counted from 0. */
+export function escalationName({ name }: Pick<DecisionAlternative, "name">, index: number): string {
+  return name === "" ? `escalation-${index + 1}` : name;
+}

@@ -1,39 +1,68 @@
 import type { ApprovalPolicy, DecisionAlternative } from "@reeve/contracts/agent";
 import type { Violation } from "@reeve/platform/failure";
 import { roleNamed } from "@reeve/platform/rpc/roles";
-import { alternativeName } from "./alternative-name.ts";
+import { alternativeName, escalationName } from "./alternative-name.ts";
+import { escalationProblems } from "./escalation-problems.ts";
 import { filterProblem } from "./filter-problem.ts";
 import { waitProblems } from "./wait-of.ts";
 
 /**
- * Returns the violations of a policy: filters that cannot be read, alternatives that nobody can reach, and waits after which nobody can
- * approve any more.
+ * Returns the violations of a policy: filters that cannot be read, alternatives that nobody can reach, waits after which nobody can
+ * approve any more, and escalations that never happen.
  */
 export function deciderProblems(policy: ApprovalPolicy | undefined): readonly Violation[] {
-  return policy === undefined ? [] : [...alternativeProblems(policy), ...waitProblems(policy)];
+  return policy === undefined
+    ? []
+    : [...alternativeProblems(policy), ...waitProblems(policy), ...escalationProblems(policy)];
 }
 
-function alternativeProblems(policy: ApprovalPolicy): readonly Violation[] {
+function alternativeProblems({ alternatives, escalations }: ApprovalPolicy): readonly Violation[] {
   const seen = new Set<string>();
-  return policy.alternatives.flatMap((alternative, index) => {
-    const field = `approval_policy.alternatives[${index}]`;
-    const violation = (part: string, description: string, reason = "MALFORMED"): Violation => ({
-      field: `${field}.${part}`,
-      description,
-      reason,
-    });
-    const name = alternativeName(alternative, index);
-    const repeated = seen.has(name) ? [violation("name", `"${name}" is used twice`)] : [];
-    seen.add(name);
-    const problem = alternative.filter === "" ? undefined : filterProblem(alternative.filter);
-    const groups = alternative.groups.filter(isUnknownRole);
-    return [
-      ...repeated,
-      ...(problem === undefined ? [] : [violation("filter", problem)]),
-      ...groups.map((group) => violation("groups", `"${group}" names no role`)),
-      ...unreachable(alternative).map(([part, text]) => violation(part, text, "UNSATISFIABLE")),
-    ];
+  const listed = alternatives.flatMap((alternative, index) =>
+    problemsOf(alternative, {
+      field: `approval_policy.alternatives[${index}]`,
+      name: alternativeName(alternative, index),
+      seen,
+    }),
+  );
+  const later = escalations.flatMap(({ alternative }, index) =>
+    alternative === undefined
+      ? []
+      : problemsOf(alternative, {
+          field: `approval_policy.escalations[${index}].alternative`,
+          name: escalationName(alternative, index),
+          seen,
+        }),
+  );
+  return [...listed, ...later];
+}
+
+interface Place {
+  readonly field: string;
+  readonly name: string;
+  /** The names of earlier alternatives. */
+  readonly seen: Set<string>;
+}
+
+function problemsOf(
+  alternative: DecisionAlternative,
+  { field, name, seen }: Place,
+): readonly Violation[] {
+  const violation = (part: string, description: string, reason = "MALFORMED"): Violation => ({
+    field: `${field}.${part}`,
+    description,
+    reason,
   });
+  const repeated = seen.has(name) ? [violation("name", `"${name}" is used twice`)] : [];
+  seen.add(name);
+  const problem = alternative.filter === "" ? undefined : filterProblem(alternative.filter);
+  const groups = alternative.groups.filter(isUnknownRole);
+  return [
+    ...repeated,
+    ...(problem === undefined ? [] : [violation("filter", problem)]),
+    ...groups.map((group) => violation("groups", `"${group}" names no role`)),
+    ...unreachable(alternative).map(([part, text]) => violation(part, text, "UNSATISFIABLE")),
+  ];
 }
 
 function isUnknownRole(group: string): boolean {

@@ -7,6 +7,7 @@ import type { AuditRecorder } from "./recorder.ts";
 
 /** The subjects of what Reeve does by itself. No caller has a `/` in its subject. */
 export const systemSubjects = {
+  escalation: "reeve/escalation",
   expiry: "reeve/expiry",
   grants: "reeve/grants",
   retention: "reeve/retention",

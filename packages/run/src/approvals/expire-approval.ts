@@ -35,7 +35,7 @@ export async function expireApproval(
 }
 
 /** A server that was cut off from the others answers from an older state. */
-function withoutApproval(approvalId: string): Failure {
+export function withoutApproval(approvalId: string): Failure {
   const message = `the log of the run was read without approval ${approvalId}; try again in a few seconds`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }

@@ -318,6 +318,21 @@ pub struct ApprovalPolicy {
     /// counts. They do not apply to questions of tools. If empty, an approval takes effect at once.
     #[prost(message, repeated, tag = "6")]
     pub waits: ::prost::alloc::vec::Vec<ApprovalWait>,
+    /// Who else may decide when a call has waited for some time. They do not apply to questions of tools.
+    #[prost(message, repeated, tag = "7")]
+    pub escalations: ::prost::alloc::vec::Vec<Escalation>,
+}
+/// Further people who may decide on a call that has waited for some time without a decision.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Escalation {
+    /// The time, from the request on. At most 30 days, and less than the `timeout` of the policy.
+    #[prost(message, optional, tag = "1")]
+    pub after: ::core::option::Option<::prost_types::Duration>,
+    /// The way to decide that is added then. Its default name is `escalation-N`, with its position from 1.
+    /// If the policy has no `alternatives`, everyone with the role APPROVER may decide from the start: it
+    /// then must name nobody, and receivers of notifications are told.
+    #[prost(message, optional, tag = "2")]
+    pub alternative: ::core::option::Option<DecisionAlternative>,
 }
 /// A time that must pass between the request of an approval and the approval: until then, approvals are
 /// refused. Rejections are accepted at once.

@@ -70,8 +70,8 @@ pub struct Approval {
     /// How many times the approval has changed since its request.
     #[prost(uint32, tag = "30")]
     pub revision: u32,
-    /// Ways to decide that apply to the call, as they were at the request. The first one whose threshold
-    /// is reached decides. If empty, one person with the role APPROVER decides.
+    /// Ways to decide that apply to the call, as they were at the request, and those that escalations have
+    /// added since. The first one whose threshold is reached decides. If empty, one person with the role APPROVER decides.
     #[prost(message, repeated, tag = "31")]
     pub alternatives: ::prost::alloc::vec::Vec<Alternative>,
     /// The votes, oldest first: the last one of each person. Empty without `alternatives`.
@@ -89,6 +89,27 @@ pub struct Approval {
     /// notifications, as of their time. If unset, there is none.
     #[prost(message, optional, tag = "35")]
     pub freeze: ::core::option::Option<ApprovalFreeze>,
+    /// What happens if the call waits for some time without a decision, by the agent's policy at the
+    /// request; earliest first.
+    #[prost(message, repeated, tag = "36")]
+    pub escalations: ::prost::alloc::vec::Vec<ApprovalEscalation>,
+}
+/// Further people who may decide on a call that has waited for some time.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApprovalEscalation {
+    /// Time from which on they may decide.
+    #[prost(message, optional, tag = "1")]
+    pub due_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// The way to decide that is added to `alternatives`. Unset if everyone with the role APPROVER may
+    /// decide from the start.
+    #[prost(message, optional, tag = "2")]
+    pub alternative: ::core::option::Option<Alternative>,
+    /// Time at which it was added. Unset until then.
+    #[prost(message, optional, tag = "3")]
+    pub escalated_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// `revision` of the approval from which on it was added. 0 until then.
+    #[prost(uint32, tag = "4")]
+    pub revision: u32,
 }
 /// A period in which calls cannot be approved, from the operator's policy.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -139,7 +160,7 @@ pub struct Vote {
     /// time of the vote.
     #[prost(string, repeated, tag = "2")]
     pub counts_for: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// How many times the person has voted.
+    /// How many times the person has voted. The same vote with another id counts too.
     #[prost(uint32, tag = "3")]
     pub attempts: u32,
     /// Ids of the earlier decisions of the person, which this one replaced. A repetition of one of them,

@@ -100,6 +100,9 @@ pub enum ErrorReason {
     /// rejected. The metadata has the time from which on it can (`decidable_after`, if known), and the name
     /// of the freeze (`freeze`).
     ApprovalTooEarly = 53,
+    /// FAILED_PRECONDITION: the person has voted on the approval as often as is possible, and the last vote
+    /// stays.
+    VotesUsedUp = 54,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -150,6 +153,7 @@ impl ErrorReason {
             Self::TenantKeyDeleted => "ERROR_REASON_TENANT_KEY_DELETED",
             Self::NotificationNotFound => "ERROR_REASON_NOTIFICATION_NOT_FOUND",
             Self::ApprovalTooEarly => "ERROR_REASON_APPROVAL_TOO_EARLY",
+            Self::VotesUsedUp => "ERROR_REASON_VOTES_USED_UP",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -197,6 +201,7 @@ impl ErrorReason {
             "ERROR_REASON_TENANT_KEY_DELETED" => Some(Self::TenantKeyDeleted),
             "ERROR_REASON_NOTIFICATION_NOT_FOUND" => Some(Self::NotificationNotFound),
             "ERROR_REASON_APPROVAL_TOO_EARLY" => Some(Self::ApprovalTooEarly),
+            "ERROR_REASON_VOTES_USED_UP" => Some(Self::VotesUsedUp),
             _ => None,
         }
     }

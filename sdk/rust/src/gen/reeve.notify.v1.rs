@@ -54,6 +54,8 @@ pub enum NotificationEvent {
     Requested = 1,
     /// It was approved, rejected, withdrawn, superseded, or it timed out.
     Resolved = 2,
+    /// It has waited for some time, and more people may decide.
+    Escalated = 3,
 }
 impl NotificationEvent {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -65,6 +67,7 @@ impl NotificationEvent {
             Self::Unspecified => "NOTIFICATION_EVENT_UNSPECIFIED",
             Self::Requested => "NOTIFICATION_EVENT_REQUESTED",
             Self::Resolved => "NOTIFICATION_EVENT_RESOLVED",
+            Self::Escalated => "NOTIFICATION_EVENT_ESCALATED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -73,6 +76,7 @@ impl NotificationEvent {
             "NOTIFICATION_EVENT_UNSPECIFIED" => Some(Self::Unspecified),
             "NOTIFICATION_EVENT_REQUESTED" => Some(Self::Requested),
             "NOTIFICATION_EVENT_RESOLVED" => Some(Self::Resolved),
+            "NOTIFICATION_EVENT_ESCALATED" => Some(Self::Escalated),
             _ => None,
         }
     }

@@ -16,7 +16,7 @@ export interface ApprovalFact {
 }
 
 /**
- * Returns what a batch of a run's log says about approvals: that they were requested or resolved. The end of a run resolves those
+ * Returns what a batch of a run's log says about approvals: that they were requested, escalated, or resolved. The end of a run resolves those
  * that it leaves pending. Votes are not among it.
  */
 export async function approvalFactsOf(
@@ -40,7 +40,9 @@ export async function approvalFactsOf(
   return facts;
 }
 
-function eventOf({ state, revision }: Approval): NotificationEvent | undefined {
+function eventOf({ state, revision, escalations }: Approval): NotificationEvent | undefined {
   if (state !== ApprovalState.PENDING) return NotificationEvent.RESOLVED;
-  return revision === 0 ? NotificationEvent.REQUESTED : undefined;
+  if (revision === 0) return NotificationEvent.REQUESTED;
+  const isEscalated = escalations.some((each) => each.revision === revision);
+  return isEscalated ? NotificationEvent.ESCALATED : undefined;
 }

@@ -16,6 +16,7 @@ const settingOf: Readonly<Record<NotificationEvent, Receiver["events"][number] |
   [NotificationEvent.UNSPECIFIED]: undefined,
   [NotificationEvent.REQUESTED]: "requested",
   [NotificationEvent.RESOLVED]: "resolved",
+  [NotificationEvent.ESCALATED]: "escalated",
 };
 
 /** What the settings of a receiver select. */
@@ -35,7 +36,7 @@ export function notificationFor(
     (agents?.includes(approval.agentId) ?? true);
   if (!isSelected) return undefined;
   return create(NotificationSchema, {
-    notificationId: idOf(approval, name),
+    notificationId: idOf(approval, event, name),
     receiver: name,
     tenant,
     event,
@@ -46,9 +47,17 @@ export function notificationFor(
   });
 }
 
-/** An approval reaches each of its states once. The id has no dot, which separates the parts of what is signed. */
-function idOf({ approvalId, state }: Approval, receiver: string): string {
-  const hash = createHash("sha256").update(`${approvalId}\0${state}\0${receiver}`);
+/**
+ * An approval reaches each of its states once, and escalates with one revision once. The id has no dot, which separates the parts of
+ * what is signed.
+ */
+function idOf(
+  { approvalId, state, revision }: Approval,
+  event: NotificationEvent,
+  receiver: string,
+): string {
+  const what = event === NotificationEvent.ESCALATED ? `escalated\0${revision}` : state;
+  const hash = createHash("sha256").update(`${approvalId}\0${what}\0${receiver}`);
   return `msg_${hash.digest("hex").slice(0, 32)}`;
 }
 
@@ -70,6 +79,8 @@ function outlined(approval: Approval): Approval {
     ...(expiresAt && { expiresAt }),
     ...(decidableAfter && { decidableAfter }),
     ...(freeze && { freeze }),
+    // Who may decide since then, which the receivers have to know.
+    escalations: approval.escalations.filter((each) => each.revision === revision && revision > 0),
     ...(decision && {
       decision: {
         approved: decision.approved,

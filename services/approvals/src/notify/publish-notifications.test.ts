@@ -14,6 +14,8 @@ import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { noon, receiverOf } from "../../test/support/notifications.ts";
+import { describe } from "./formats/describe.ts";
+import { standardMessage } from "./formats/standard.ts";
 import { publishNotifications } from "./publish-notifications.ts";
 
 const noTimes = () => undefined;
@@ -21,12 +23,18 @@ const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 const key = { tenant: "acme", run: "run_abcdefgh" };
 const { PENDING, APPROVED, SUPERSEDED, WITHDRAWN } = ApprovalState;
-const { REQUESTED, RESOLVED } = NotificationEvent;
+const { REQUESTED, ESCALATED, RESOLVED } = NotificationEvent;
 
 const canary = "canary-of-the-arguments";
 const call = { callId: "call_1", name: "deploy", arguments: { token: canary } };
 
-const asked = (name: string, state: ApprovalState, revision = 0): ExternalFact => ({
+/** An approval that escalated at each of some revisions. */
+const asked = (
+  name: string,
+  state: ApprovalState,
+  revision = 0,
+  escalated: readonly number[] = [],
+): ExternalFact => ({
   case: "approval",
   value: {
     approval: {
@@ -37,6 +45,10 @@ const asked = (name: string, state: ApprovalState, revision = 0): ExternalFact =
       revision,
       call,
       votes: [{ decision: { reason: canary } }],
+      escalations: escalated.map((at) => ({
+        revision: at,
+        alternative: { name: `e${at}`, groups: [`group-${at}`] },
+      })),
     },
   },
 });
@@ -116,6 +128,33 @@ test("each receiver gets every request and every resolution once, although batch
   );
   expect(new Set(ids).size).toBe(10);
   for (const id of ids) expect(id).toMatch(/^msg_[0-9a-f]{32}$/);
+});
+
+const describeFor = (notification = create(NotificationSchema)) =>
+  describe(notification, "https://reeve.example.com");
+
+test("receivers that want it are told of each escalation once, with who may decide since then", async () => {
+  const facts = [
+    asked("a", PENDING, 0, [0, 0]),
+    asked("a", PENDING, 1, [1, 0]),
+    asked("a", PENDING, 2, [1, 0]),
+    asked("a", PENDING, 3, [1, 3]),
+  ];
+  const [all = [], some] = await published(facts, [{}, { events: ["resolved"] }]);
+  expect(all.map(({ event, approval }) => [event, approval?.revision])).toEqual([
+    [REQUESTED, 0],
+    [ESCALATED, 1],
+    [ESCALATED, 3],
+  ]);
+  expect(all.map((each) => standardMessage(each, "https://reeve.example.com"))).toMatchObject([
+    { type: "approval.requested" },
+    { type: "approval.escalated", data: { escalated_to: [{ groups: ["group-1"] }] } },
+    { type: "approval.escalated", data: { escalated_to: [{ groups: ["group-3"] }] } },
+  ]);
+  const { title, facts: lines } = describeFor(all[1]);
+  expect(title).toBe("Approval escalated: deploy");
+  expect(lines).toContainEqual(["More people may decide", "group group-1"]);
+  expect(some).toEqual([]);
 });
 
 test("settings select tenants, agents, and events", async () => {

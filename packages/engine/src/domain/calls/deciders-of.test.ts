@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ApprovalPolicySchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ToolStatus } from "@reeve/contracts/tool";
@@ -35,6 +36,30 @@ describe("who decides on a call", () => {
       },
     ]);
     expect(run.all("approval")[0]?.approval?.alternatives).toHaveLength(1);
+  });
+
+  test("is recorded with the wait of the tool, and with who decides later, earliest first", () => {
+    const run = played({
+      waits: [
+        { tools: ["se*"], wait: { seconds: 90n } },
+        { tools: ["other"], wait: { seconds: 900n } },
+      ],
+      alternatives: [{ groups: ["security"] }],
+      escalations: [
+        { after: { seconds: 7_200n }, alternative: { people: ["lea"], approvals: 0 } },
+        { after: { seconds: 3_600n }, alternative: { name: "on-call", groups: ["on-call"] } },
+        { after: { seconds: 60n }, alternative: { filter: "arguments.missing > 1" } },
+      ],
+    });
+    const [{ approval } = {}] = run.all("approval");
+    const after = (time?: Timestamp) =>
+      Number(time?.seconds ?? 0n) - Number(approval?.requestedAt?.seconds ?? 0n);
+    expect(after(approval?.decidableAfter)).toBe(90);
+    expect(approval?.escalations.map(({ dueAt }) => after(dueAt))).toEqual([3_600, 7_200]);
+    expect(approval?.escalations).toMatchObject([
+      { alternative: { name: "on-call", approvals: 1, denials: 1 }, revision: 0 },
+      { alternative: { name: "escalation-1", people: ["lea"], approvals: 1 } },
+    ]);
   });
 
   describe("with an approval whose arguments a person edited", () => {

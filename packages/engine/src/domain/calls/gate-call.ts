@@ -231,6 +231,10 @@ export function requestApproval(
     supersedes,
     alternatives: [...deciders.alternatives],
     excludedSubjects: [...deciders.excludedSubjects],
+    escalations: deciders.escalations.map(({ afterMs, alternative }) => ({
+      dueAt: timestampFromMs(nowMs + afterMs),
+      ...(alternative && { alternative }),
+    })),
     ...(content && { content }),
     ...(gates.includes(GateKind.PERMISSION) && permission && { permission }),
     ...(waitMs > 0 && { decidableAfter: timestampFromMs(nowMs + waitMs) }),

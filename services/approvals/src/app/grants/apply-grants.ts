@@ -1,5 +1,4 @@
 import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
-import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import type { KeyedChange, Table } from "@reeve/jetstream/table/port";
 import { runTogether } from "@reeve/platform/async/run-together";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -9,23 +8,15 @@ import type { GrantOutcome } from "@reeve/run/approvals/grants/decide-by-grant";
 import { decideByGrant } from "@reeve/run/approvals/grants/decide-by-grant";
 import type { ApprovalPorts } from "../approval-ports.ts";
 import { DueTimes } from "../due-times.ts";
+import { maxSleepMs, serveDueTimes } from "../serve-due-times.ts";
 import { applicableGrants } from "./applicable-grants.ts";
 import { OpenRequests } from "./open-requests.ts";
 import { releaseUse, reserveUse, storeGrant } from "./store-grants.ts";
-
-/** The maximum sleep between two looks. */
-const maxSleepMs = 60_000;
 
 export type GrantPorts = Pick<
   ApprovalPorts,
   "inbox" | "grants" | "log" | "dispatch" | "clock" | "times" | "recordAct"
 >;
-
-interface Looks {
-  readonly open: OpenRequests;
-  readonly due: DueTimes;
-  readonly log: Logger;
-}
 
 /**
  * Decides pending approvals by the grants that people made: each by a fact in the log of its run. Looks at an approval when it is
@@ -42,11 +33,15 @@ export async function applyGrants(
   const look = (keys: readonly string[]) => {
     for (const key of keys) due.set(key, ports.clock.now());
   };
+  const work = {
+    perform: (key: string, until: AbortSignal) => lookAt(ports, open, key, until),
+    failed: "grants were not applied; retrying",
+  };
   await runTogether(
     [
       (until) => follow(ports.inbox, (change) => look(open.approvalChanged(change)), until),
       (until) => follow(ports.grants, (change) => look(open.grantChanged(change)), until),
-      (until) => lookWhenDue(ports, { open, due, log }, until),
+      (until) => serveDueTimes(due, work, { clock: ports.clock, log }, until),
     ],
     signal,
   );
@@ -59,39 +54,6 @@ async function follow<Record>(
 ): Promise<void> {
   for await (const change of table.watch("", signal)) {
     if (change.kind !== "current") apply(change);
-  }
-}
-
-async function lookWhenDue(
-  ports: GrantPorts,
-  { open, due, log }: Looks,
-  signal: AbortSignal,
-): Promise<void> {
-  const { clock } = ports;
-  for (;;) {
-    signal.throwIfAborted();
-    for (const key of due.takeUntil(clock.now())) {
-      try {
-        const againMs = await lookAt(ports, open, key, signal);
-        due.settle(key);
-        if (againMs !== undefined) due.set(key, againMs);
-      } catch (error) {
-        if (signal.aborted) return;
-        // Nobody can store anything for the tenant any more.
-        if (isTenantKeyDeleted(error)) {
-          due.settle(key);
-          continue;
-        }
-        const retryMs = due.retry(key, clock.now());
-        log.warn({ err: error, approval: key, retryMs }, "grants were not applied; retrying");
-      }
-    }
-    const round = new AbortController();
-    const bounded = AbortSignal.any([signal, round.signal]);
-    const sleepMs = Math.min((due.next() ?? Infinity) - clock.now(), maxSleepMs);
-    const waits = [clock.sleep(Math.max(sleepMs, 0), bounded), due.changed(bounded)];
-    await Promise.race(waits).finally(() => round.abort());
-    await Promise.allSettled(waits);
   }
 }
 

@@ -1,6 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ApprovalFreeze } from "@reeve/contracts/approval";
+import type { Alternative, Approval, ApprovalFreeze } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Notification } from "@reeve/contracts/notification";
 import { NotificationEvent } from "@reeve/contracts/notification";
@@ -47,7 +47,12 @@ export function describe(
   const tool = shortened(approval?.call?.name ?? "", 80);
   const state = nameOfState(approval?.state ?? ApprovalState.UNSPECIFIED).replace("_", " ");
   const { decision, freeze } = approval ?? {};
-  const isOpen = event === NotificationEvent.REQUESTED;
+  const { REQUESTED, ESCALATED } = NotificationEvent;
+  const isOpen = event === REQUESTED || event === ESCALATED;
+  const deciders = escalatedTo(approval).flatMap(({ people, groups }) => [
+    ...people,
+    ...groups.map((group) => `group ${group}`),
+  ]);
   const facts = [
     ["Tool", approval?.call?.name],
     ["Agent", approval?.agentId],
@@ -56,6 +61,7 @@ export function describe(
     ["Decided by a grant of", decision?.appliedGrant && decision.decidedBy],
     ["Grant", decision?.appliedGrant?.grantId],
     ["Reason", decision?.reason],
+    ["More people may decide", event === ESCALATED ? deciders.join(", ") : undefined],
     ["Can be approved from", isOpen ? timeText(approval?.decidableAfter) : undefined],
     ["Freeze", isOpen && freeze ? freezeText(freeze) : undefined],
     ["Expires", isOpen ? timeText(approval?.expiresAt) : undefined],
@@ -63,13 +69,20 @@ export function describe(
     ["Tenant", tenant],
   ] as const;
   return {
-    title: isOpen ? `Approval requested: ${tool}` : `Approval ${state}: ${tool}`,
+    title: `Approval ${event === ESCALATED ? "escalated" : isOpen ? "requested" : state}: ${tool}`,
     facts: facts.flatMap(([name, value = ""]) =>
       value === "" ? [] : [[name, shortened(value, maxValue)] as const],
     ),
     arguments: rest.arguments,
     link: linkTo(publicUrl, approval?.approvalId ?? ""),
   };
+}
+
+/** Returns who may decide since an escalation. Empty: the same people as before. */
+export function escalatedTo(
+  approval: Pick<Approval, "escalations"> | undefined,
+): readonly Pick<Alternative, "people" | "groups">[] {
+  return (approval?.escalations ?? []).flatMap(({ alternative }) => alternative ?? []);
 }
 
 function freezeText({ name, endsAt }: ApprovalFreeze): string {

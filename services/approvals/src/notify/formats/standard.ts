@@ -1,7 +1,12 @@
 import type { Notification } from "@reeve/contracts/notification";
 import { NotificationEvent } from "@reeve/contracts/notification";
 import { ApprovalState } from "@reeve/contracts/approval";
-import { linkTo, nameOfState, timeText } from "./describe.ts";
+import { escalatedTo, linkTo, nameOfState, timeText } from "./describe.ts";
+
+const types: Readonly<Partial<Record<NotificationEvent, string>>> = {
+  [NotificationEvent.REQUESTED]: "approval.requested",
+  [NotificationEvent.ESCALATED]: "approval.escalated",
+};
 
 /** Returns a notification for programs: an envelope as Standard Webhooks recommends. Programs must ignore fields that they do not know. */
 export function standardMessage(notification: Notification, publicUrl: string) {
@@ -9,7 +14,7 @@ export function standardMessage(notification: Notification, publicUrl: string) {
   const { decision } = approval ?? {};
   const state = approval?.state ?? ApprovalState.UNSPECIFIED;
   return {
-    type: event === NotificationEvent.REQUESTED ? "approval.requested" : "approval.resolved",
+    type: types[event] ?? "approval.resolved",
     timestamp: timeText(occurredAt),
     data: {
       tenant,
@@ -27,6 +32,10 @@ export function standardMessage(notification: Notification, publicUrl: string) {
         ends_at: timeText(approval.freeze.endsAt),
       },
       state: nameOfState(state),
+      escalated_to:
+        event === NotificationEvent.ESCALATED
+          ? escalatedTo(approval).map(({ people, groups }) => ({ people, groups }))
+          : undefined,
       supersedes: approval?.supersedes || undefined,
       decision: decision && {
         approved: decision.approved,

@@ -1042,7 +1042,9 @@ type ApprovalPolicy struct {
 	ExcludeAuthor bool `protobuf:"varint,5,opt,name=exclude_author,json=excludeAuthor,proto3" json:"exclude_author,omitempty"`
 	// How long calls wait for an approval at least. Of those that name the tool of a call, the longest
 	// counts. They do not apply to questions of tools. If empty, an approval takes effect at once.
-	Waits         []*ApprovalWait `protobuf:"bytes,6,rep,name=waits,proto3" json:"waits,omitempty"`
+	Waits []*ApprovalWait `protobuf:"bytes,6,rep,name=waits,proto3" json:"waits,omitempty"`
+	// Who else may decide when a call has waited for some time. They do not apply to questions of tools.
+	Escalations   []*Escalation `protobuf:"bytes,7,rep,name=escalations,proto3" json:"escalations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1119,6 +1121,70 @@ func (x *ApprovalPolicy) GetWaits() []*ApprovalWait {
 	return nil
 }
 
+func (x *ApprovalPolicy) GetEscalations() []*Escalation {
+	if x != nil {
+		return x.Escalations
+	}
+	return nil
+}
+
+// Further people who may decide on a call that has waited for some time without a decision.
+type Escalation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The time, from the request on. At most 30 days, and less than the `timeout` of the policy.
+	After *durationpb.Duration `protobuf:"bytes,1,opt,name=after,proto3" json:"after,omitempty"`
+	// The way to decide that is added then. Its default name is `escalation-N`, with its position from 1.
+	// If the policy has no `alternatives`, everyone with the role APPROVER may decide from the start: it
+	// then must name nobody, and receivers of notifications are told.
+	Alternative   *DecisionAlternative `protobuf:"bytes,2,opt,name=alternative,proto3" json:"alternative,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Escalation) Reset() {
+	*x = Escalation{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Escalation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Escalation) ProtoMessage() {}
+
+func (x *Escalation) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
+func (*Escalation) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Escalation) GetAfter() *durationpb.Duration {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *Escalation) GetAlternative() *DecisionAlternative {
+	if x != nil {
+		return x.Alternative
+	}
+	return nil
+}
+
 // A time that must pass between the request of an approval and the approval: until then, approvals are
 // refused. Rejections are accepted at once.
 type ApprovalWait struct {
@@ -1133,7 +1199,7 @@ type ApprovalWait struct {
 
 func (x *ApprovalWait) Reset() {
 	*x = ApprovalWait{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1211,7 @@ func (x *ApprovalWait) String() string {
 func (*ApprovalWait) ProtoMessage() {}
 
 func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1224,7 @@ func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalWait.ProtoReflect.Descriptor instead.
 func (*ApprovalWait) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ApprovalWait) GetTools() []string {
@@ -1202,7 +1268,7 @@ type DecisionAlternative struct {
 
 func (x *DecisionAlternative) Reset() {
 	*x = DecisionAlternative{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +1280,7 @@ func (x *DecisionAlternative) String() string {
 func (*DecisionAlternative) ProtoMessage() {}
 
 func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +1293,7 @@ func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
 func (*DecisionAlternative) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DecisionAlternative) GetName() string {
@@ -1404,14 +1470,19 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x05_codeB\v\n" +
 	"\t_planning\"'\n" +
 	"\rNetworkAccess\x12\x16\n" +
-	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\"\xd2\x02\n" +
+	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\"\x92\x03\n" +
 	"\x0eApprovalPolicy\x125\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x124\n" +
 	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArguments\x12I\n" +
 	"\falternatives\x18\x03 \x03(\v2#.reeve.agent.v1.DecisionAlternativeB\x00R\falternatives\x12+\n" +
 	"\x11exclude_requester\x18\x04 \x01(\bR\x10excludeRequester\x12%\n" +
 	"\x0eexclude_author\x18\x05 \x01(\bR\rexcludeAuthor\x124\n" +
-	"\x05waits\x18\x06 \x03(\v2\x1c.reeve.agent.v1.ApprovalWaitB\x00R\x05waits\"W\n" +
+	"\x05waits\x18\x06 \x03(\v2\x1c.reeve.agent.v1.ApprovalWaitB\x00R\x05waits\x12>\n" +
+	"\vescalations\x18\a \x03(\v2\x1a.reeve.agent.v1.EscalationB\x00R\vescalations\"\x86\x01\n" +
+	"\n" +
+	"Escalation\x121\n" +
+	"\x05after\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\x05after\x12E\n" +
+	"\valternative\x18\x02 \x01(\v2#.reeve.agent.v1.DecisionAlternativeR\valternative\"W\n" +
 	"\fApprovalWait\x12\x16\n" +
 	"\x05tools\x18\x01 \x03(\tB\x00R\x05tools\x12/\n" +
 	"\x04wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x00R\x04wait\"\xb5\x01\n" +
@@ -1436,7 +1507,7 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
 	(*RetryPolicy)(nil),         // 1: reeve.agent.v1.RetryPolicy
@@ -1448,46 +1519,50 @@ var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*DeepAgent)(nil),           // 7: reeve.agent.v1.DeepAgent
 	(*NetworkAccess)(nil),       // 8: reeve.agent.v1.NetworkAccess
 	(*ApprovalPolicy)(nil),      // 9: reeve.agent.v1.ApprovalPolicy
-	(*ApprovalWait)(nil),        // 10: reeve.agent.v1.ApprovalWait
-	(*DecisionAlternative)(nil), // 11: reeve.agent.v1.DecisionAlternative
-	nil,                         // 12: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 13: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 14: google.protobuf.ListValue
-	(*durationpb.Duration)(nil), // 15: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 16: google.protobuf.Value
+	(*Escalation)(nil),          // 10: reeve.agent.v1.Escalation
+	(*ApprovalWait)(nil),        // 11: reeve.agent.v1.ApprovalWait
+	(*DecisionAlternative)(nil), // 12: reeve.agent.v1.DecisionAlternative
+	nil,                         // 13: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 14: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 15: google.protobuf.ListValue
+	(*durationpb.Duration)(nil), // 16: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 17: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	12, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	13, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	13, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	14, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
 	3,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	14, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	14, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	15, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	15, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
 	4,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
 	5,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
 	7,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
 	9,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
 	2,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
 	1,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
-	15, // 11: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	15, // 12: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	15, // 13: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	15, // 14: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	16, // 11: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	16, // 12: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	16, // 13: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	16, // 14: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
 	5,  // 15: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	14, // 16: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	14, // 17: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	15, // 18: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	15, // 19: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	15, // 16: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	15, // 17: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	16, // 18: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	16, // 19: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
 	8,  // 20: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	15, // 21: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	11, // 22: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	10, // 23: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	15, // 24: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
-	16, // 25: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	16, // 21: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	12, // 22: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	11, // 23: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	10, // 24: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	16, // 25: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
+	12, // 26: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	16, // 27: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
+	17, // 28: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -1508,7 +1583,7 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

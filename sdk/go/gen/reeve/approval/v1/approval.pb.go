@@ -319,8 +319,8 @@ type Approval struct {
 	Supersedes string `protobuf:"bytes,19,opt,name=supersedes,proto3" json:"supersedes,omitempty"`
 	// How many times the approval has changed since its request.
 	Revision uint32 `protobuf:"varint,30,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Ways to decide that apply to the call, as they were at the request. The first one whose threshold
-	// is reached decides. If empty, one person with the role APPROVER decides.
+	// Ways to decide that apply to the call, as they were at the request, and those that escalations have
+	// added since. The first one whose threshold is reached decides. If empty, one person with the role APPROVER decides.
 	Alternatives []*Alternative `protobuf:"bytes,31,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
 	// The votes, oldest first: the last one of each person. Empty without `alternatives`.
 	Votes []*Vote `protobuf:"bytes,32,rep,name=votes,proto3" json:"votes,omitempty"`
@@ -332,7 +332,10 @@ type Approval struct {
 	DecidableAfter *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=decidable_after,json=decidableAfter,proto3" json:"decidable_after,omitempty"`
 	// The freeze in which the call cannot be approved now; it may be rejected. Only in responses and
 	// notifications, as of their time. If unset, there is none.
-	Freeze        *ApprovalFreeze `protobuf:"bytes,35,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	Freeze *ApprovalFreeze `protobuf:"bytes,35,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	// What happens if the call waits for some time without a decision, by the agent's policy at the
+	// request; earliest first.
+	Escalations   []*ApprovalEscalation `protobuf:"bytes,36,rep,name=escalations,proto3" json:"escalations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -542,6 +545,87 @@ func (x *Approval) GetFreeze() *ApprovalFreeze {
 	return nil
 }
 
+func (x *Approval) GetEscalations() []*ApprovalEscalation {
+	if x != nil {
+		return x.Escalations
+	}
+	return nil
+}
+
+// Further people who may decide on a call that has waited for some time.
+type ApprovalEscalation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time from which on they may decide.
+	DueAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=due_at,json=dueAt,proto3" json:"due_at,omitempty"`
+	// The way to decide that is added to `alternatives`. Unset if everyone with the role APPROVER may
+	// decide from the start.
+	Alternative *Alternative `protobuf:"bytes,2,opt,name=alternative,proto3" json:"alternative,omitempty"`
+	// Time at which it was added. Unset until then.
+	EscalatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=escalated_at,json=escalatedAt,proto3" json:"escalated_at,omitempty"`
+	// `revision` of the approval from which on it was added. 0 until then.
+	Revision      uint32 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApprovalEscalation) Reset() {
+	*x = ApprovalEscalation{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApprovalEscalation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApprovalEscalation) ProtoMessage() {}
+
+func (x *ApprovalEscalation) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApprovalEscalation.ProtoReflect.Descriptor instead.
+func (*ApprovalEscalation) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ApprovalEscalation) GetDueAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DueAt
+	}
+	return nil
+}
+
+func (x *ApprovalEscalation) GetAlternative() *Alternative {
+	if x != nil {
+		return x.Alternative
+	}
+	return nil
+}
+
+func (x *ApprovalEscalation) GetEscalatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EscalatedAt
+	}
+	return nil
+}
+
+func (x *ApprovalEscalation) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 // A period in which calls cannot be approved, from the operator's policy.
 type ApprovalFreeze struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -555,7 +639,7 @@ type ApprovalFreeze struct {
 
 func (x *ApprovalFreeze) Reset() {
 	*x = ApprovalFreeze{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -567,7 +651,7 @@ func (x *ApprovalFreeze) String() string {
 func (*ApprovalFreeze) ProtoMessage() {}
 
 func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -580,7 +664,7 @@ func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFreeze.ProtoReflect.Descriptor instead.
 func (*ApprovalFreeze) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ApprovalFreeze) GetName() string {
@@ -623,7 +707,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +719,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +732,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Alternative) GetName() string {
@@ -715,7 +799,7 @@ type Vote struct {
 	// Names of the alternatives that the vote counts for. They depend on the groups of the person at the
 	// time of the vote.
 	CountsFor []string `protobuf:"bytes,2,rep,name=counts_for,json=countsFor,proto3" json:"counts_for,omitempty"`
-	// How many times the person has voted.
+	// How many times the person has voted. The same vote with another id counts too.
 	Attempts uint32 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// Ids of the earlier decisions of the person, which this one replaced. A repetition of one of them,
 	// however late, changes nothing.
@@ -726,7 +810,7 @@ type Vote struct {
 
 func (x *Vote) Reset() {
 	*x = Vote{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -738,7 +822,7 @@ func (x *Vote) String() string {
 func (*Vote) ProtoMessage() {}
 
 func (x *Vote) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -751,7 +835,7 @@ func (x *Vote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vote.ProtoReflect.Descriptor instead.
 func (*Vote) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Vote) GetDecision() *Decision {
@@ -809,7 +893,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +905,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +918,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Decision) GetDecisionId() string {
@@ -952,7 +1036,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -964,7 +1048,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -977,7 +1061,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Grant) GetGrantId() string {
@@ -1121,7 +1205,7 @@ type GrantUse struct {
 
 func (x *GrantUse) Reset() {
 	*x = GrantUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1133,7 +1217,7 @@ func (x *GrantUse) String() string {
 func (*GrantUse) ProtoMessage() {}
 
 func (x *GrantUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1146,7 +1230,7 @@ func (x *GrantUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
 func (*GrantUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GrantUse) GetApprovalId() string {
@@ -1185,7 +1269,7 @@ type AppliedGrant struct {
 
 func (x *AppliedGrant) Reset() {
 	*x = AppliedGrant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1197,7 +1281,7 @@ func (x *AppliedGrant) String() string {
 func (*AppliedGrant) ProtoMessage() {}
 
 func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1210,7 +1294,7 @@ func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
 func (*AppliedGrant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AppliedGrant) GetGrantId() string {
@@ -1251,7 +1335,7 @@ type GrantRequest struct {
 
 func (x *GrantRequest) Reset() {
 	*x = GrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1263,7 +1347,7 @@ func (x *GrantRequest) String() string {
 func (*GrantRequest) ProtoMessage() {}
 
 func (x *GrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1276,7 +1360,7 @@ func (x *GrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
 func (*GrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GrantRequest) GetScope() GrantScope {
@@ -1324,7 +1408,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1420,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1433,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -1393,7 +1477,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1489,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1502,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -1446,7 +1530,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1458,7 +1542,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1471,7 +1555,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -1492,7 +1576,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1504,7 +1588,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1517,7 +1601,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -1558,7 +1642,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1570,7 +1654,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1583,7 +1667,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -1653,7 +1737,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1665,7 +1749,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1678,7 +1762,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -1705,7 +1789,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +1801,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +1814,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -1774,7 +1858,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1786,7 +1870,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1799,7 +1883,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -1827,7 +1911,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1839,7 +1923,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1852,7 +1936,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -1873,7 +1957,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1885,7 +1969,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1898,7 +1982,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -1919,7 +2003,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1931,7 +2015,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1944,7 +2028,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -1965,7 +2049,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1977,7 +2061,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1990,7 +2074,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -2004,7 +2088,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa4\t\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xed\t\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -2038,7 +2122,13 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x05votes\x18  \x03(\v2\x17.reeve.approval.v1.VoteR\x05votes\x12+\n" +
 	"\x11excluded_subjects\x18! \x03(\tR\x10excludedSubjects\x12C\n" +
 	"\x0fdecidable_after\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x0edecidableAfter\x129\n" +
-	"\x06freeze\x18# \x01(\v2!.reeve.approval.v1.ApprovalFreezeR\x06freeze:\x00\"Y\n" +
+	"\x06freeze\x18# \x01(\v2!.reeve.approval.v1.ApprovalFreezeR\x06freeze\x12G\n" +
+	"\vescalations\x18$ \x03(\v2%.reeve.approval.v1.ApprovalEscalationR\vescalations:\x00\"\xe4\x01\n" +
+	"\x12ApprovalEscalation\x121\n" +
+	"\x06due_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05dueAt\x12@\n" +
+	"\valternative\x18\x02 \x01(\v2\x1e.reeve.approval.v1.AlternativeR\valternative\x12=\n" +
+	"\fescalated_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\vescalatedAt\x12\x1a\n" +
+	"\brevision\x18\x04 \x01(\rR\brevision\"Y\n" +
 	"\x0eApprovalFreeze\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
 	"\aends_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06endsAt\"\xef\x01\n" +
@@ -2203,98 +2293,103 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(GateKind)(0),                  // 0: reeve.approval.v1.GateKind
 	(ApprovalSource)(0),            // 1: reeve.approval.v1.ApprovalSource
 	(ApprovalState)(0),             // 2: reeve.approval.v1.ApprovalState
 	(GrantScope)(0),                // 3: reeve.approval.v1.GrantScope
 	(*Approval)(nil),               // 4: reeve.approval.v1.Approval
-	(*ApprovalFreeze)(nil),         // 5: reeve.approval.v1.ApprovalFreeze
-	(*Alternative)(nil),            // 6: reeve.approval.v1.Alternative
-	(*Vote)(nil),                   // 7: reeve.approval.v1.Vote
-	(*Decision)(nil),               // 8: reeve.approval.v1.Decision
-	(*Grant)(nil),                  // 9: reeve.approval.v1.Grant
-	(*GrantUse)(nil),               // 10: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),           // 11: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),           // 12: reeve.approval.v1.GrantRequest
-	(*ListApprovalsRequest)(nil),   // 13: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),  // 14: reeve.approval.v1.ListApprovalsResponse
-	(*GetApprovalRequest)(nil),     // 15: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),    // 16: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),  // 17: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil), // 18: reeve.approval.v1.DecideApprovalResponse
-	(*ListGrantsRequest)(nil),      // 19: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),     // 20: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),     // 21: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),    // 22: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),  // 23: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil), // 24: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),            // 25: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),  // 26: google.protobuf.Timestamp
-	(*v1.Question)(nil),            // 27: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),  // 28: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),        // 29: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),        // 30: google.protobuf.Struct
-	(*durationpb.Duration)(nil),    // 31: google.protobuf.Duration
+	(*ApprovalEscalation)(nil),     // 5: reeve.approval.v1.ApprovalEscalation
+	(*ApprovalFreeze)(nil),         // 6: reeve.approval.v1.ApprovalFreeze
+	(*Alternative)(nil),            // 7: reeve.approval.v1.Alternative
+	(*Vote)(nil),                   // 8: reeve.approval.v1.Vote
+	(*Decision)(nil),               // 9: reeve.approval.v1.Decision
+	(*Grant)(nil),                  // 10: reeve.approval.v1.Grant
+	(*GrantUse)(nil),               // 11: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),           // 12: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),           // 13: reeve.approval.v1.GrantRequest
+	(*ListApprovalsRequest)(nil),   // 14: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),  // 15: reeve.approval.v1.ListApprovalsResponse
+	(*GetApprovalRequest)(nil),     // 16: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),    // 17: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),  // 18: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil), // 19: reeve.approval.v1.DecideApprovalResponse
+	(*ListGrantsRequest)(nil),      // 20: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),     // 21: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),     // 22: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),    // 23: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),  // 24: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil), // 25: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),            // 26: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),  // 27: google.protobuf.Timestamp
+	(*v1.Question)(nil),            // 28: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),  // 29: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),        // 30: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),        // 31: google.protobuf.Struct
+	(*durationpb.Duration)(nil),    // 32: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	25, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	26, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	26, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	26, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	27, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	27, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	8,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	27, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	9,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	28, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	28, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	29, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
-	6,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
-	7,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	26, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
-	5,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
-	26, // 14: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
-	8,  // 15: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	26, // 16: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	30, // 17: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	30, // 18: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	9,  // 19: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	11, // 20: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	3,  // 21: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	26, // 22: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	26, // 23: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	10, // 24: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	26, // 25: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	26, // 26: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	3,  // 27: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	3,  // 28: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	31, // 29: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	4,  // 30: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	4,  // 31: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	30, // 32: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	30, // 33: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	12, // 34: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	4,  // 35: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	9,  // 36: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	9,  // 37: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	4,  // 38: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	13, // 39: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	15, // 40: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	17, // 41: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	19, // 42: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	21, // 43: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	23, // 44: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	14, // 45: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	16, // 46: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	18, // 47: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	20, // 48: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	22, // 49: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	24, // 50: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	45, // [45:51] is the sub-list for method output_type
-	39, // [39:45] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	29, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	30, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	7,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
+	8,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
+	27, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	6,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
+	5,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
+	27, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	7,  // 16: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
+	27, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	27, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	9,  // 19: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	27, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	31, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	31, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	10, // 23: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	12, // 24: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	3,  // 25: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	27, // 26: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	27, // 27: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	11, // 28: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	27, // 29: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	27, // 30: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	3,  // 31: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	3,  // 32: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	32, // 33: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	4,  // 34: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	4,  // 35: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	31, // 36: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	31, // 37: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	13, // 38: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	4,  // 39: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	10, // 40: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	10, // 41: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	4,  // 42: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	14, // 43: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	16, // 44: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	18, // 45: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	20, // 46: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	22, // 47: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	24, // 48: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	15, // 49: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	17, // 50: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	19, // 51: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	21, // 52: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	23, // 53: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	25, // 54: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	49, // [49:55] is the sub-list for method output_type
+	43, // [43:49] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -2308,7 +2403,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -199,20 +199,30 @@ class NetworkAccess(_message.Message):
     def __init__(self, allow: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ApprovalPolicy(_message.Message):
-    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits")
+    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits", "escalations")
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     ALLOW_EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
     EXCLUDE_REQUESTER_FIELD_NUMBER: _ClassVar[int]
     EXCLUDE_AUTHOR_FIELD_NUMBER: _ClassVar[int]
     WAITS_FIELD_NUMBER: _ClassVar[int]
+    ESCALATIONS_FIELD_NUMBER: _ClassVar[int]
     timeout: _duration_pb2.Duration
     allow_edited_arguments: bool
     alternatives: _containers.RepeatedCompositeFieldContainer[DecisionAlternative]
     exclude_requester: bool
     exclude_author: bool
     waits: _containers.RepeatedCompositeFieldContainer[ApprovalWait]
-    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ..., waits: _Optional[_Iterable[_Union[ApprovalWait, _Mapping]]] = ...) -> None: ...
+    escalations: _containers.RepeatedCompositeFieldContainer[Escalation]
+    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ..., waits: _Optional[_Iterable[_Union[ApprovalWait, _Mapping]]] = ..., escalations: _Optional[_Iterable[_Union[Escalation, _Mapping]]] = ...) -> None: ...
+
+class Escalation(_message.Message):
+    __slots__ = ("after", "alternative")
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    ALTERNATIVE_FIELD_NUMBER: _ClassVar[int]
+    after: _duration_pb2.Duration
+    alternative: DecisionAlternative
+    def __init__(self, after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., alternative: _Optional[_Union[DecisionAlternative, _Mapping]] = ...) -> None: ...
 
 class ApprovalWait(_message.Message):
     __slots__ = ("tools", "wait")

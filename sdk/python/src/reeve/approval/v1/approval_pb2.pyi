@@ -64,7 +64,7 @@ GRANT_SCOPE_THREAD: GrantScope
 GRANT_SCOPE_AGENT: GrantScope
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze", "escalations")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -90,6 +90,7 @@ class Approval(_message.Message):
     EXCLUDED_SUBJECTS_FIELD_NUMBER: _ClassVar[int]
     DECIDABLE_AFTER_FIELD_NUMBER: _ClassVar[int]
     FREEZE_FIELD_NUMBER: _ClassVar[int]
+    ESCALATIONS_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     run_id: str
     agent_id: str
@@ -115,7 +116,20 @@ class Approval(_message.Message):
     excluded_subjects: _containers.RepeatedScalarFieldContainer[str]
     decidable_after: _timestamp_pb2.Timestamp
     freeze: ApprovalFreeze
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ...) -> None: ...
+    escalations: _containers.RepeatedCompositeFieldContainer[ApprovalEscalation]
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ..., escalations: _Optional[_Iterable[_Union[ApprovalEscalation, _Mapping]]] = ...) -> None: ...
+
+class ApprovalEscalation(_message.Message):
+    __slots__ = ("due_at", "alternative", "escalated_at", "revision")
+    DUE_AT_FIELD_NUMBER: _ClassVar[int]
+    ALTERNATIVE_FIELD_NUMBER: _ClassVar[int]
+    ESCALATED_AT_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    due_at: _timestamp_pb2.Timestamp
+    alternative: Alternative
+    escalated_at: _timestamp_pb2.Timestamp
+    revision: int
+    def __init__(self, due_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., alternative: _Optional[_Union[Alternative, _Mapping]] = ..., escalated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class ApprovalFreeze(_message.Message):
     __slots__ = ("name", "ends_at")
