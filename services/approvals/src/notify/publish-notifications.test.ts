@@ -133,7 +133,7 @@ test("each receiver gets every request and every resolution once, although batch
 const describeFor = (notification = create(NotificationSchema)) =>
   describe(notification, "https://reeve.example.com");
 
-test("receivers that want it are told of each escalation once, with who may decide since then", async () => {
+test("each escalation reaches the receivers that want it once, with who may decide since then", async () => {
   const facts = [
     asked("a", PENDING, 0, [0, 0]),
     asked("a", PENDING, 1, [1, 0]),
