@@ -113,10 +113,18 @@ class ByteReader implements AsyncDisposable {
   /** Returns `size` bytes, or as many as are left. */
   async take(size: number): Promise<Buffer> {
     await this.#fill(size);
-    const all = Buffer.concat(this.#pending);
-    this.#pending = [all.subarray(size)];
-    this.#bytes = Math.max(0, all.length - size);
-    return all.subarray(0, size);
+    const parts: Uint8Array[] = [];
+    // Copies nothing but what it returns: all content may arrive in one piece.
+    for (let left = Math.min(size, this.#bytes); left > 0;) {
+      const [first = new Uint8Array()] = this.#pending;
+      const part = first.subarray(0, left);
+      parts.push(part);
+      if (part.length < first.length) this.#pending[0] = first.subarray(left);
+      else this.#pending.shift();
+      left -= part.length;
+      this.#bytes -= part.length;
+    }
+    return Buffer.concat(parts);
   }
 
   /** Returns the first `size` bytes, or as many as there are, which stay. */
