@@ -49,7 +49,7 @@ async function connectWithKeys(): Promise<Nats> {
   const nats = await bench.connect();
   const rows = await openTable(nats, TenantDataKeySchema);
   const keys = new DataKeys({ rows, keyStore, clock: systemClock, mayCreate: true, log: silent });
-  sealPayloads(nats.connection, payloadCipher(keys));
+  sealPayloads(nats.connection, payloadCipher(keys, silent));
   return nats;
 }
 

@@ -7,9 +7,19 @@ import type { Feed, FeedBatch, KindFilter } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
 
+interface MemoryFeedOptions<Key> {
+  /** Whether the batches of a log can be read now. Default: all can be read. */
+  readonly isReadable?: (key: Key) => boolean;
+  /** After how long a batch that cannot be read is read again. Default: 1 s. */
+  readonly retryMs?: number;
+}
+
 /** Returns the feed of the runs of a log in memory. */
-export function memoryRunFeed(log: MemoryLog<RunKey, RunEvent>): RunFeed {
-  return memoryFeed(log);
+export function memoryRunFeed(
+  log: MemoryLog<RunKey, RunEvent>,
+  options: MemoryFeedOptions<RunKey> = {},
+): RunFeed {
+  return memoryFeed(log, options);
 }
 
 /** Returns the feed of the threads of a log in memory. */
@@ -23,6 +33,7 @@ export function memoryThreadFeed(log: MemoryLog<ThreadKey, ThreadEvent>): Thread
  */
 function memoryFeed<Key, Event extends { readonly event: { readonly case: string | undefined } }>(
   log: MemoryLog<Key, Event>,
+  { isReadable = () => true, retryMs = 1_000 }: MemoryFeedOptions<Key> = {},
 ): Feed<Key, Event> {
   const acknowledged = new Map<string, Set<number>>();
   return {
@@ -34,15 +45,22 @@ function memoryFeed<Key, Event extends { readonly event: { readonly case: string
       const done = acknowledged.get(consumer) ?? new Set();
       acknowledged.set(consumer, done);
       using appended = log.appended.subscribe();
+      let unreadable: number[] = [];
       for (let position = 0; ;) {
         signal.throwIfAborted();
-        const batch = log.batches[position];
-        if (batch === undefined) await appended.wait(signal);
-        else {
-          const index = position++;
-          const matches = batch.events.some(({ event }) => kinds.has(event.case ?? "unknown"));
-          if (matches && !done.has(index)) yield { ...batch, acknowledge: () => done.add(index) };
+        const next = log.batches.slice(position).map((_, at) => position + at);
+        position += next.length;
+        const waiting = [...unreadable, ...next];
+        unreadable = [];
+        for (const index of waiting) {
+          const batch = log.batches[index];
+          if (batch === undefined || done.has(index)) continue;
+          if (!batch.events.some(({ event }) => kinds.has(event.case ?? "unknown"))) continue;
+          if (isReadable(batch.key)) yield { ...batch, acknowledge: () => done.add(index) };
+          else unreadable.push(index);
         }
+        if (unreadable.length === 0) await appended.wait(signal);
+        else await appended.waitFor(retryMs, signal);
       }
     },
   };

@@ -5,14 +5,17 @@ import { nanos } from "@nats-io/transport-node";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { onAbort } from "@reeve/platform/async/on-abort";
+import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { sleep } from "@reeve/platform/async/sleep";
-import type { LogDefinition } from "../log/definitions.ts";
+import type { BatchContent, LogDefinition } from "../log/definitions.ts";
 import { runLogDefinition, threadLogDefinition } from "../log/definitions.ts";
 import { openBatch } from "../log/sealed-batch.ts";
+import type { StoredBatch } from "../log/stored-batch.ts";
 import { batchFromHeaders, contentOf } from "../log/stored-batch.ts";
 import { SubjectReader } from "../log/subject-reader.ts";
 import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
+import type { Place } from "../sealing/payload-cipher.ts";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { ensureConsumer, untilConsumerIsReady } from "../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
@@ -30,6 +33,13 @@ export interface FeedOptions {
 const pullMs = 5_000;
 const pullRetryMs = 500;
 const maxPulledMessages = 128;
+/**
+ * Upper limit of batches that are not acknowledged, over all readers of a name. Those that nobody can read now wait among them, so it
+ * is far above what readers hold.
+ */
+const maxUnsettled = 100_000;
+/** The maximum time after which a batch that cannot be read is read again. */
+const maxRetryDelayMs = 120_000;
 /** How long the read of a batch is retried while the store is unavailable. */
 const maxRetryMs = 5_000;
 
@@ -66,7 +76,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         durable_name: name,
         ack_wait: nanos(ackWaitMs),
         headers_only: true,
-        max_ack_pending: 1_000,
+        max_ack_pending: maxUnsettled,
         deliver_policy: start === "end" ? DeliverPolicy.New : DeliverPolicy.All,
       };
       const consumer = await untilConsumerIsReady(connection, name, async () => {
@@ -96,7 +106,10 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
     },
   };
 
-  /** Reads the batch that a header announces. Acknowledges it and returns undefined when it has none of `kinds`. */
+  /**
+   * Reads the batch that a header announces. Acknowledges it and returns undefined when it has none of `kinds`. One that cannot
+   * be read now is delivered again, at growing intervals, while those of other tenants follow.
+   */
   async function matchingBatch(
     message: JsMsg,
     kinds: KindFilter,
@@ -114,16 +127,30 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
       // A log may be deleted before its batches are read.
       if (key !== undefined && batch !== undefined) {
         const place = { tenant: tokens?.["tenant"] ?? "", name: message.subject };
-        const { events } = contentOf(definition, await openBatch(cipher, place, batch, signal));
+        const opened = await openBatch(cipher, place, batch, signal);
+        const { events } = decoded(opened, place);
         return { key, events, acknowledge: () => message.ack() };
       }
       message.ack();
     } catch (error) {
       // Nobody can ever read it, so projections do without it.
       if (isTenantKeyDeleted(error)) message.ack();
-      else message.nak(signal.aborted ? 0 : ackWaitMs);
+      else message.nak(signal.aborted ? 0 : retryDelayOf(message));
     }
     return undefined;
+  }
+
+  function decoded(batch: StoredBatch, place: Place): BatchContent<Event> {
+    try {
+      return contentOf(definition, batch);
+    } catch (cause) {
+      throw cipher.altered(place, cause);
+    }
+  }
+
+  function retryDelayOf({ info }: JsMsg): number {
+    const delays = { firstDelayMs: ackWaitMs, maxDelayMs: Math.max(ackWaitMs, maxRetryDelayMs) };
+    return delayAfter(info.deliveryCount, delays);
   }
 }
 

@@ -15,6 +15,7 @@ import { Agenda } from "./agenda.ts";
 import { IndexDatabase } from "./index-database.ts";
 import type { IndexDefinition, Selection } from "./indexed-rows.ts";
 import { IndexedRows } from "./indexed-rows.ts";
+import { UnreadableTenants } from "./unreadable-tenants.ts";
 
 /** How long a list waits until the index has reached the table, by default. */
 const defaultMaxLagMs = 10_000;
@@ -53,7 +54,8 @@ interface OpenIndex<Item, Field extends string> {
 /**
  * A local index of a table, from which lists are read at the cost of what they show. Each page includes everything that was
  * written before its request. The index follows the table, and is built again when its file is lost or damaged, or when the
- * table was replaced. While it is being built, lists throw a Failure of kind `unavailable` that states the progress.
+ * table was replaced. While it is being built, lists throw a Failure of kind `unavailable` that states the progress. While a
+ * record of a tenant cannot be read, the lists of this tenant throw its Failure, and those of others work.
  */
 export class TableIndex<
   Schema extends DescMessage,
@@ -64,6 +66,7 @@ export class TableIndex<
   readonly #signal: AbortSignal;
   readonly #end = new AbortController();
   readonly #progress = new Notifier();
+  readonly #unreadable = new UnreadableTenants();
   #following: Promise<void> | undefined;
   #index: OpenIndex<MessageShape<Schema>, Field> | undefined;
 
@@ -95,6 +98,7 @@ export class TableIndex<
     signal: AbortSignal,
   ): Promise<Page<MessageShape<Schema>>> {
     const { items, nextPageToken } = await this.read(
+      selection.tenant,
       (rows) =>
         takePage(
           (previous) => rows.select(selection, previous),
@@ -110,13 +114,18 @@ export class TableIndex<
     return { items: records, nextPageToken };
   }
 
-  /** Reads the records of the index, which has everything that the table had before the call. */
+  /**
+   * Reads the records of a tenant from the index, which has everything that the table had before the call. Throws the Failure of
+   * a record of the tenant that cannot be read.
+   */
   async read<Result>(
+    tenant: string,
     read: (rows: IndexedRows<MessageShape<Schema>, Field>) => Result,
     signal: AbortSignal,
   ): Promise<Result> {
     const wanted = await this.#table.position(signal);
     const rows = await this.#reach(wanted, signal);
+    this.#unreadable.assertReadable(tenant);
     return await this.#reading(wanted, () => read(rows));
   }
 
@@ -186,7 +195,8 @@ export class TableIndex<
       await this.#discard();
       index = await this.#open();
     }
-    const revision = index.database.position?.revision ?? 0;
+    // The table reads again only the rows that it yields from here on.
+    const revision = this.#unreadable.revisionBefore(index.database.position?.revision ?? 0);
     const { name } = this.#options.definition;
     this.#options.log.info({ index: name, revision, last }, "an index follows its table");
     await this.#apply(index, { changes: [], revision }, instance);
@@ -247,7 +257,11 @@ export class TableIndex<
     { rows, agenda }: OpenIndex<MessageShape<Schema>, Field>,
     change: KeyedChange<MessageShape<Schema>>,
   ): void {
-    const { schema, definition } = this.#options;
+    const { schema, definition, folder } = this.#options;
+    // A file outlives the process, and would lack the row without saying so.
+    if (change.kind === "unreadable" && folder !== undefined) throw change.error;
+    this.#unreadable.note(change);
+    if (change.kind === "unreadable") return;
     if (change.kind === "deleted" || definition.isListed?.(change.row.record) === false) {
       const key = change.kind === "deleted" ? change.key : change.row.key;
       rows.delete(key);
@@ -272,6 +286,7 @@ export class TableIndex<
   async #discard(): Promise<void> {
     const index = this.#index;
     this.#index = undefined;
+    this.#unreadable.clear();
     await index?.database.discard();
   }
 }

@@ -9,6 +9,7 @@ import { SharedRuns } from "@reeve/platform/async/coordination/shared-runs";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { sleep } from "@reeve/platform/async/sleep";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { isKeysUnavailable } from "../sealing/key-failures.ts";
 import type { PayloadCipher, Place } from "../sealing/payload-cipher.ts";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
@@ -74,7 +75,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   readonly #cipher: PayloadCipher;
   readonly #tailCheckMs: number;
   readonly #settling: SharedRuns;
-  readonly #retryLimits: { readonly maxElapsedMs: number };
+  readonly #retryLimits: { readonly maxElapsedMs: number; isFinal(error: unknown): boolean };
   /** Together with a number, identifies a write among those of all writers. */
   readonly #writer = randomBytes(12).toString("base64url");
   #writes = 0;
@@ -93,7 +94,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     this.#cipher = payloadCipherOf(connection);
     this.#settling = new SharedRuns(() => reader.settle());
     this.#tailCheckMs = tailCheckMs;
-    this.#retryLimits = { maxElapsedMs: maxRetryMs };
+    // Whoever reads the logs of many tenants would wait for the key of one, log after log.
+    this.#retryLimits = { maxElapsedMs: maxRetryMs, isFinal: isKeysUnavailable };
   }
 
   /** Opens the stream that the definition's message declares, and creates it if it is missing. */

@@ -6,7 +6,7 @@ import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { TaskSet } from "@reeve/platform/async/task-set";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
+import { isTenantKeyDeleted, isUnreadableForGood } from "../sealing/key-failures.ts";
 import type { LogCatalog, LogEnd, ProjectedTable } from "./port.ts";
 
 /** Logs that are compared at a time. */
@@ -31,7 +31,7 @@ interface Comparison {
 /**
  * Compares every log with its rows, repairs the rows, and drops the rows of logs that are gone. Returns the result. Reports
  * progress every few seconds, however long one log takes: without a report, another process would take the rebuild for
- * abandoned.
+ * abandoned. A log that was altered, or whose tenant's key was deleted, stays as it is.
  */
 export async function compareLogs<Key>(
   { table, catalog, clock, log }: Compared<Key>,
@@ -50,11 +50,10 @@ export async function compareLogs<Key>(
       if (await table.compare(end, mode, until)) counts.repaired++;
     } catch (error) {
       until.throwIfAborted();
-      // Nobody can read it, and nothing can be repaired.
-      if (!isTenantKeyDeleted(error)) {
-        counts.failed++;
+      // Nobody can read it, so a repetition would not end.
+      if (!isUnreadableForGood(error)) counts.failed++;
+      if (!isTenantKeyDeleted(error))
         log.warn({ err: error, projection: table.name, key: end.key }, "log was not compared");
-      }
     }
     counts.logs++;
   };

@@ -4,14 +4,16 @@ import { ProjectionSchema } from "@reeve/contracts/projection";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { expect, test } from "vitest";
 import { emptyTail } from "../log/port.ts";
+import type { MemoryTableOptions } from "../table/memory.ts";
 import { MemoryTable } from "../table/memory.ts";
+import { keysUnavailable, notAuthentic, tenantKeyDeleted } from "../sealing/key-failures.ts";
 import { dropOrphans } from "./drop-orphans.ts";
 
 const never = new AbortController().signal;
 const missing = { events: [], tail: emptyTail, batchTails: [] };
 
-async function threeRows(): Promise<MemoryTable<Projection>> {
-  const rows = new MemoryTable<Projection>();
+async function threeRows(options: MemoryTableOptions = {}): Promise<MemoryTable<Projection>> {
+  const rows = new MemoryTable<Projection>(options);
   for (const name of ["a", "b", "c"])
     await rows.put(name, create(ProjectionSchema, { name }), never);
   return rows;
@@ -32,6 +34,26 @@ test("a row whose log is unknown stays, and does not keep the others from being 
   );
   expect(await dropOrphans(projection, never)).toEqual({ dropped: 2, failed: 1 });
   expect(await keysOf(rows)).toEqual(["b"]);
+});
+
+test.each([
+  ["whose tenant's key was deleted", tenantKeyDeleted("b")],
+  ["that was altered", notAuthentic("b")],
+])("a row with a log %s is kept, and the others are dropped", async (_, failure) => {
+  const rows = await threeRows();
+  const projection = projected(rows, (key) =>
+    key === "b" ? Promise.reject(failure) : Promise.resolve(missing),
+  );
+  expect(await dropOrphans(projection, never)).toEqual({ dropped: 2, failed: 0 });
+  expect(await keysOf(rows)).toEqual(["b"]);
+});
+
+test("a row that cannot be read now stays, and counts as failed", async () => {
+  const rows = await threeRows({
+    failureOf: (key) => (key === "b" ? keysUnavailable("away") : undefined),
+  });
+  const projection = projected(rows, () => Promise.resolve(missing));
+  expect(await dropOrphans(projection, never)).toEqual({ dropped: 2, failed: 1 });
 });
 
 test("an error that is no doubt ends the comparison", async () => {

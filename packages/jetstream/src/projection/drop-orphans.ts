@@ -1,5 +1,6 @@
 import { Failure } from "@reeve/platform/failure";
 import type { TailReader } from "../log/port.ts";
+import { isUnreadableForGood } from "../sealing/key-failures.ts";
 import type { Row, Table } from "../table/port.ts";
 import type { DroppedRows } from "./port.ts";
 
@@ -28,7 +29,7 @@ export async function dropOrphan<Key, Record>(
 
 /**
  * Completes the deletion of all rows whose log does not exist. A row of which the store does not say whether it has a log counts
- * as failed and stays.
+ * as failed and stays, and so does one whose tenant's key is not available. One whose log exists and can never be read is kept.
  */
 export async function dropOrphans<Key, Record>(
   projection: RowsOfLogs<Key, Record>,
@@ -38,6 +39,7 @@ export async function dropOrphans<Key, Record>(
   let failed = 0;
   for await (const change of projection.rows.watch("", signal)) {
     if (change.kind === "current") break;
+    if (change.kind === "unreadable" && change.error.kind === "unavailable") failed++;
     if (change.kind !== "written") continue;
     const outcome = await completeRow(projection, change.row, signal);
     if (outcome === "dropped") dropped++;
@@ -58,6 +60,7 @@ async function completeRow<Key, Record>(
     return (await rows.deleteVersion(row.key, row.revision, signal)) ? "dropped" : "kept";
   } catch (error) {
     signal.throwIfAborted();
+    if (isUnreadableForGood(error)) return "kept";
     if (error instanceof Failure && error.kind === "unavailable") return "failed";
     throw error;
   }

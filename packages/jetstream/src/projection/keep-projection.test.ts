@@ -6,6 +6,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { expect, test } from "vitest";
+import { notAuthentic } from "../sealing/key-failures.ts";
 import { MemoryTable } from "../table/memory.ts";
 import type { ProjectionPorts } from "./keep-projection.ts";
 import { keepProjection } from "./keep-projection.ts";
@@ -22,6 +23,7 @@ class Stage implements AsyncDisposable {
   readonly compared: string[] = [];
   instance = "first";
   failing = new Set<string>();
+  altered = new Set<string>();
   /** Delays each comparison. */
   slowness = Promise.resolve();
   orphans = { dropped: 2, failed: 0 };
@@ -40,6 +42,7 @@ class Stage implements AsyncDisposable {
         compare: async ({ key }, mode) => {
           this.compared.push(`${key} ${mode}`);
           if (this.failing.has(key)) throw new Error("lagging");
+          if (this.altered.has(key)) throw notAuthentic(`log ${key}`);
           await this.slowness;
           return key === "b";
         },
@@ -202,4 +205,13 @@ test("a rebuild is requested again while the store does not answer", async () =>
     break;
   }
   expect(asked).toBe(2);
+});
+
+test("a log that was altered does not keep a rebuild from being complete", async () => {
+  await using stage = new Stage();
+  stage.altered.add("a");
+  stage.run();
+  await stage.until(isComplete);
+  expect(stage.compared).toEqual(["a thorough", "b thorough", "c thorough"]);
+  expect(await stage.state()).toMatchObject({ rebuild: { logs: 3n, failed: 0n } });
 });

@@ -64,7 +64,7 @@ export class HolderWatch {
     for await (const change of table.watch("", signal)) {
       if (change.kind === "current") continue;
       if (change.kind === "deleted") this.#rows.delete(change.key);
-      else {
+      else if (change.kind === "written") {
         this.#rows.set(change.row.key, change.row);
         if (change.row.key === self && change.row.record.crashed) onReleased();
       }

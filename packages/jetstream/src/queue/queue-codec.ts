@@ -3,6 +3,7 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { JsMsg } from "@nats-io/jetstream";
 import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { storedReadOptions } from "@reeve/contracts/nesting";
+import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { Failure } from "@reeve/platform/failure";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { keyIdOf } from "../sealing/sealed-message.ts";
@@ -10,7 +11,7 @@ import { keyIdOf } from "../sealing/sealed-message.ts";
 /** The header with the tenant of a sealed message. */
 const tenantHeader = "Reeve-Tenant";
 /** After how long a message is delivered again whose key was not available. */
-const keyRetryMs = 5_000;
+const keyRetry = { firstDelayMs: 5_000, maxDelayMs: 60_000 };
 
 /** How the messages of a queue are encoded. */
 export interface QueueFormat<Schema extends DescMessage> {
@@ -60,7 +61,7 @@ export async function decodeQueued<Schema extends DescMessage>(
     const hasNoKeys = !payloadCipherOf(connection).isOn && keyIdOf(message.data) !== undefined;
     const isUnavailable = error instanceof Failure && error.kind === "unavailable";
     const isLater = signal.aborted || hasNoKeys || isUnavailable;
-    if (isLater) message.nak(signal.aborted ? 0 : keyRetryMs);
+    if (isLater) message.nak(signal.aborted ? 0 : delayAfter(message.info.deliveryCount, keyRetry));
     // It would be redelivered forever, and no taker could read it.
     else message.term(`not a ${schema.typeName}`);
     return undefined;

@@ -12,7 +12,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "../table/port.ts";
 import { keyBytes } from "./aes-gcm.ts";
-import { isTenantKeyDeleted, tenantKeyDeleted } from "./key-failures.ts";
+import { dataKeyMissing, isTenantKeyDeleted, tenantKeyDeleted } from "./key-failures.ts";
 import { KeyReports } from "./key-reports.ts";
 import type { KeyStore, WrappedKey } from "./key-store.ts";
 import { proveTenantKey } from "./prove-tenant-key.ts";
@@ -75,13 +75,14 @@ export class DataKeys {
       const found = await this.#find(tenant, idOf(period - back), false, signal);
       if (found !== undefined) return found;
     }
-    throw unavailable(`tenant ${tenant} has no data key yet`);
+    throw dataKeyMissing(`tenant ${tenant} has no data key yet`);
   }
 
   /** Returns the key with an id. */
   async byId(tenant: string, id: string, signal: AbortSignal): Promise<DataKey> {
     const found = await this.#find(tenant, id, false, signal);
-    if (found === undefined) throw unavailable(`the data key ${id} of tenant ${tenant} is missing`);
+    if (found === undefined)
+      throw dataKeyMissing(`the data key ${id} of tenant ${tenant} is missing`);
     return found;
   }
 
@@ -124,7 +125,7 @@ export class DataKeys {
       const bytes = await this.#unwrapped(tenant, id, mayCreate, kept);
       if (bytes === undefined && kept === undefined) return undefined;
       if (bytes === undefined)
-        throw unavailable(`the data key ${id} of tenant ${tenant} is missing`);
+        throw dataKeyMissing(`the data key ${id} of tenant ${tenant} is missing`);
       if (kept !== undefined && !Buffer.from(bytes).equals(kept.key.bytes))
         throw replaced(tenant, id);
       this.#reports.succeeded(tenant);
@@ -235,11 +236,6 @@ function idOf(period: number): string {
 
 function wrappedOf({ version, wrappedKey }: TenantDataKey): WrappedKey {
   return { version, bytes: wrappedKey };
-}
-
-function unavailable(problem: string): Failure {
-  const message = `a payload cannot be encrypted or decrypted now: ${problem}; try again later`;
-  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }
 
 /** Returns the Failure for a data key that is not the one that this process knows: what it has sealed would be lost. */

@@ -20,8 +20,24 @@ export function keysUnavailable(problem: string, cause?: unknown): Failure {
     "unavailable",
     ErrorReason.UNAVAILABLE,
     "the keys of tenants are not available; try again later; the log of the service says why",
-    { cause: new Error(`REEVE_ENCRYPTION_KEYS: ${problem}`, { cause }) },
+    { cause: new KeysProblem(`REEVE_ENCRYPTION_KEYS: ${problem}`, { cause }) },
   );
+}
+
+/** Returns the Failure for a data key that is not there: it was lost, or no process has created it yet. */
+export function dataKeyMissing(problem: string): Failure {
+  const message = `a payload cannot be encrypted or decrypted now: ${problem}; try again later`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, {
+    cause: new KeysProblem(problem),
+  });
+}
+
+/** Why keys are not available: the cause of a Failure. */
+class KeysProblem extends Error {}
+
+/** Whether something failed because keys are not available now. It may take as long as an operator needs. */
+export function isKeysUnavailable(error: unknown): boolean {
+  return error instanceof Failure && error.cause instanceof KeysProblem;
 }
 
 /** Whether something failed because the key of a tenant is gone. Repeating it does not help. */
@@ -29,11 +45,17 @@ export function isTenantKeyDeleted(error: unknown): boolean {
   return error instanceof Failure && error.reason === ErrorReason.TENANT_KEY_DELETED;
 }
 
+/** Whether data cannot be read, and repeating it does not help: its tenant's key was deleted, or it was altered. */
+export function isUnreadableForGood(error: unknown): boolean {
+  return isTenantKeyDeleted(error) || (error instanceof Failure && error.kind === "data_loss");
+}
+
 /** Returns the Failure for bytes that are not what was encrypted at their place, or with their key. */
-export function notAuthentic(place: string): Failure {
+export function notAuthentic(place: string, cause?: unknown): Failure {
   return new Failure(
     "data_loss",
     ErrorReason.HISTORY_LOST,
     `what is stored at ${place} was not encrypted for this place, or was altered; restore it from a backup`,
+    { cause },
   );
 }

@@ -20,7 +20,7 @@ export async function openSealing(
   const keyStore = await openKeyStore(path);
   const rows = await openTable(nats, TenantDataKeySchema);
   const keys = new DataKeys({ rows, keyStore, clock: systemClock, mayCreate, log });
-  sealPayloads(nats.connection, payloadCipher(keys));
+  sealPayloads(nats.connection, payloadCipher(keys, log));
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { AlteredReports } from "./altered-reports.ts";
 import type { DataKeys } from "./data-keys.ts";
 import { notAuthentic } from "./key-failures.ts";
 import type { DataKey } from "./sealed-message.ts";
@@ -24,6 +26,8 @@ export interface PayloadCipher {
    * the keys are not available.
    */
   open(place: Place, data: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
+  /** Reports that what is stored at a place was altered, and returns the Failure of kind `data_loss` for it. */
+  altered(place: Place, cause?: unknown): Failure;
   /** Returns the current key of a tenant, or that with an id, for content that is longer than a message. */
   key(tenant: string, id: string | undefined, signal: AbortSignal): Promise<DataKey>;
 }
@@ -41,12 +45,21 @@ export function payloadCipherOf(connection: NatsConnection): PayloadCipher {
 }
 
 /** Returns a cipher that seals with the data keys of tenants. */
-export function payloadCipher(keys: Pick<DataKeys, "current" | "byId">): PayloadCipher {
+export function payloadCipher(
+  keys: Pick<DataKeys, "current" | "byId">,
+  log: Pick<Logger, "error">,
+): PayloadCipher {
+  const reports = new AlteredReports(log);
+  const altered = ({ tenant, name }: Place, cause?: unknown) => {
+    reports.found(tenant, name);
+    return notAuthentic(name, cause);
+  };
   const key = (tenant: string, id: string | undefined, signal: AbortSignal) =>
     id === undefined ? keys.current(tenant, signal) : keys.byId(tenant, id, signal);
   return {
     isOn: true,
     key,
+    altered,
     async seal(place, data, signal) {
       return sealMessage(await key(place.tenant, undefined, signal), textOf(place), data);
     },
@@ -54,7 +67,7 @@ export function payloadCipher(keys: Pick<DataKeys, "current" | "byId">): Payload
       const id = keyIdOf(data);
       if (id === undefined) return data;
       const opened = openMessage(await key(place.tenant, id, signal), textOf(place), data);
-      if (opened === undefined) throw notAuthentic(place.name);
+      if (opened === undefined) throw altered(place);
       return opened;
     },
   };
@@ -63,6 +76,7 @@ export function payloadCipher(keys: Pick<DataKeys, "current" | "byId">): Payload
 const withoutKeys: PayloadCipher = {
   isOn: false,
   key: (tenant) => Promise.reject(keysMissing(tenant)),
+  altered: ({ name }, cause) => notAuthentic(name, cause),
   seal: (_, data) => Promise.resolve(data),
   open: ({ tenant }, data) =>
     keyIdOf(data) === undefined ? Promise.resolve(data) : Promise.reject(keysMissing(tenant)),

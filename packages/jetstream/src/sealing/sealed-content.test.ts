@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { describe, expect, test } from "vitest";
 import { payloadCipher } from "./payload-cipher.ts";
 import { openContent, openIfSealed, sealContent, segmentBytes } from "./sealed-content.ts";
@@ -6,10 +7,11 @@ import { openContent, openIfSealed, sealContent, segmentBytes } from "./sealed-c
 const never = new AbortController().signal;
 const bytes = randomBytes(32);
 const key = (_: string, id = "p1") => Promise.resolve({ id, bytes });
-const cipher = payloadCipher({
-  current: (tenant) => key(tenant),
-  byId: (tenant, id) => key(tenant, id),
-});
+const log = createLogger("test", "silent");
+const cipher = payloadCipher(
+  { current: (tenant) => key(tenant), byId: (tenant, id) => key(tenant, id) },
+  log,
+);
 const place = { tenant: "acme", name: "bucket/a" };
 
 async function* inPieces(content: Uint8Array, size: number): AsyncIterable<Uint8Array> {
@@ -54,10 +56,8 @@ describe("sealed content", () => {
     await expect(opened(stored, { ...place, name: "bucket/b" })).rejects.toMatchObject(refused);
     await expect(opened(stored, { ...place, tenant: "globex" })).rejects.toMatchObject(refused);
     const other = { id: "p1", bytes: randomBytes(32) };
-    const stranger = payloadCipher({
-      current: () => Promise.resolve(other),
-      byId: () => Promise.resolve(other),
-    });
+    const ofOther = () => Promise.resolve(other);
+    const stranger = payloadCipher({ current: ofOther, byId: ofOther }, log);
     const opening = whole(openContent(stranger, place, inPieces(stored, 1_000), never));
     await expect(opening).rejects.toMatchObject(refused);
   });

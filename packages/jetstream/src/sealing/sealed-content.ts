@@ -1,6 +1,5 @@
 import { hkdfSync, randomBytes } from "node:crypto";
 import { decryptAt, encryptAt, keyBytes } from "./aes-gcm.ts";
-import { notAuthentic } from "./key-failures.ts";
 import type { PayloadCipher, Place } from "./payload-cipher.ts";
 
 /** The first bytes of sealed content, with the version of the format. Whether content is sealed is stored beside it. */
@@ -46,7 +45,7 @@ export async function* openContent(
 ): AsyncIterable<Uint8Array> {
   await using reader = new ByteReader(sealed);
   const start = await reader.take(prefix.length + 1);
-  if (!prefix.equals(start.subarray(0, prefix.length))) throw notAuthentic(place.name);
+  if (!prefix.equals(start.subarray(0, prefix.length))) throw cipher.altered(place);
   const id = await reader.take(start[prefix.length] ?? 0);
   const salt = await reader.take(saltBytes);
   const head = Buffer.concat([start, id, salt]);
@@ -56,7 +55,7 @@ export async function* openContent(
     const segment = await reader.take(segmentBytes + tagBytes);
     const isLast = await reader.isAtEnd();
     const opened = decryptAt(key, nonceOf(number, isLast), head, segment);
-    if (opened === undefined) throw notAuthentic(place.name);
+    if (opened === undefined) throw cipher.altered(place);
     if (opened.length > 0) yield opened;
     if (isLast) return;
   }

@@ -31,7 +31,7 @@ export async function openLiveView<Record>(
         records.set(change.row.key, change.row.record);
         if (!isCurrent) found.add(change.row.key);
       } else if (change.kind === "deleted") records.delete(change.key);
-      else {
+      else if (change.kind === "current") {
         // A record may have been deleted while there was no watch.
         for (const key of records.keys()) if (!found.has(key)) records.delete(key);
         markCurrent();

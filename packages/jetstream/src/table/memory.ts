@@ -1,10 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
+import type { Failure } from "@reeve/platform/failure";
 import type { Change, ChangeBatch, KeyedChange, Row, Table, TablePosition } from "./port.ts";
 import { maxBatchedChanges } from "./port.ts";
+import type { ChangeSource } from "./retry-unreadable.ts";
+import { retryUnreadable } from "./retry-unreadable.ts";
+import type { RetryDelays, WaitingRow } from "./unreadable-rows.ts";
+import { defaultRetryDelays } from "./unreadable-rows.ts";
+
+export interface MemoryTableOptions {
+  /** Returns why the row of a key cannot be read now. Default: all rows can be read. */
+  readonly failureOf?: (key: string) => Failure | undefined;
+  readonly delays?: RetryDelays;
+}
 
 /** Records in memory, which end with the process. As in any store, records are copied in and out. */
 export class MemoryTable<Record> implements Table<Record> {
+  readonly #failureOf: (key: string) => Failure | undefined;
+  readonly #delays: RetryDelays;
   readonly #instance = randomUUID();
   readonly #rows = new Map<string, Row<Record>>();
   readonly #watchers = new Set<(change: KeyedChange<Record>) => void>();
@@ -12,10 +25,15 @@ export class MemoryTable<Record> implements Table<Record> {
   readonly #revisions = new Map<string, number>();
   #revision = 0;
 
+  constructor({ failureOf, delays = defaultRetryDelays }: MemoryTableOptions = {}) {
+    this.#failureOf = failureOf ?? (() => undefined);
+    this.#delays = delays;
+  }
+
   async get(key: string, signal: AbortSignal): Promise<Row<Record> | undefined> {
     await yieldTurn(signal);
     const row = this.#rows.get(key);
-    return row && structuredClone(row);
+    return row && structuredClone(this.#readable(row));
   }
 
   async create(key: string, record: Record, signal: AbortSignal): Promise<Row<Record> | undefined> {
@@ -52,10 +70,24 @@ export class MemoryTable<Record> implements Table<Record> {
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {
     await yieldTurn(signal);
-    return structuredClone(this.#below(prefix));
+    const rows = this.#below(prefix);
+    if (prefix !== "") return structuredClone(rows.map((row) => this.#readable(row)));
+    return structuredClone(rows.filter(({ key }) => this.#failureOf(key) === undefined));
   }
 
-  async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {
+  watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {
+    if (prefix !== "") return this.#changes(prefix, signal);
+    return this.#retrying<Change<Record>>(
+      {
+        open: (until) => this.#changes(prefix, until),
+        changesOf: (change) => (change.kind === "current" ? [] : [change]),
+        itemsOf: (changes) => changes,
+      },
+      signal,
+    );
+  }
+
+  async *#changes(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {
     signal.throwIfAborted();
     // One change per key: a watcher that lags gets the latest one, and the queue stays bounded.
     const changes = new Map<string, KeyedChange<Record>>();
@@ -71,7 +103,7 @@ export class MemoryTable<Record> implements Table<Record> {
     const revision = this.#revision;
     this.#watchers.add(watcher);
     try {
-      for (const row of rows) yield { kind: "written", row: structuredClone(row) };
+      for (const row of rows) yield this.#changeOf({ kind: "written", row }, prefix);
       yield { kind: "current", revision };
       for (;;) {
         signal.throwIfAborted();
@@ -79,7 +111,7 @@ export class MemoryTable<Record> implements Table<Record> {
         if (next === undefined) await changed.wait(signal);
         else {
           changes.delete(next[0]);
-          yield structuredClone(next[1]);
+          yield this.#changeOf(next[1], prefix);
         }
       }
     } finally {
@@ -92,7 +124,18 @@ export class MemoryTable<Record> implements Table<Record> {
     return { instance: this.#instance, revision: this.#revision };
   }
 
-  async *changesAfter(
+  changesAfter(position: TablePosition, signal: AbortSignal): AsyncIterable<ChangeBatch<Record>> {
+    return this.#retrying<ChangeBatch<Record>>(
+      {
+        open: (until) => this.#batchesAfter(position, until),
+        changesOf: ({ changes }) => changes,
+        itemsOf: (changes, { revision }) => [{ changes, revision }],
+      },
+      signal,
+    );
+  }
+
+  async *#batchesAfter(
     { revision: start }: TablePosition,
     signal: AbortSignal,
   ): AsyncIterable<ChangeBatch<Record>> {
@@ -105,14 +148,47 @@ export class MemoryTable<Record> implements Table<Record> {
         const found = this.#changesAfter(revision);
         if (found.length === 0) await changed.wait(signal);
         for (let at = 0; at < found.length; at += maxBatchedChanges) {
-          const changes = structuredClone(found.slice(at, at + maxBatchedChanges));
-          revision = changes.reduce((_, change) => revisionOf(change), revision);
-          yield { changes, revision };
+          const part = found.slice(at, at + maxBatchedChanges);
+          revision = part.reduce((_, change) => revisionOf(change), revision);
+          yield { changes: part.map((change) => this.#changeOf(change, "")), revision };
         }
       }
     } finally {
       this.#watchers.delete(watcher);
     }
+  }
+
+  #retrying<Item>(
+    source: Omit<ChangeSource<Item, Record>, "delays" | "read">,
+    signal: AbortSignal,
+  ): AsyncIterable<Item> {
+    const read = ({ key, revision }: WaitingRow) => {
+      const row = this.#rows.get(key);
+      if (row !== undefined && row.revision !== revision) return undefined;
+      if (row !== undefined) return this.#changeOf({ kind: "written", row }, "");
+      return { kind: "deleted" as const, key, revision };
+    };
+    const delays = this.#delays;
+    return retryUnreadable(
+      { ...source, delays, read: (row) => Promise.resolve(read(row)) },
+      signal,
+    );
+  }
+
+  /** Returns a copy of a change as a reader of `prefix` gets it. */
+  #changeOf(change: KeyedChange<Record>, prefix: string): KeyedChange<Record> {
+    if (change.kind !== "written") return change;
+    const { key, revision } = change.row;
+    const error = this.#failureOf(key);
+    if (error === undefined) return structuredClone(change);
+    if (prefix !== "") throw error;
+    return { kind: "unreadable", key, revision, error };
+  }
+
+  #readable(row: Row<Record>): Row<Record> {
+    const failure = this.#failureOf(row.key);
+    if (failure !== undefined) throw failure;
+    return row;
   }
 
   #changesAfter(revision: number): readonly KeyedChange<Record>[] {

@@ -1,45 +1,38 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { StreamAPI } from "@nats-io/jetstream";
 import { jetstream } from "@nats-io/jetstream";
-import type { KV, KvEntry } from "@nats-io/kv";
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ProjectionSchema } from "@reeve/contracts/projection";
 import { bucketOf } from "@reeve/contracts/channel";
-import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
-import { onAbort } from "@reeve/platform/async/on-abort";
-import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
-import { payloadCipherOf } from "../sealing/payload-cipher.ts";
-import { bucketChanges, bucketPosition } from "./bucket-changes.ts";
-import { bucketReplaced, readBucketInstance } from "./bucket-instance.ts";
-import { BucketRequests } from "./bucket-requests.ts";
-import { CatchUp } from "./catch-up.ts";
-import { readLatestEntries } from "./latest-entries.ts";
-import { RecordCodec } from "./record-codec.ts";
-import { readRetryLimits, retryRead } from "./retry-read.ts";
+import { readBucketInstance } from "./bucket-instance.ts";
+import { NatsTable } from "./nats-table.ts";
 import { callStore } from "../streams/call-store.ts";
 import { ensureBucket, openJetStreamManager } from "../streams/ensure-stream.ts";
-import { storeFailure } from "../streams/errors.ts";
 import { replicasOfNew } from "../streams/new-stream-replicas.ts";
-import { callWithReserve } from "../reserve/spend-reserve.ts";
-import type { Change, ChangeBatch, Row, Table, TablePosition } from "./port.ts";
-
-/** How long a watch may receive nothing before it has received everything that is stored. */
-const idleTimeoutMs = 2_000;
+import type { RetryDelays } from "./unreadable-rows.ts";
+import { defaultRetryDelays } from "./unreadable-rows.ts";
+import type { Table } from "./port.ts";
 
 interface TableOptions {
   /** How many servers keep a bucket that is created. Default: as for all new streams. */
   readonly replicas?: number;
   /** Whether rows of up to 64 KiB may use the reserve of a full store. Deletions always may. Default: true. */
   readonly usesReserve?: boolean;
+  /** When rows that cannot be read are read again. Default: from one second to half a minute. */
+  readonly delays?: RetryDelays;
 }
 
 /** Opens the bucket that `schema` declares, and creates it if it is missing. */
 export async function openTable<Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   schema: Schema,
-  { replicas = replicasOfNew(connection), usesReserve = true }: TableOptions = {},
+  {
+    replicas = replicasOfNew(connection),
+    usesReserve = true,
+    delays = defaultRetryDelays,
+  }: TableOptions = {},
 ): Promise<Table<MessageShape<Schema>>> {
   const { name, history, maxAgeMs } = bucketOf(schema);
   // A replica that lags may answer a direct read, but a writer has to read what it wrote.
@@ -53,7 +46,7 @@ export async function openTable<Schema extends DescMessage>(
   const client = jetstream(connection, { checkAPI: false });
   const create = () => callStore(() => new Kvm(client).create(name, options));
   const bucket = await ensureBucket(connection, `KV_${name}`, create);
-  return new NatsTable(connection, bucket, streams, { schema, usesReserve });
+  return new NatsTable(connection, { bucket, streams, schema, usesReserve, delays });
 }
 
 /**
@@ -80,230 +73,4 @@ export async function bucketInstance(
 async function replicasOf(streams: StreamAPI): Promise<number> {
   const { name } = bucketOf(ProjectionSchema);
   return (await callStore(() => streams.info(`KV_${name}`))).config.num_replicas;
-}
-
-class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema>> {
-  readonly #connection: NatsConnection;
-  readonly #bucket: KV;
-  readonly #requests: BucketRequests;
-  readonly #streams: StreamAPI;
-  readonly #schema: Schema;
-  readonly #usesReserve: boolean;
-  readonly #records: RecordCodec<Schema>;
-
-  constructor(
-    connection: NatsConnection,
-    bucket: KV,
-    streams: StreamAPI,
-    { schema, usesReserve }: { readonly schema: Schema; readonly usesReserve: boolean },
-  ) {
-    this.#connection = connection;
-    this.#bucket = bucket;
-    this.#usesReserve = usesReserve;
-    this.#requests = new BucketRequests(connection, bucketOf(schema).name, usesReserve);
-    this.#streams = streams;
-    this.#schema = schema;
-    this.#records = new RecordCodec(schema, payloadCipherOf(connection));
-  }
-
-  async get(key: string, signal: AbortSignal): Promise<Row<MessageShape<Schema>> | undefined> {
-    const limits = readRetryLimits(this.#connection);
-    const stored = await retryUnavailable(() => this.#requests.get(key), limits, signal);
-    if (stored === undefined) return undefined;
-    const { bytes: value, revision } = stored;
-    return await this.#records.row({ key, value, revision }, signal);
-  }
-
-  async create(
-    key: string,
-    record: MessageShape<Schema>,
-    signal: AbortSignal,
-  ): Promise<Row<MessageShape<Schema>> | undefined> {
-    const row = await this.update(key, record, 0, signal);
-    if (row !== undefined) return row;
-    // If the key was deleted, its deletion is the version to replace.
-    const data = await this.#records.encode(key, record, signal);
-    const createAgain = () => this.#bucket.create(key, data);
-    const write = this.#usesReserve
-      ? () => callWithReserve(this.#connection, createAgain)
-      : createAgain;
-    const revision = await callStore(write, "undefined_on_conflict");
-    return revision === undefined ? undefined : { key, record, revision };
-  }
-
-  async update(
-    key: string,
-    record: MessageShape<Schema>,
-    expected: number,
-    signal: AbortSignal,
-  ): Promise<Row<MessageShape<Schema>> | undefined> {
-    signal.throwIfAborted();
-    const data = await this.#records.encode(key, record, signal);
-    const revision = await this.#requests.write(key, data, expected);
-    return revision === undefined ? undefined : { key, record, revision };
-  }
-
-  async put(
-    key: string,
-    record: MessageShape<Schema>,
-    signal: AbortSignal,
-  ): Promise<Row<MessageShape<Schema>>> {
-    signal.throwIfAborted();
-    const revision = await this.#requests.write(
-      key,
-      await this.#records.encode(key, record, signal),
-    );
-    if (revision === undefined)
-      throw storeUnavailable(
-        new Error(`the store reported a conflict for ${key}, which was written unconditionally`),
-      );
-    return { key, record, revision };
-  }
-
-  async delete(key: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const remove = () => callWithReserve(this.#connection, () => this.#bucket.delete(key));
-    await callStore(remove);
-  }
-
-  async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
-    signal.throwIfAborted();
-    const remove = () => this.#bucket.delete(key, { previousSeq: revision });
-    const deleted = await callStore(async () => {
-      await callWithReserve(this.#connection, remove);
-      return true;
-    }, "undefined_on_conflict");
-    return deleted ?? false;
-  }
-
-  async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
-    const keys = {
-      lastRevision: () => this.#lastRevision(prefix),
-      entries: (until: AbortSignal) => this.#entries(prefix, until),
-    };
-    const read = (until: AbortSignal) => readLatestEntries(keys, until);
-    const entries = await retryRead(this.#connection, read, signal);
-    const written = entries.filter(({ operation }) => operation === "PUT");
-    // A list of all tenants does without those whose key was deleted.
-    const rows = written.map((entry) =>
-      prefix === "" ? this.#records.readableRow(entry, signal) : this.#records.row(entry, signal),
-    );
-    return (await Promise.all(rows))
-      .filter((row) => row !== undefined)
-      .toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  }
-
-  async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
-    const { name } = bucketOf(this.#schema);
-    const read = () => readBucketInstance(this.#streams, name);
-    const instance = await retryRead(this.#connection, read, signal);
-    const end = new AbortController();
-    const replaced = new AbortController();
-    void bucketReplaced(this.#streams, name, instance, AbortSignal.any([signal, end.signal])).then(
-      () => replaced.abort(storeUnavailable(new Error(`bucket ${name} was deleted`))),
-      () => undefined,
-    );
-    try {
-      yield* this.#changes(prefix, AbortSignal.any([signal, replaced.signal]));
-    } finally {
-      end.abort();
-    }
-  }
-
-  async *#changes(
-    prefix: string,
-    signal: AbortSignal,
-  ): AsyncIterable<Change<MessageShape<Schema>>> {
-    let isCurrent = false;
-    while (!isCurrent) {
-      // Read again for each attempt: the last entry may expire before it is received.
-      const last = await this.#lastRevisionNow(prefix, signal);
-      if (last === 0) {
-        yield { kind: "current", revision: last };
-        for await (const entry of this.#entries(prefix, signal))
-          yield await this.#changeOf(entry, signal);
-      }
-      const catchUp = new CatchUp(last, () => this.#lastRevisionNow(prefix, signal));
-      // A watch of a store that has just started may receive nothing for long. Opened again, it starts from the beginning.
-      using idle = new IdleTimeout({ timeoutMs: idleTimeoutMs }, signal);
-      try {
-        for await (const entry of this.#entries(prefix, idle.signal)) {
-          idle.pause();
-          yield await this.#changeOf(entry, signal);
-          if (!isCurrent && (await catchUp.isDoneWith(entry))) {
-            isCurrent = true;
-            yield { kind: "current", revision: last };
-          }
-          if (!isCurrent) idle.restart();
-        }
-      } catch (error) {
-        if (!idle.isExpired) throw error;
-      }
-    }
-  }
-
-  async position(signal: AbortSignal): Promise<TablePosition> {
-    const { name } = bucketOf(this.#schema);
-    const read = () => bucketPosition({ streams: this.#streams }, name);
-    return await retryRead(this.#connection, read, signal);
-  }
-
-  async *changesAfter(
-    position: TablePosition,
-    signal: AbortSignal,
-  ): AsyncIterable<ChangeBatch<MessageShape<Schema>>> {
-    const { name } = bucketOf(this.#schema);
-    for await (const { entries, revision } of bucketChanges(
-      this.#connection,
-      name,
-      position,
-      signal,
-    )) {
-      const changes = entries.map(async ({ key, value, revision: own }) => {
-        const row =
-          value && (await this.#records.readableRow({ key, value, revision: own }, signal));
-        return row === undefined
-          ? { kind: "deleted" as const, key, revision: own }
-          : { kind: "written" as const, row };
-      });
-      yield { changes: await Promise.all(changes), revision };
-    }
-  }
-
-  async #lastRevisionNow(prefix: string, signal: AbortSignal): Promise<number> {
-    const read = () => this.#lastRevision(prefix);
-    return (await retryRead(this.#connection, read, signal)) ?? 0;
-  }
-
-  /** Returns the revision of the last entry below `prefix`, including deletions, or undefined if nothing was ever written there. */
-  async #lastRevision(prefix: string): Promise<number | undefined> {
-    const { name } = bucketOf(this.#schema);
-    const query = { last_by_subj: `$KV.${name}.${filterOf(prefix)}` };
-    return (await this.#streams.getMessage(`KV_${name}`, query))?.seq;
-  }
-
-  /** Yields the latest entry of every key, then each new one, until `signal` aborts. */
-  async *#entries(prefix: string, signal: AbortSignal): AsyncIterable<KvEntry> {
-    const entries = await callStore(() => this.#bucket.watch({ key: filterOf(prefix) }));
-    using _ = onAbort(signal, () => entries.stop());
-    try {
-      signal.throwIfAborted();
-      yield* entries;
-      signal.throwIfAborted();
-    } finally {
-      entries.stop();
-    }
-    throw storeFailure(new Error("the watch ended"));
-  }
-
-  /** A row that nobody can read any more counts as deleted. */
-  async #changeOf(entry: KvEntry, signal: AbortSignal): Promise<Change<MessageShape<Schema>>> {
-    const { operation, key, revision } = entry;
-    const row = operation === "PUT" ? await this.#records.readableRow(entry, signal) : undefined;
-    return row === undefined ? { kind: "deleted", key, revision } : { kind: "written", row };
-  }
-}
-
-function filterOf(prefix: string): string {
-  return prefix === "" ? ">" : `${prefix}.>`;
 }

@@ -1,3 +1,5 @@
+import type { Failure } from "@reeve/platform/failure";
+
 /** A stored record and its revision. */
 export interface Row<Record> {
   readonly key: string;
@@ -28,13 +30,16 @@ export interface Table<Record> {
   delete(key: string, signal: AbortSignal): Promise<void>;
   /** Deletes the version `revision`. Returns false when the table holds another version, or none. */
   deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean>;
-  /** Returns the rows whose keys continue after `prefix` (whole tokens: `acme` or `acme.team`; `""` for all), ordered by key. */
+  /**
+   * Returns the rows whose keys continue after `prefix` (whole tokens: `acme` or `acme.team`; `""` for all), ordered by key. Throws
+   * a Failure if one of them cannot be read; only a list of all leaves such rows out, so it does not prove that a row is missing.
+   */
   list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
   /**
    * Yields the rows below `prefix`, then each change. A deletion has no record. The change `current` marks the point at which
    * everything that existed at the start was yielded, up to its revision; before it there may be deletions of keys that do not
-   * exist any more. A watcher that lags may get only the latest change of a key. Rejects with the signal's reason, or with a
-   * Failure when the store is lost.
+   * exist any more. A watcher that lags may get only the latest change of a key. Rejects with the signal's reason, with a
+   * Failure when the store is lost, and, unless `prefix` is empty, with that of a row that cannot be read.
    */
   watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>>;
   /** Returns the place of the last change. What was written before the call is not after it. */
@@ -65,10 +70,23 @@ export interface ChangeBatch<Record> {
   readonly revision: number;
 }
 
-/** A change of one key. */
+/**
+ * A change of one key. An unreadable row was written and cannot be read now, because its tenant's key is not available, or because
+ * it was altered. It is read again from time to time: `written` or `deleted` follows when it can be. What a reader knows of the key is
+ * outdated until then, and it goes on with the rows of other tenants.
+ */
 export type KeyedChange<Record> =
   | { readonly kind: "written"; readonly row: Row<Record> }
-  | { readonly kind: "deleted"; readonly key: string; readonly revision: number };
+  | { readonly kind: "deleted"; readonly key: string; readonly revision: number }
+  | UnreadableRow;
+
+/** A row that exists and cannot be read now. */
+export interface UnreadableRow {
+  readonly kind: "unreadable";
+  readonly key: string;
+  readonly revision: number;
+  readonly error: Failure;
+}
 
 export type Change<Record> =
   | KeyedChange<Record>

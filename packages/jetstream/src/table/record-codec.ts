@@ -2,9 +2,11 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
 import { storedReadOptions } from "@reeve/contracts/nesting";
+import { Failure } from "@reeve/platform/failure";
 import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
 import type { PayloadCipher, Place } from "../sealing/payload-cipher.ts";
-import type { Row } from "./port.ts";
+import type { KeyedChange, Row } from "./port.ts";
+import { tenantOfKey } from "./unreadable-rows.ts";
 
 /** An entry as its bucket stores it. */
 interface StoredEntry {
@@ -36,30 +38,51 @@ export class RecordCodec<Schema extends DescMessage> {
     return this.#cipher === undefined ? data : await this.#cipher.seal(this.#at(key), data, signal);
   }
 
-  /** Returns the row of an entry. */
+  /** Returns the row of an entry. Throws a Failure of kind `data_loss` if it was altered. */
   async row(
     { key, value, revision }: StoredEntry,
     signal: AbortSignal,
   ): Promise<Row<MessageShape<Schema>>> {
-    const data =
-      this.#cipher === undefined ? value : await this.#cipher.open(this.#at(key), value, signal);
-    return { key, record: fromBinary(this.#schema, data, storedReadOptions), revision };
+    const cipher = this.#cipher;
+    if (cipher === undefined) {
+      return { key, record: fromBinary(this.#schema, value, storedReadOptions), revision };
+    }
+    const data = await cipher.open(this.#at(key), value, signal);
+    return { key, record: this.#decoded(cipher, key, data), revision };
   }
 
-  /** As `row`. Returns undefined if the key of the tenant was deleted. */
-  async readableRow(
-    entry: StoredEntry,
+  /**
+   * Returns what an entry changes; without a value, it deletes its key. A row whose tenant's key was deleted counts as deleted:
+   * nobody can ever read it.
+   */
+  async change(
+    {
+      key,
+      value,
+      revision,
+    }: Omit<StoredEntry, "value"> & { readonly value?: Uint8Array | undefined },
     signal: AbortSignal,
-  ): Promise<Row<MessageShape<Schema>> | undefined> {
+  ): Promise<KeyedChange<MessageShape<Schema>>> {
+    if (value === undefined) return { kind: "deleted", key, revision };
     try {
-      return await this.row(entry, signal);
+      return { kind: "written", row: await this.row({ key, value, revision }, signal) };
     } catch (error) {
-      if (isTenantKeyDeleted(error)) return undefined;
+      signal.throwIfAborted();
+      if (isTenantKeyDeleted(error)) return { kind: "deleted", key, revision };
+      if (error instanceof Failure) return { kind: "unreadable", key, revision, error };
       throw error;
     }
   }
 
+  #decoded(cipher: PayloadCipher, key: string, data: Uint8Array): MessageShape<Schema> {
+    try {
+      return fromBinary(this.#schema, data, storedReadOptions);
+    } catch (cause) {
+      throw cipher.altered(this.#at(key), cause);
+    }
+  }
+
   #at(key: string): Place {
-    return { tenant: key.split(".")[0] ?? "", name: `${this.#name}/${key}` };
+    return { tenant: tenantOfKey(key), name: `${this.#name}/${key}` };
   }
 }

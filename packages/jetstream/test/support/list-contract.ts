@@ -77,7 +77,7 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       };
       const { index } = openAgentIndex(table, { definition: { ...agentIndex, measure } });
       const sum = (from: number, fields = {}) =>
-        index.read((rows) => rows.sum({ tenant, fields }, from), never);
+        index.read(tenant, (rows) => rows.sum({ tenant, fields }, from), never);
       expect(await sum(0)).toBe(0);
       await table.put(`${tenant}.a`, agent("1.5", 1, "one"), never);
       await table.put(`${tenant}.b`, agent("20", 2, "two"), never);

@@ -13,12 +13,14 @@ const agent = (name: string): Agent => create(AgentSchema, { spec: { name, model
 const nameOf = ({ spec }: Agent): string => spec?.name ?? "";
 
 /** Describes a change. */
-function describeChange(change: Change<Agent>): string {
+export function describeChange(change: Change<Agent>): string {
   switch (change.kind) {
     case "written":
       return `${change.row.key.split(".")[1]} = ${nameOf(change.row.record)}`;
     case "deleted":
       return `${change.key.split(".")[1]} is deleted`;
+    case "unreadable":
+      return `${change.key.split(".")[1]} is unreadable`;
     case "current":
       return "current";
   }
@@ -274,7 +276,9 @@ async function* changesOf(
   for await (const { changes } of table.changesAfter(position, never)) yield* changes;
 }
 
-function iteratorOf<Value>(values: AsyncIterable<Value>): AsyncIterator<Value> & AsyncDisposable {
+export function iteratorOf<Value>(
+  values: AsyncIterable<Value>,
+): AsyncIterator<Value> & AsyncDisposable {
   const iterator = values[Symbol.asyncIterator]();
   return {
     next: () => iterator.next(),

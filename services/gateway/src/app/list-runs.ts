@@ -89,12 +89,16 @@ export async function countOpenRuns(
   signal: AbortSignal,
 ): Promise<OpenRuns> {
   const keyOf = (run: string) => bucketOf(RunSchema).key({ tenant: owners.tenant, run });
-  return await lists.read((rows) => {
-    const count = (kinds: readonly RunStatus[]) =>
-      sumOf(selectionsOf(owners), (selection) => rows.count({ ...selection, kinds }, limit));
-    const missing = runIds.filter((run) => !rows.has(keyOf(run)));
-    return { open: count(openStatuses), queued: count([RunStatus.QUEUED]), missing };
-  }, signal);
+  return await lists.read(
+    owners.tenant,
+    (rows) => {
+      const count = (kinds: readonly RunStatus[]) =>
+        sumOf(selectionsOf(owners), (selection) => rows.count({ ...selection, kinds }, limit));
+      const missing = runIds.filter((run) => !rows.has(keyOf(run)));
+      return { open: count(openStatuses), queued: count([RunStatus.QUEUED]), missing };
+    },
+    signal,
+  );
 }
 
 /** Returns what the runs of a tenant, or of some subjects of it, have cost that ended at `fromMs` or later, in US dollars. */
@@ -105,6 +109,7 @@ export async function costOfRuns(
   signal: AbortSignal,
 ): Promise<number> {
   return await lists.read(
+    owners.tenant,
     (rows) => sumOf(selectionsOf(owners), (selection) => rows.sum(selection, fromMs)),
     signal,
   );

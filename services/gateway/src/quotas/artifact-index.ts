@@ -43,6 +43,7 @@ export async function bytesOfArtifacts(
       ? [{ tenant }]
       : [...subjects].map((subject) => ({ tenant, fields: { created_by: subject } }));
   return await index.read(
+    tenant,
     (rows) => selections.reduce((sum, selection) => sum + rows.sum(selection, 0), 0),
     signal,
   );

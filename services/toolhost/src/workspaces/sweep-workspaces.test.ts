@@ -77,3 +77,17 @@ test.each([
   expect(await ports.snapshots.list(never)).toEqual([]);
   expect([...storage.folders.keys()]).not.toContain("acme/t.1");
 });
+
+test("a sweep goes on although the key of one tenant is not available", async () => {
+  const { keeper, ports } = hosts.host("a");
+  await write({ keeper }, "x", "1", { ...requestOf(), tenant: "locked" });
+  await write({ keeper }, "x", "1");
+  hosts.nowMs = Date.now() + 8 * day;
+  const hasOpenRun: typeof ports.hasOpenRun = async (record, signal) => {
+    if (record.tenant === "locked") throw keysUnavailable("away");
+    return await ports.hasOpenRun(record, signal);
+  };
+  await sweepOnce(keeper, { ...ports, hasOpenRun }, never);
+  const left = (await ports.records.list("", never)).map(({ record }) => record.tenant);
+  expect(left).toEqual(["locked"]);
+});

@@ -42,10 +42,16 @@ export async function sweepOnce(
   const rows = await ports.records.list("", signal);
   const kept = new Map<string, WorkspaceRecord>();
   for (const row of rows) {
-    const isOver = await isExpired(row, keeper, ports, signal);
-    const isDeleted = isOver && (await deleteRecord(row, ports, signal));
-    if (isDeleted) keeper.drop(row.record);
-    else kept.set(row.key, await dropOldSnapshots(row, ports, signal));
+    try {
+      const after = await sweepRecord(row, keeper, ports, signal);
+      if (after !== undefined) kept.set(row.key, after);
+    } catch (error) {
+      signal.throwIfAborted();
+      // What other tenants have is swept although the key of one is not available.
+      kept.set(row.key, row.record);
+      const { tenant, id } = row.record;
+      log.warn({ err: error, tenant, id }, "workspace was not swept; trying again later");
+    }
   }
   const readable = new ReadableTenants(ports, signal);
   const named = new Set([...kept.values()].flatMap((record) => [...snapshotNames(record)]));
@@ -69,6 +75,21 @@ export async function sweepOnce(
   }
   const orphans = [...kept.values()].filter((record) => isOrphanHere(record, keeper, ports));
   for (const record of orphans.slice(0, maxAdopted)) await adopt(record, keeper, ports, signal);
+}
+
+/** Returns the record that is left. Undefined: it was deleted. */
+async function sweepRecord(
+  row: Row<WorkspaceRecord>,
+  keeper: WorkspaceKeeper,
+  ports: WorkspacePorts,
+  signal: AbortSignal,
+): Promise<WorkspaceRecord | undefined> {
+  const isOver = await isExpired(row, keeper, ports, signal);
+  if (!isOver || !(await deleteRecord(row, ports, signal))) {
+    return await dropOldSnapshots(row, ports, signal);
+  }
+  keeper.drop(row.record);
+  return undefined;
 }
 
 async function isExpired(

@@ -3,7 +3,11 @@ import type { RetryOptions } from "./retry.ts";
 import { retry } from "./retry.ts";
 
 /** `maxElapsedMs` of 0 makes one attempt. */
-type Limits = Required<Pick<RetryOptions, "maxElapsedMs">> & Pick<RetryOptions, "clock" | "random">;
+type Limits = Required<Pick<RetryOptions, "maxElapsedMs">> &
+  Pick<RetryOptions, "clock" | "random"> & {
+    /** Whether an error is thrown at once although its kind is `unavailable`. Default: none is. */
+    readonly isFinal?: (error: unknown) => boolean;
+  };
 
 const backoff = { firstDelayMs: 50, maxDelayMs: 1_000, jitter: 0.5 };
 
@@ -13,10 +17,11 @@ const backoff = { firstDelayMs: 50, maxDelayMs: 1_000, jitter: 0.5 };
  */
 export async function retryUnavailable<Result>(
   operation: () => Promise<Result>,
-  limits: Limits,
+  { isFinal = () => false, ...limits }: Limits,
   signal: AbortSignal,
 ): Promise<Result> {
-  return await retry(operation, { ...limits, backoff, isRetryable: isUnavailable }, signal);
+  const isRetryable = (error: unknown) => isUnavailable(error) && !isFinal(error);
+  return await retry(operation, { ...limits, backoff, isRetryable }, signal);
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -12,6 +12,7 @@ export class OpenRequests {
 
   /** Returns the keys of approvals to look at after a change of an approval. */
   approvalChanged(change: KeyedChange<Approval>): readonly string[] {
+    if (change.kind === "unreadable") return [];
     const key = change.kind === "written" ? change.row.key : change.key;
     const agent = this.#agents.get(key);
     this.#agents.delete(key);
@@ -32,6 +33,8 @@ export class OpenRequests {
 
   /** Returns the keys of approvals to look at after a change of a grant. */
   grantChanged(change: KeyedChange<Grant>): readonly string[] {
+    // Nothing is decided by what is known of it: its row is read again before it is used.
+    if (change.kind === "unreadable") return [];
     const key = change.kind === "written" ? change.row.key : change.key;
     const before = this.#agentOfGrant.get(key);
     const usedBefore = this.#grants.get(before ?? "")?.get(key)?.uses.length ?? 0;

@@ -1,0 +1,297 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { StreamAPI } from "@nats-io/jetstream";
+import type { KV, KvEntry } from "@nats-io/kv";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { bucketOf } from "@reeve/contracts/channel";
+import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
+import { onAbort } from "@reeve/platform/async/on-abort";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { payloadCipherOf } from "../sealing/payload-cipher.ts";
+import { bucketChanges, bucketPosition } from "./bucket-changes.ts";
+import { bucketReplaced, readBucketInstance } from "./bucket-instance.ts";
+import { BucketRequests } from "./bucket-requests.ts";
+import { CatchUp } from "./catch-up.ts";
+import { readLatestEntries } from "./latest-entries.ts";
+import { RecordCodec } from "./record-codec.ts";
+import { readRetryLimits, retryRead } from "./retry-read.ts";
+import { callStore } from "../streams/call-store.ts";
+import { storeFailure } from "../streams/errors.ts";
+import { callWithReserve } from "../reserve/spend-reserve.ts";
+import type { ChangeSource } from "./retry-unreadable.ts";
+import { retryUnreadable } from "./retry-unreadable.ts";
+import type { RetryDelays, WaitingRow } from "./unreadable-rows.ts";
+import type { Change, ChangeBatch, Row, Table, TablePosition } from "./port.ts";
+
+/** How long a watch may receive nothing before it has received everything that is stored. */
+const idleTimeoutMs = 2_000;
+
+/** What a table is made of. */
+export interface OpenBucket<Schema> {
+  readonly bucket: KV;
+  readonly streams: StreamAPI;
+  readonly schema: Schema;
+  /** Whether rows may use the reserve of a full store. */
+  readonly usesReserve: boolean;
+  readonly delays: RetryDelays;
+}
+
+/** Records in a bucket of JetStream. */
+export class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema>> {
+  readonly #connection: NatsConnection;
+  readonly #bucket: KV;
+  readonly #requests: BucketRequests;
+  readonly #streams: StreamAPI;
+  readonly #schema: Schema;
+  readonly #usesReserve: boolean;
+  readonly #records: RecordCodec<Schema>;
+  readonly #delays: RetryDelays;
+
+  constructor(
+    connection: NatsConnection,
+    { bucket, streams, schema, usesReserve, delays }: OpenBucket<Schema>,
+  ) {
+    this.#connection = connection;
+    this.#bucket = bucket;
+    this.#usesReserve = usesReserve;
+    this.#requests = new BucketRequests(connection, bucketOf(schema).name, usesReserve);
+    this.#streams = streams;
+    this.#schema = schema;
+    this.#records = new RecordCodec(schema, payloadCipherOf(connection));
+    this.#delays = delays;
+  }
+
+  async get(key: string, signal: AbortSignal): Promise<Row<MessageShape<Schema>> | undefined> {
+    const limits = readRetryLimits(this.#connection);
+    const stored = await retryUnavailable(() => this.#requests.get(key), limits, signal);
+    if (stored === undefined) return undefined;
+    const { bytes: value, revision } = stored;
+    return await this.#records.row({ key, value, revision }, signal);
+  }
+
+  async create(
+    key: string,
+    record: MessageShape<Schema>,
+    signal: AbortSignal,
+  ): Promise<Row<MessageShape<Schema>> | undefined> {
+    const row = await this.update(key, record, 0, signal);
+    if (row !== undefined) return row;
+    // If the key was deleted, its deletion is the version to replace.
+    const data = await this.#records.encode(key, record, signal);
+    const createAgain = () => this.#bucket.create(key, data);
+    const write = this.#usesReserve
+      ? () => callWithReserve(this.#connection, createAgain)
+      : createAgain;
+    const revision = await callStore(write, "undefined_on_conflict");
+    return revision === undefined ? undefined : { key, record, revision };
+  }
+
+  async update(
+    key: string,
+    record: MessageShape<Schema>,
+    expected: number,
+    signal: AbortSignal,
+  ): Promise<Row<MessageShape<Schema>> | undefined> {
+    signal.throwIfAborted();
+    const data = await this.#records.encode(key, record, signal);
+    const revision = await this.#requests.write(key, data, expected);
+    return revision === undefined ? undefined : { key, record, revision };
+  }
+
+  async put(
+    key: string,
+    record: MessageShape<Schema>,
+    signal: AbortSignal,
+  ): Promise<Row<MessageShape<Schema>>> {
+    signal.throwIfAborted();
+    const revision = await this.#requests.write(
+      key,
+      await this.#records.encode(key, record, signal),
+    );
+    if (revision === undefined)
+      throw storeUnavailable(
+        new Error(`the store reported a conflict for ${key}, which was written unconditionally`),
+      );
+    return { key, record, revision };
+  }
+
+  async delete(key: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const remove = () => callWithReserve(this.#connection, () => this.#bucket.delete(key));
+    await callStore(remove);
+  }
+
+  async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    const remove = () => this.#bucket.delete(key, { previousSeq: revision });
+    const deleted = await callStore(async () => {
+      await callWithReserve(this.#connection, remove);
+      return true;
+    }, "undefined_on_conflict");
+    return deleted ?? false;
+  }
+
+  async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
+    const keys = {
+      lastRevision: () => this.#lastRevision(prefix),
+      entries: (until: AbortSignal) => this.#entries(prefix, until),
+    };
+    const read = (until: AbortSignal) => readLatestEntries(keys, until);
+    const entries = await retryRead(this.#connection, read, signal);
+    const written = entries.filter(({ operation }) => operation === "PUT");
+    const rows = await Promise.all(written.map((entry) => this.#listed(prefix, entry, signal)));
+    return rows.filter((row) => row !== undefined).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  async #listed(prefix: string, entry: KvEntry, signal: AbortSignal) {
+    if (prefix !== "") return await this.#records.row(entry, signal);
+    const change = await this.#records.change(entry, signal);
+    return change.kind === "written" ? change.row : undefined;
+  }
+
+  async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
+    const { name } = bucketOf(this.#schema);
+    const read = () => readBucketInstance(this.#streams, name);
+    const instance = await retryRead(this.#connection, read, signal);
+    const end = new AbortController();
+    const replaced = new AbortController();
+    void bucketReplaced(this.#streams, name, instance, AbortSignal.any([signal, end.signal])).then(
+      () => replaced.abort(storeUnavailable(new Error(`bucket ${name} was deleted`))),
+      () => undefined,
+    );
+    try {
+      const until = AbortSignal.any([signal, replaced.signal]);
+      if (prefix !== "") yield* this.#changes(prefix, until);
+      else
+        yield* this.#retrying(
+          {
+            open: (opened) => this.#changes(prefix, opened),
+            changesOf: (change) => (change.kind === "current" ? [] : [change]),
+            itemsOf: (changes) => changes,
+          },
+          until,
+        );
+    } finally {
+      end.abort();
+    }
+  }
+
+  async *#changes(
+    prefix: string,
+    signal: AbortSignal,
+  ): AsyncIterable<Change<MessageShape<Schema>>> {
+    let isCurrent = false;
+    while (!isCurrent) {
+      // Read again for each attempt: the last entry may expire before it is received.
+      const last = await this.#lastRevisionNow(prefix, signal);
+      if (last === 0) {
+        yield { kind: "current", revision: last };
+        for await (const entry of this.#entries(prefix, signal))
+          yield await this.#changeOf(entry, prefix, signal);
+      }
+      const catchUp = new CatchUp(last, () => this.#lastRevisionNow(prefix, signal));
+      // A watch of a store that has just started may receive nothing for long. Opened again, it starts from the beginning.
+      using idle = new IdleTimeout({ timeoutMs: idleTimeoutMs }, signal);
+      try {
+        for await (const entry of this.#entries(prefix, idle.signal)) {
+          idle.pause();
+          yield await this.#changeOf(entry, prefix, signal);
+          if (!isCurrent && (await catchUp.isDoneWith(entry))) {
+            isCurrent = true;
+            yield { kind: "current", revision: last };
+          }
+          if (!isCurrent) idle.restart();
+        }
+      } catch (error) {
+        if (!idle.isExpired) throw error;
+      }
+    }
+  }
+
+  async position(signal: AbortSignal): Promise<TablePosition> {
+    const { name } = bucketOf(this.#schema);
+    const read = () => bucketPosition({ streams: this.#streams }, name);
+    return await retryRead(this.#connection, read, signal);
+  }
+
+  async *changesAfter(
+    position: TablePosition,
+    signal: AbortSignal,
+  ): AsyncIterable<ChangeBatch<MessageShape<Schema>>> {
+    yield* this.#retrying<ChangeBatch<MessageShape<Schema>>>(
+      {
+        open: (until) => this.#batchesAfter(position, until),
+        changesOf: ({ changes }) => changes,
+        itemsOf: (changes, { revision }) => [{ changes, revision }],
+      },
+      signal,
+    );
+  }
+
+  async *#batchesAfter(
+    position: TablePosition,
+    signal: AbortSignal,
+  ): AsyncIterable<ChangeBatch<MessageShape<Schema>>> {
+    const { name } = bucketOf(this.#schema);
+    const batches = bucketChanges(this.#connection, name, position, signal);
+    for await (const { entries, revision } of batches) {
+      const changes = entries.map((entry) => this.#records.change(entry, signal));
+      yield { changes: await Promise.all(changes), revision };
+    }
+  }
+
+  #retrying<Item>(
+    source: Omit<ChangeSource<Item, MessageShape<Schema>>, "delays" | "read">,
+    signal: AbortSignal,
+  ): AsyncIterable<Item> {
+    // The leader answers: the row is not older than what was yielded.
+    const read = async ({ key, revision }: WaitingRow) => {
+      const limits = readRetryLimits(this.#connection);
+      const stored = await retryUnavailable(() => this.#requests.get(key), limits, signal);
+      if (stored !== undefined && stored.revision !== revision) return undefined;
+      return await this.#records.change({ key, value: stored?.bytes, revision }, signal);
+    };
+    return retryUnreadable({ ...source, delays: this.#delays, read }, signal);
+  }
+
+  async #lastRevisionNow(prefix: string, signal: AbortSignal): Promise<number> {
+    const read = () => this.#lastRevision(prefix);
+    return (await retryRead(this.#connection, read, signal)) ?? 0;
+  }
+
+  /** Returns the revision of the last entry below `prefix`, including deletions, or undefined if nothing was ever written there. */
+  async #lastRevision(prefix: string): Promise<number | undefined> {
+    const { name } = bucketOf(this.#schema);
+    const query = { last_by_subj: `$KV.${name}.${filterOf(prefix)}` };
+    return (await this.#streams.getMessage(`KV_${name}`, query))?.seq;
+  }
+
+  /** Yields the latest entry of every key, then each new one, until `signal` aborts. */
+  async *#entries(prefix: string, signal: AbortSignal): AsyncIterable<KvEntry> {
+    const entries = await callStore(() => this.#bucket.watch({ key: filterOf(prefix) }));
+    using _ = onAbort(signal, () => entries.stop());
+    try {
+      signal.throwIfAborted();
+      yield* entries;
+      signal.throwIfAborted();
+    } finally {
+      entries.stop();
+    }
+    throw storeFailure(new Error("the watch ended"));
+  }
+
+  async #changeOf(
+    { operation, key, value, revision }: KvEntry,
+    prefix: string,
+    signal: AbortSignal,
+  ): Promise<Change<MessageShape<Schema>>> {
+    const entry = { key, value: operation === "PUT" ? value : undefined, revision };
+    const change = await this.#records.change(entry, signal);
+    if (change.kind === "unreadable" && prefix !== "") throw change.error;
+    return change;
+  }
+}
+
+function filterOf(prefix: string): string {
+  return prefix === "" ? ">" : `${prefix}.>`;
+}
