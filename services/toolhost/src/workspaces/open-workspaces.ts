@@ -12,6 +12,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import { openObjects } from "@reeve/jetstream/objects/nats";
+import { openDeletedTenants } from "@reeve/jetstream/sealing/deleted-tenants";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
 import { evictWorkspaces } from "./evict-workspaces.ts";
@@ -86,6 +87,7 @@ export async function openWorkspaces(
     artifacts,
     stateOfRun,
     hasOpenRun: (key, until) => hasOpenRun(key, { liveness, stateOfRun }, until),
+    isTenantDeleted: await openDeletedTenants(nats),
     host,
     limits,
     log,

@@ -91,3 +91,21 @@ test("a sweep goes on although the key of one tenant is not available", async ()
   const left = (await ports.records.list("", never)).map(({ record }) => record.tenant);
   expect(left).toEqual(["locked"]);
 });
+
+test("a sweep deletes the snapshots and folders of a tenant once it is stored that its key was deleted", async () => {
+  const host = hosts.host("a");
+  await write(host, "x", "1");
+  await host.keeper[Symbol.asyncDispose]();
+  const { keeper, ports, storage } = hosts.host("b");
+  storage.folders.set("acme/t.1", new Map([["y", "2"]]));
+  hosts.records.list = (prefix) =>
+    prefix === "" ? Promise.resolve([]) : Promise.reject(tenantKeyDeleted("acme"));
+  hosts.nowMs = Date.now() + 8 * day;
+  hosts.deletedTenants.add("globex");
+  await sweepOnce(keeper, ports, never);
+  expect(await ports.snapshots.list(never)).toHaveLength(1);
+  hosts.deletedTenants.add("acme");
+  await sweepOnce(keeper, ports, never);
+  expect(await ports.snapshots.list(never)).toEqual([]);
+  expect([...storage.folders.keys()]).toEqual([]);
+});

@@ -2,6 +2,7 @@ import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Objects } from "@reeve/jetstream/objects/port";
+import type { IsTenantDeleted } from "@reeve/jetstream/sealing/deleted-tenants";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -19,6 +20,8 @@ export interface WorkspacePorts {
   stateOfRun(tenant: string, runId: string, signal: AbortSignal): Promise<RunLiveness>;
   /** Whether a run with files in this workspace is open. Reads the logs where the index does not know. */
   hasOpenRun(key: WorkspaceKey, signal: AbortSignal): Promise<boolean>;
+  /** Whether the key of a tenant was deleted for good, so that its files can go. */
+  readonly isTenantDeleted: IsTenantDeleted;
   /** Name of this process, unique to its lifetime. */
   readonly host: string;
   readonly limits: WorkspaceLimits;

@@ -138,6 +138,7 @@ export class MemoryHosts {
   readonly runs = memoryRunLog();
   readonly threads = memoryThreadLog();
   readonly liveness = logLiveness(this);
+  readonly deletedTenants = new Set<string>();
   readonly #keepers = new Map<string, WorkspaceKeeper>();
   /** Jumps over every delay before the store is tried again. */
   readonly clock = new HastyClock();
@@ -166,6 +167,7 @@ export class MemoryHosts {
       host: name,
       stateOfRun: this.stateOfRun,
       hasOpenRun: (key, signal) => hasOpenRun(key, this, signal),
+      isTenantDeleted: (tenant) => Promise.resolve(this.deletedTenants.has(tenant)),
       peers: {
         release: async (other, { onlyAsk, ...key }) => {
           const keeper = this.#keepers.get(other);
