@@ -39,7 +39,7 @@ describe.skipIf(renderer === undefined)(
       },
     );
 
-    test("whoever deletes what was rendered does not delete the keys", () => {
+    test("deleting what was rendered does not delete the keys", () => {
       expect(objects.filter(({ kind }) => kind === "PersistentVolumeClaim")).toEqual([]);
     });
 

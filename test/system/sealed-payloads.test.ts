@@ -1,12 +1,14 @@
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunStatus } from "@reeve/contracts/run";
-import { FolderKeyStore } from "@reeve/jetstream/sealing/folder-key-store";
+import { Failure } from "@reeve/platform/failure";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { openConnection } from "@reeve/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -15,7 +17,6 @@ import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
 import { watchToEnd } from "./support/watching.ts";
 
-const never = new AbortController().signal;
 /** In everything that a tenant stores. */
 const canary = "canary-9f31-of-the-tenants";
 const otherToken = "other-token-0123456789";
@@ -37,6 +38,16 @@ const resources = new AsyncDisposableStack();
 let deployment: Deployment;
 let other: ReturnType<typeof openConnection>;
 let keys: string;
+/** A rotation of the key of globex, which works meanwhile. */
+let rotation: Promise<string>;
+
+/** Runs `reeve tenants` as the operator. Returns what it says. */
+async function tenants(...args: readonly string[]): Promise<string> {
+  const program = join(import.meta.dirname, "../../cli/src/main.ts");
+  const options = { env: deployment.operatorEnvironment };
+  return (await promisify(execFile)(process.execPath, [program, "tenants", ...args], options))
+    .stderr;
+}
 
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), "reeve-keys-"));
@@ -61,6 +72,7 @@ beforeAll(async () => {
     hitlTools: ["add_todo"],
   });
   await other.agents.createAgent({ spec: { id: "talker", name: "talker", model: "openai:any" } });
+  rotation = tenants("rotate-key", "globex");
 }, 120_000);
 
 afterAll(() => resources.disposeAsync());
@@ -74,6 +86,10 @@ async function waiting(runId: string): Promise<Approval> {
     }
   }
   throw new Error(`${runId} ended without an approval`);
+}
+
+function isDeletedFailure(value: unknown): boolean {
+  return value instanceof Failure && value.reason === deleted.reason;
 }
 
 /** Returns the paths of the files that contain the canary. */
@@ -119,17 +135,11 @@ test("everything works with keys, and no file of NATS has what tenants stored", 
   }
 });
 
-test("without the key of a tenant its data is unreadable, its run ends, and others work on", async () => {
+test("without the key of a tenant its data is unreadable, and others work on", async () => {
   const { reeve } = deployment;
   const { run } = await reeve.runs.startRun({ agentId: "writer", input: `${canary} asked` });
   const runId = run?.runId ?? "";
   await waiting(runId);
-  await new FolderKeyStore(keys).delete("acme", never);
-  // The services ask for the key again after half a minute. A new process asks at once.
-  const services = ["gateway", "approvals", "runtime", "toolhost"] as const;
-  await Promise.all(services.map((name) => deployment.kill(name)));
-  await Promise.all(services.map((name) => deployment.start(name)));
-  deployment.logged.length = 0;
   const reads: readonly (() => Promise<unknown>)[] = [
     () => reeve.runs.getRun({ runId }),
     () => reeve.runs.listRuns({}),
@@ -138,8 +148,44 @@ test("without the key of a tenant its data is unreadable, its run ends, and othe
     () => reeve.approvals.listApprovals({}),
     () => reeve.runs.startRun({ agentId: "writer", input: "again" }),
   ];
-  for (const read of reads) expect(await read().catch(failureFrom)).toMatchObject(deleted);
+  const failures = () => Promise.all(reads.map((read) => read().catch(failureFrom)));
+
+  // The services know the key for ten minutes. New processes do not.
+  await rename(join(keys, "acme.json"), join(keys, "acme.away"));
+  const services = ["gateway", "approvals"] as const;
+  await Promise.all(services.map((name) => deployment.kill(name)));
+  await Promise.all(services.map((name) => deployment.start(name)));
+  for (const failure of await failures()) expect(failure).toMatchObject({ kind: "unavailable" });
+  expect(await talk()).toBe(RunStatus.COMPLETED);
+  expect((await other.runs.listRuns({})).runs).toHaveLength(2);
+  expect((await other.approvals.listApprovals({})).approvals).toEqual([]);
+
+  await rename(join(keys, "acme.away"), join(keys, "acme.json"));
+  expect(await tenants("delete-key", "acme", "--yes")).toMatch(/^deleted the key of acme/);
+  const isDeleted = async () => (await failures()).every((each) => isDeletedFailure(each));
+  await expect.poll(isDeleted, { timeout: 30_000 }).toBe(true);
+  deployment.logged.length = 0;
+  for (const failure of await failures()) expect(failure).toMatchObject(deleted);
   expect(await talk()).toBe(RunStatus.COMPLETED);
   const problems = deployment.logged.filter((line) => /"level":(50|60)/.test(line));
-  expect(problems).toEqual([]);
+  // A service may learn of the deletion some seconds after the gateway.
+  expect(problems.filter((line) => !line.includes("keys of tenants are not available"))).toEqual(
+    [],
+  );
+});
+
+test("a key that was rotated meanwhile decrypts what was stored before, and has no earlier version", async () => {
+  expect(await rotation).toMatch(/^rotated the key of globex; data keys: 1\n/);
+  const file: unknown = JSON.parse(await readFile(join(keys, "globex.json"), "utf8"));
+  expect(file).toMatchObject({ keys: [{ version: "2" }] });
+  const { runs } = await other.runs.listRuns({});
+  expect(runs.map(({ status }) => status)).toEqual(runs.map(() => RunStatus.COMPLETED));
+  const [first] = runs.slice(-1);
+  const events = await Array.fromAsync(other.runs.watchRun({ runId: first?.runId ?? "" }));
+  expect(
+    JSON.stringify(events, (_, value: unknown) =>
+      typeof value === "bigint" ? String(value) : value,
+    ),
+  ).toContain(`${canary} said`);
+  expect(await talk()).toBe(RunStatus.COMPLETED);
 });

@@ -9,10 +9,14 @@ import { emptyTail } from "../src/log/port.ts";
 import { expectedLastHeader } from "../src/log/stored-batch.ts";
 import { openTable } from "../src/table/nats.ts";
 import type { Table } from "../src/table/port.ts";
-import { KeyedNats } from "./support/keyed-nats.ts";
+import { KeyedNats } from "./support/unreadable/keyed-nats.ts";
 import { NatsBench } from "./support/nats-bench.ts";
-import { shortDelays, unreadableContract } from "./support/unreadable-contract.ts";
-import { startRun, takeRuns, unreadableFeedContract } from "./support/unreadable-feed-contract.ts";
+import { shortDelays, unreadableContract } from "./support/unreadable/unreadable-contract.ts";
+import {
+  startRun,
+  takeRuns,
+  unreadableFeedContract,
+} from "./support/unreadable/unreadable-feed-contract.ts";
 
 const signal = new AbortController().signal;
 const resources = new AsyncDisposableStack();

@@ -200,6 +200,12 @@ export class Deployment implements AsyncDisposable {
     return this.#folder;
   }
 
+  /** The environment of commands of the operator. */
+  get operatorEnvironment(): Settings {
+    const { user, pass } = this.#credentials.operator;
+    return { ...this.#environment, REEVE_NATS_USER: user, REEVE_NATS_PASSWORD: pass };
+  }
+
   /** Returns the id of a service's current process. */
   pidOf(instance: Instance): number {
     return this.#processes.get(instance)?.pid ?? 0;

@@ -1,5 +1,5 @@
 import { feedContract } from "../../test/support/feed-contract.ts";
-import { unreadableFeedContract } from "../../test/support/unreadable-feed-contract.ts";
+import { unreadableFeedContract } from "../../test/support/unreadable/unreadable-feed-contract.ts";
 import { memoryRunFeed } from "./memory.ts";
 import { memoryRunLog } from "../log/memory.ts";
 

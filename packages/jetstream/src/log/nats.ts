@@ -94,7 +94,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     this.#cipher = payloadCipherOf(connection);
     this.#settling = new SharedRuns(() => reader.settle());
     this.#tailCheckMs = tailCheckMs;
-    // Whoever reads the logs of many tenants would wait for the key of one, log after log.
+    // A reader of the logs of many tenants would wait for the key of one, log after log.
     this.#retryLimits = { maxElapsedMs: maxRetryMs, isFinal: isKeysUnavailable };
   }
 

@@ -11,7 +11,7 @@ import { keyIdOf } from "../sealing/sealed-message.ts";
 /** The header with the tenant of a sealed message. */
 const tenantHeader = "Reeve-Tenant";
 /** After how long a message is delivered again whose key was not available. */
-const keyRetry = { firstDelayMs: 5_000, maxDelayMs: 60_000 };
+const keyRetry = { firstDelayMs: 1_000, maxDelayMs: 60_000 };
 
 /** How the messages of a queue are encoded. */
 export interface QueueFormat<Schema extends DescMessage> {

@@ -13,7 +13,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "../table/port.ts";
 import { keyBytes } from "./aes-gcm.ts";
 import { dataKeyMissing, isTenantKeyDeleted, tenantKeyDeleted } from "./key-failures.ts";
-import { KeyReports } from "./key-reports.ts";
+import { KeyReports } from "./reports/key-reports.ts";
 import type { KeyStore, WrappedKey } from "./key-store.ts";
 import { proveTenantKey } from "./prove-tenant-key.ts";
 import type { DataKey } from "./sealed-message.ts";

@@ -2,7 +2,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { AlteredReports } from "./altered-reports.ts";
+import { AlteredReports } from "./reports/altered-reports.ts";
 import type { DataKeys } from "./data-keys.ts";
 import { notAuthentic } from "./key-failures.ts";
 import type { DataKey } from "./sealed-message.ts";

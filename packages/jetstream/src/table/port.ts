@@ -73,7 +73,7 @@ export interface ChangeBatch<Record> {
 /**
  * A change of one key. An unreadable row was written and cannot be read now, because its tenant's key is not available, or because
  * it was altered. It is read again from time to time: `written` or `deleted` follows when it can be. What a reader knows of the key is
- * outdated until then, and it goes on with the rows of other tenants.
+ * outdated until then, and it continues with the rows of other tenants.
  */
 export type KeyedChange<Record> =
   | { readonly kind: "written"; readonly row: Row<Record> }

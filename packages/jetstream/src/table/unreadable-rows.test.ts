@@ -2,7 +2,10 @@ import type { Agent } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { expect, test } from "vitest";
-import { shortDelays, unreadableContract } from "../../test/support/unreadable-contract.ts";
+import {
+  shortDelays,
+  unreadableContract,
+} from "../../test/support/unreadable/unreadable-contract.ts";
 import { keysUnavailable, notAuthentic } from "../sealing/key-failures.ts";
 import { MemoryTable } from "./memory.ts";
 import { tenantOfKey, UnreadableRows } from "./unreadable-rows.ts";

@@ -9,6 +9,7 @@ import { range } from "./log-contract.ts";
 export function externalAppendContract(
   where: string,
   writers: () => readonly [RunLog, RunLog],
+  facts = 20,
 ): void {
   describe(`external appends to a log ${where}`, () => {
     const signal = new AbortController().signal;
@@ -28,7 +29,7 @@ export function externalAppendContract(
         }
       })();
       const dispatch = { publish: async () => 1 };
-      for (const said of range(1, 20)) {
+      for (const said of range(1, facts)) {
         const submitted = { case: "messageSubmitted", value: { messageId: `m${said}` } } as const;
         await appendExternal({ log: other, dispatch }, key, () => [submitted], signal);
       }
@@ -38,7 +39,7 @@ export function externalAppendContract(
       const submitted = events.flatMap(({ event }) =>
         event.case === "messageSubmitted" ? [event.value.messageId] : [],
       );
-      expect(submitted).toEqual(range(1, 20).map((said) => `m${said}`));
+      expect(submitted).toEqual(range(1, facts).map((said) => `m${said}`));
       expect(events.map(({ sequence }) => sequence)).toEqual(range(1, events.length));
     });
   });

@@ -5,19 +5,27 @@ import type { Log, TailReader } from "../../src/log/port.ts";
 import type { LogKind } from "./facts.ts";
 import { appendEvents, followUntil } from "./facts.ts";
 
-/** The lengths of the batches of a long history: hundreds of small ones, then one or several that are as large as all of them. */
-const mixedLengths = range(1, 2_000).map((index) => {
-  if (index % 1_000 === 0) return 1_000_000;
-  if (index % 400 === 0) return 22_000;
-  return index > 1_500 && index <= 1_520 ? 200_000 : 1 + (index % 30);
-});
+/** The lengths of the batches of a long history: many small ones, then one or several that are as large as all of them. */
+function lengthsOf(batches: number): readonly number[] {
+  return range(1, batches).map((index) => {
+    if (index % (batches / 2) === 0) return 1_000_000;
+    if (index % (batches / 5) === 0) return 22_000;
+    const isLarge = index > batches * 0.75 && index <= batches * 0.76;
+    return isLarge ? 200_000 : 1 + (index % 30);
+  });
+}
 
-/** The contract of every adapter of a log. `writers` returns several connections to the same log. */
+/**
+ * The contract of every adapter of a log. `writers` returns several connections to the same log. `batches` is the length of a long
+ * history.
+ */
 export function logContract<Key, Event extends { readonly sequence: number }>(
   where: string,
   { fresh, inOtherTenant, batch, wordsOf }: LogKind<Key, Event>,
   writers: () => readonly [Log<Key, Event> & TailReader<Key, Event>, Log<Key, Event>],
+  batches = 2_000,
 ): void {
+  const mixedLengths = lengthsOf(batches);
   describe(`a log ${where}`, () => {
     const signal = new AbortController().signal;
 
@@ -195,7 +203,7 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
         tails.push(await appendEvents(log, key, tail, batch(tail, "x".repeat(length)), signal));
       }
       const end = mixedLengths.length;
-      for (const from of [0, 1, end / 2, end - 300, end - 1]) {
+      for (const from of [0, 1, end / 2, end * 0.85, end - 1]) {
         const { events, tail } = await other.read(key, tails[from] ?? emptyTail, signal);
         expect(wordsOf(events).map((line) => line.split(" ")[1]?.length)).toEqual(
           mixedLengths.slice(from),

@@ -37,8 +37,8 @@ async function next(changes: AsyncIterator<Change<Agent>>, count: number): Promi
   return received;
 }
 
-/** The contract of every table. */
-export function tableContract(name: string, open: () => Table<Agent>): void {
+/** The contract of every table. `rounds` is how often rows come and go. */
+export function tableContract(name: string, open: () => Table<Agent>, rounds = 30): void {
   describe(`${name}: a table`, () => {
     test("has no row for a key that was never written", async () => {
       expect(await open().get(`${freshTenant()}.a`, never)).toBeUndefined();
@@ -137,7 +137,7 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       for (const key of staying) await table.put(key, agent("stays"), never);
       const seen = async () => (await table.list(tenant, never)).map(({ key }) => key);
       const createAndDelete = async (key: string) => {
-        for (let round = 0; round < 30; round++) {
+        for (let round = 0; round < rounds; round++) {
           const row = await table.create(key, agent("comes"), never);
           expect(await seen()).toEqual(expect.arrayContaining([...staying, key]));
           await table.put(staying[round % 9] ?? "", agent(`again ${round}`), never);

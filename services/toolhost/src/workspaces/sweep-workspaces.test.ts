@@ -78,7 +78,7 @@ test.each([
   expect([...storage.folders.keys()]).not.toContain("acme/t.1");
 });
 
-test("a sweep goes on although the key of one tenant is not available", async () => {
+test("a sweep continues although the key of one tenant is not available", async () => {
   const { keeper, ports } = hosts.host("a");
   await write({ keeper }, "x", "1", { ...requestOf(), tenant: "locked" });
   await write({ keeper }, "x", "1");

@@ -1,9 +1,9 @@
 import type { RunEventKind } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
-import type { RunFeed } from "../../src/feed/run-feed.ts";
-import { emptyTail } from "../../src/log/port.ts";
-import type { RunLog } from "../../src/log/run-log.ts";
-import { appendEvents, eventsAfter, freshRun } from "./facts.ts";
+import type { RunFeed } from "../../../src/feed/run-feed.ts";
+import { emptyTail } from "../../../src/log/port.ts";
+import type { RunLog } from "../../../src/log/run-log.ts";
+import { appendEvents, eventsAfter, freshRun } from "../facts.ts";
 
 const kinds: ReadonlySet<RunEventKind> = new Set(["runCreated"] as const);
 const signal = new AbortController().signal;

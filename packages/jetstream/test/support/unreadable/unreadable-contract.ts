@@ -2,10 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { describe, expect, test } from "vitest";
-import type { RetryDelays } from "../../src/table/unreadable-rows.ts";
-import type { Change, Table } from "../../src/table/port.ts";
-import { openAgentIndex } from "./list-contract.ts";
-import { describeChange, iteratorOf } from "./table-contract.ts";
+import type { RetryDelays } from "../../../src/table/unreadable-rows.ts";
+import type { Change, Table } from "../../../src/table/port.ts";
+import { openAgentIndex } from "../list-contract.ts";
+import { describeChange, iteratorOf } from "../table-contract.ts";
 
 /** So that tests do not wait for long. */
 export const shortDelays: RetryDelays = { firstDelayMs: 10, maxDelayMs: 50 };
@@ -27,39 +27,39 @@ const altered = { kind: "data_loss", message: /was altered/ };
 let count = 0;
 const freshTenants = (): readonly [string, string] => [`locked-${++count}`, `open-${count}`];
 
+/** Stores a row of each of two tenants, one of which will be locked. */
+async function withTwoTenants({ table, ...keys }: KeyedTable) {
+  const [locked, other] = freshTenants();
+  await table.put(`${locked}.a`, agent("1"), never);
+  await table.put(`${other}.b`, agent("2"), never);
+  const start = await table.position(never);
+  /** Yields the changes of the two tenants. */
+  const own = async function* (changes: AsyncIterable<Change<Agent>>) {
+    for await (const change of changes) {
+      const key = change.kind === "written" ? change.row.key : "key" in change && change.key;
+      const isOwn = key === false || [locked, other].includes(key.split(".")[0] ?? "");
+      if (isOwn) yield describeChange(change);
+    }
+  };
+  const watch = () => iteratorOf(own(table.watch("", never)));
+  const later = async function* () {
+    const position = { ...start, revision: start.revision - 2 };
+    for await (const { changes } of table.changesAfter(position, never)) yield* changes;
+  };
+  return { table, locked, other, watch, follow: () => iteratorOf(own(later())), ...keys };
+}
+
+async function next(changes: AsyncIterator<string>, many = 1): Promise<readonly string[]> {
+  const received: string[] = [];
+  while (received.length < many) received.push(String((await changes.next()).value));
+  return received;
+}
+
 /** The contract of tables of which some rows cannot be read. */
 export function unreadableContract(name: string, open: () => KeyedTable): void {
   describe(`${name}: a table of which one tenant's rows cannot be read`, () => {
-    async function withTwoTenants() {
-      const { table, ...keys } = open();
-      const [locked, other] = freshTenants();
-      await table.put(`${locked}.a`, agent("1"), never);
-      await table.put(`${other}.b`, agent("2"), never);
-      const start = await table.position(never);
-      /** Yields the changes of the two tenants. */
-      const own = async function* (changes: AsyncIterable<Change<Agent>>) {
-        for await (const change of changes) {
-          const key = change.kind === "written" ? change.row.key : "key" in change && change.key;
-          const isOwn = key === false || [locked, other].includes(key.split(".")[0] ?? "");
-          if (isOwn) yield describeChange(change);
-        }
-      };
-      const watch = () => iteratorOf(own(table.watch("", never)));
-      const later = async function* () {
-        const position = { ...start, revision: start.revision - 2 };
-        for await (const { changes } of table.changesAfter(position, never)) yield* changes;
-      };
-      return { table, locked, other, watch, follow: () => iteratorOf(own(later())), ...keys };
-    }
-
-    async function next(changes: AsyncIterator<string>, many = 1): Promise<readonly string[]> {
-      const received: string[] = [];
-      while (received.length < many) received.push(String((await changes.next()).value));
-      return received;
-    }
-
     test("fails to read them, and leaves them out of the list of all tenants", async () => {
-      const { table, locked, other, lock, unlock } = await withTwoTenants();
+      const { table, locked, other, lock, unlock } = await withTwoTenants(open());
       lock(locked);
       await expect(table.get(`${locked}.a`, never)).rejects.toMatchObject(unavailable);
       await expect(table.list(locked, never)).rejects.toMatchObject(unavailable);
@@ -73,7 +73,7 @@ export function unreadableContract(name: string, open: () => KeyedTable): void {
     });
 
     test("sends a watcher of all tenants the other rows, and these when they can be read", async () => {
-      const { table, locked, other, lock, unlock, watch } = await withTwoTenants();
+      const { table, locked, other, lock, unlock, watch } = await withTwoTenants(open());
       lock(locked);
       await using changes = watch();
       expect(await next(changes, 3)).toEqual(["a is unreadable", "b = 2", "current"]);
@@ -86,7 +86,7 @@ export function unreadableContract(name: string, open: () => KeyedTable): void {
     });
 
     test("sends a reader of changes the others, and these when they can be read", async () => {
-      const { table, locked, other, lock, unlock, follow } = await withTwoTenants();
+      const { table, locked, other, lock, unlock, follow } = await withTwoTenants(open());
       lock(locked);
       await using changes = follow();
       expect(await next(changes, 2)).toEqual(["a is unreadable", "b = 2"]);
@@ -97,7 +97,7 @@ export function unreadableContract(name: string, open: () => KeyedTable): void {
     });
 
     test("never sends a row after its deletion", async () => {
-      const { table, locked, lock, unlock, watch } = await withTwoTenants();
+      const { table, locked, lock, unlock, watch } = await withTwoTenants(open());
       lock(locked);
       await using changes = watch();
       await next(changes, 3);
@@ -112,7 +112,7 @@ export function unreadableContract(name: string, open: () => KeyedTable): void {
     });
 
     test("sends the others although a row was altered, until it is deleted", async () => {
-      const { table, locked, other, alter, watch } = await withTwoTenants();
+      const { table, locked, other, alter, watch } = await withTwoTenants(open());
       await alter(`${locked}.a`);
       await expect(table.list(locked, never)).rejects.toMatchObject(altered);
       await table.put(`${locked}.c`, agent("5"), never);
@@ -126,7 +126,7 @@ export function unreadableContract(name: string, open: () => KeyedTable): void {
     });
 
     test("has complete lists of the other tenants, and fails instead of a short list of this one", async () => {
-      const { table, locked, other, lock, unlock } = await withTwoTenants();
+      const { table, locked, other, lock, unlock } = await withTwoTenants(open());
       lock(locked);
       const { names, index } = openAgentIndex(table);
       await using _ = index;
@@ -139,7 +139,7 @@ export function unreadableContract(name: string, open: () => KeyedTable): void {
     });
 
     test("has no list of a tenant of which a row was altered, until the row is deleted", async () => {
-      const { table, locked, other, alter } = await withTwoTenants();
+      const { table, locked, other, alter } = await withTwoTenants(open());
       const { names, index } = openAgentIndex(table);
       await using _ = index;
       expect(await names(locked)).toBe("1");

@@ -2,13 +2,13 @@ import { Kvm } from "@nats-io/kv";
 import { TenantDataKeySchema } from "@reeve/contracts/sealing";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { DataKeys, maxUncheckedMs, periodMs, retryMs } from "../../src/sealing/data-keys.ts";
-import { keysUnavailable } from "../../src/sealing/key-failures.ts";
-import type { KeyStore } from "../../src/sealing/key-store.ts";
-import { MemoryKeyStore } from "../../src/sealing/memory-key-store.ts";
-import { payloadCipher, sealPayloads } from "../../src/sealing/payload-cipher.ts";
-import { openTable } from "../../src/table/nats.ts";
-import type { NatsBench } from "./nats-bench.ts";
+import { DataKeys, maxUncheckedMs, periodMs, retryMs } from "../../../src/sealing/data-keys.ts";
+import { keysUnavailable } from "../../../src/sealing/key-failures.ts";
+import type { KeyStore } from "../../../src/sealing/key-store.ts";
+import { MemoryKeyStore } from "../../../src/sealing/memory-key-store.ts";
+import { payloadCipher, sealPayloads } from "../../../src/sealing/payload-cipher.ts";
+import { openTable } from "../../../src/table/nats.ts";
+import type { NatsBench } from "../nats-bench.ts";
 
 const never = new AbortController().signal;
 
