@@ -11,7 +11,7 @@ export const exitCodes = {
   /** A program that the command needs is not installed, or does not work on this machine. */
   missing: 3,
   unreachable: 4,
-  /** A log is not what its writers appended. */
+  /** A log is not what its writers appended, or a receipt is not what was signed. */
   altered: 5,
   /** Ctrl-C: 128 plus the number of SIGINT. */
   interrupted: 130,
@@ -26,7 +26,7 @@ Exit codes:
   2  invalid usage
   3  this machine lacks a required program
   4  the server cannot be reached
-  5  \`verify\` found a problem in the log of the run`;
+  5  \`verify\` found a problem in the log of the run, or in the receipt`;
 
 /** Invalid usage: wrong arguments, options, or environment variables. */
 export class UsageError extends Error {

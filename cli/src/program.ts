@@ -5,12 +5,14 @@ import { artifactsCommand } from "./commands/artifacts.ts";
 import { auditCommand } from "./commands/operate/audit.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demoCommand } from "./commands/demo.ts";
+import { exportCommand } from "./commands/receipts/export-log.ts";
 import { filesCommand } from "./commands/files.ts";
 import { initCommand } from "./commands/init.ts";
 import { memoriesCommand } from "./commands/memories.ts";
 import { modelsCommand } from "./commands/models.ts";
 import { notificationsCommand } from "./commands/operate/notifications.ts";
 import { provisionCommand } from "./commands/provision.ts";
+import { receiptCommands } from "./commands/receipts/receipt.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { runCommands } from "./commands/runs.ts";
 import { sendCommand } from "./commands/send.ts";
@@ -56,9 +58,11 @@ export function createProgram(context: Context): Command {
     ...runCommands(context),
     sendCommand(context),
     verifyCommand(context),
+    exportCommand(context),
     threadsCommand(context),
     memoriesCommand(context),
     ...approvalCommands(context),
+    ...receiptCommands(context),
     agentsCommand(context),
     toolsCommand(context),
     modelsCommand(context),

@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import type { PrintedCommand } from "./support/printed-commands.ts";
 import { printedCommands, reeveArguments } from "./support/printed-commands.ts";
+import { changedReceipts, receiptLanguages, verifiedBy } from "./support/receipt-programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "reeve-printed-"));
@@ -25,6 +26,8 @@ let environment: NodeJS.ProcessEnv;
 let reeve: Client;
 /** A run that has ended and has files. */
 let ended: string;
+/** A call of another run, which a person approved. */
+let decided: { readonly runId: string; readonly approvalId: string };
 
 interface ReeveCommand extends PrintedCommand {
   readonly args: readonly string[];
@@ -82,6 +85,9 @@ beforeAll(async () => {
   for (const path of ["report.md", "data.bin"]) {
     await reeve.files.write(ended, path, Buffer.from("text"), { signal });
   }
+  decided = await waitingRun();
+  await reeve.decide({ approvalId: decided.approvalId, approved: true }, { signal });
+  await untilEnd(decided.runId);
 }, 120_000);
 
 afterAll(() => resources.disposeAsync());
@@ -150,15 +156,17 @@ async function filledIn({ args }: ReeveCommand): Promise<readonly string[]> {
     filled.push(
       word === "RUN" || word === "run_…"
         ? await runFor(verb)
-        : word === "ID"
-          ? await idFor(action)
-          : word === "art_…"
-            ? await artifact()
-            : isLocal(word, before, verb)
-              ? join(folder, word)
-              : word === "http://127.0.0.1:4680"
-                ? (environment["REEVE_URL"] ?? "")
-                : word,
+        : word === "CALL"
+          ? decided.approvalId
+          : word === "ID"
+            ? await idFor(action)
+            : word === "art_…"
+              ? await artifact()
+              : isLocal(word, before, verb)
+                ? join(folder, word)
+                : word === "http://127.0.0.1:4680"
+                  ? (environment["REEVE_URL"] ?? "")
+                  : word,
     );
   }
   return filled;
@@ -170,6 +178,7 @@ function isLocal(word: string, before: string, verb: string): boolean {
   return (
     /^csv-report\/|^\.\/|^agent\.yaml$/.test(word) ||
     before === "-o" ||
+    (verb === "verify" && /^receipt\.json$|^keys\.pem$|^log\.jsonl$/.test(word)) ||
     (before === "--file" && verb === "tokens")
   );
 }
@@ -190,6 +199,7 @@ async function runFor(verb: string): Promise<string> {
   // A script that refuses the first call: the second succeeds.
   if (verb === "retry") return await endedRun("fail");
   if (verb === "delete") return await endedRun("answer");
+  if (verb === "export") return decided.runId;
   return ended;
 }
 
@@ -265,6 +275,35 @@ async function startedWithCurl(): Promise<string> {
   const script = recipe.replaceAll("http://127.0.0.1:4680", environment["REEVE_URL"] ?? "");
   const { stdout } = await promisify(execFile)("bash", ["-euc", script], { cwd: folder });
   return /"runId":"(run_[a-z0-9]*)"/.exec(stdout)?.[1] ?? "";
+}
+
+test.for(receiptLanguages)(
+  "the program in %s on the page about receipts verifies one, and refuses it with any byte changed",
+  async (language, { skip }) => {
+    const receipt = (await printedBy(["receipt", decided.approvalId])).trimEnd();
+    const receipts = [receipt, ...changedReceipts(receipt)];
+    const keys = await printedBy(["receipt-keys", "--pem"]);
+    const said = await verifiedBy(language, keys, receipts);
+    if (said === undefined) return skip(`${language} is not installed`);
+    expect(said[0]).toBe(`verified ${decided.approvalId}`);
+    expect(said).toHaveLength(receipts.length);
+    expect(said.slice(1).filter((line) => !line.startsWith("refused "))).toEqual([]);
+  },
+);
+
+test("plain HTTP gives the receipt that the command line gives", async () => {
+  const { runId, approvalId } = decided;
+  const url = `${environment["REEVE_URL"]}/v1/runs/${runId}/calls/${approvalId}/receipt`;
+  const headers = { authorization: `Bearer ${environment["REEVE_TOKEN"]}` };
+  const answer = (await (await fetch(url, { headers })).json()) as { readonly envelope: object };
+  const receipt = await printedBy(["receipt", approvalId]);
+  expect(JSON.stringify(answer.envelope)).toBe(receipt.trimEnd());
+});
+
+async function printedBy(args: readonly string[]): Promise<string> {
+  const terminal = new MemoryTerminal();
+  expect(await runCli(args, { terminal, environment, signal })).toBe(0);
+  return terminal.stdout;
 }
 
 test("the commands that other tests run have these tests", () => {

@@ -21,6 +21,7 @@ import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -41,6 +42,7 @@ const services = [
   AuditService,
   MemoryService,
   NotificationService,
+  ReceiptService,
   RunService,
   ThreadService,
   ToolService,

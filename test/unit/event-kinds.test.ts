@@ -19,6 +19,7 @@ const deciders = [
   "packages/run/src/head/ownership.ts",
   "packages/run/src/head/run-head.ts",
   "packages/run/src/head/run-summary.ts",
+  "packages/run/src/receipts/call-history.ts",
   "packages/run/src/thread/history/turn-history.ts",
   "packages/run/src/tree/execution-tree.ts",
   "services/approvals/src/app/approval-kinds.ts",

@@ -20,7 +20,7 @@ function offered(script: string, ...words: readonly string[]): readonly string[]
 
 test("bash completes commands, subcommands, and options", async () => {
   const script = await scriptOf("bash");
-  expect(offered(script, "re")).toEqual(["retry", "reject", "rebuild"]);
+  expect(offered(script, "re")).toEqual(["retry", "reject", "receipt", "receipt-keys", "rebuild"]);
   expect(offered(script, "agents", "a")).toEqual(["apply"]);
   expect(offered(script, "--url", "http://x", "run", "csv-report", "--wa")).toEqual(["--watch"]);
   expect(offered(script, "agents", "apply", "--f")).toEqual(["--file"]);

@@ -7,13 +7,16 @@ import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
 import { exitCodes, UsageError } from "../exit-code.ts";
+import { verifyReceipt } from "./receipts/verify-receipt.ts";
 
 export function verifyCommand(context: Context): Command {
   const command = new Command("verify")
     .description(
-      "Verify that the log of a run is unaltered. Checks the chain of its digests, the order of its events, and its end; folds it again; and compares the result with the server's views of the run.",
+      "Verify that the log of a run, or a receipt, is unaltered. Of a log, checks the chain of its digests, the order of its events, and its end; folds it again; and compares the result with the server's views of the run. Of a receipt, checks the signature, without a server, and prints what it proves.",
     )
-    .argument("<run>", "id of the run")
+    .argument("<run-or-receipt>", "id of the run, or file of the receipt; - reads standard input")
+    .option("--key <file>", "for a receipt: file of public keys that `receipt-keys --pem` printed")
+    .option("--log <file>", "for a receipt: log that `export` wrote; must give the same receipt")
     .option(
       "--expect <digest>",
       "digest that an earlier verification printed; the log must contain it",
@@ -22,14 +25,23 @@ export function verifyCommand(context: Context): Command {
     .addHelpText("after", limits);
   interface Options {
     readonly expect?: string;
+    readonly key?: string;
+    readonly log?: string;
     readonly json?: true;
   }
-  return command.action((runId: string, { expect, json }: Options) => {
+  return command.action(async (runId: string, { expect, key, log, json }: Options) => {
+    if (key !== undefined) {
+      if (expect !== undefined) throw new UsageError("--expect is about the log of a run");
+      const options = { key, log, json: json === true };
+      context.exitCode = await verifyReceipt(context, runId, options);
+      return;
+    }
+    if (log !== undefined || !runId.startsWith("run_")) throw new UsageError(keyMissing);
     const expected = expect?.toLowerCase() ?? "";
     if (expect !== undefined && !/^[0-9a-f]{64}$/.test(expected)) {
       throw new UsageError("--expect takes a digest of 64 hexadecimal digits");
     }
-    return withClient(context, command, async (reeve) => {
+    await withClient(context, command, async (reeve) => {
       const batches: StoredRunBatch[] = [];
       let subject = "";
       let indexed: Run | undefined;
@@ -45,6 +57,9 @@ export function verifyCommand(context: Context): Command {
     });
   });
 }
+
+const keyMissing =
+  "a receipt is verified with --key and the public keys of its deployment: `reeve receipt-keys --pem` prints them";
 
 const limits = `
 The digests have no key. They show any partial change: a flipped byte, a missing or moved batch. Somebody who can write to

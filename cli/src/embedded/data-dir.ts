@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -13,6 +13,8 @@ export interface DataDir extends Disposable {
   readonly path: string;
   /** The token of this machine's user. It stays the same across restarts. */
   readonly token: string;
+  /** The file with the key that signs receipts. It stays the same across restarts. */
+  readonly receiptKeyFile: string;
 }
 
 /** The version of what the folder contains. A folder without the file `format` has version 1. */
@@ -62,6 +64,7 @@ function openWritable(path: string): DataDir {
   return {
     path,
     token: tokenOf(path),
+    receiptKeyFile: receiptKeyIn(path),
     [Symbol.dispose]: () => rmSync(lockFileOf(path), { force: true }),
   };
 }
@@ -100,4 +103,13 @@ function tokenOf(path: string): string {
   const token = `reeve_${randomBytes(24).toString("hex")}`;
   writeFileSync(file, `${token}\n`, { mode: 0o600 });
   return token;
+}
+
+/** Returns the file with the key for receipts, with a new key if there is none. A write to a full disk leaves an empty file. */
+function receiptKeyIn(path: string): string {
+  const file = join(path, "receipt-key.pem");
+  if (existsSync(file) && readFileSync(file, "utf8").trim() !== "") return file;
+  const { privateKey } = generateKeyPairSync("ed25519");
+  writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+  return file;
 }

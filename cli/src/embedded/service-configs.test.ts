@@ -7,6 +7,7 @@ const parts = {
   dataDir: "/data",
   token: "token-of-the-user",
   internalToken: "internal-token-of-a-test",
+  receiptKeyFile: "/tmp/none/receipt-key.pem",
 };
 
 const tokensWith = (settings: Readonly<Record<string, string>>) =>

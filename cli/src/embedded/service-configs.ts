@@ -17,6 +17,8 @@ export interface EmbeddedParts {
   readonly dataDir: string;
   readonly token: string;
   readonly internalToken: string;
+  /** The file with the key that signs receipts, unless the settings name another one. */
+  readonly receiptKeyFile: string;
 }
 
 /** Scripts of the examples, with which everything runs without an API key. */
@@ -46,6 +48,7 @@ export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {
     REEVE_SCRIPTS: settings["REEVE_SCRIPTS"] || exampleScripts,
     REEVE_POOL: "default",
     REEVE_CONSOLE_DIR: settings["REEVE_CONSOLE_DIR"] || consoleBuild,
+    REEVE_RECEIPT_KEY_FILE: settings["REEVE_RECEIPT_KEY_FILE"] || parts.receiptKeyFile,
     // The person with the token of the data folder operates the deployment.
     REEVE_AUDIT_TENANT: settings["REEVE_AUDIT_TENANT"] || "local",
   };

@@ -57,6 +57,7 @@ export async function startEmbedded(
     dataDir: folder.path,
     token: folder.token,
     internalToken: randomBytes(24).toString("hex"),
+    receiptKeyFile: folder.receiptKeyFile,
   });
   const { REEVE_ACK_WAIT_MS: ackWaitMs } = configs.runtime;
   const { audit } = configs;

@@ -25,6 +25,7 @@ import type {
   ListRunsOptions,
 } from "./call-options.ts";
 import { Memories } from "./memories.ts";
+import { Receipts } from "./receipts.ts";
 import { Requests } from "./requests.ts";
 import { Threads } from "./threads.ts";
 import type { Download, Upload } from "./transfer.ts";
@@ -57,6 +58,7 @@ export class Client implements Disposable {
   readonly deadNotifications: DeadNotifications;
   readonly files: Files;
   readonly memories: Memories;
+  readonly receipts: Receipts;
   readonly threads: Threads;
   readonly #requests: Requests;
 
@@ -67,6 +69,7 @@ export class Client implements Disposable {
     this.deadNotifications = new DeadNotifications(this.#requests);
     this.files = new Files(this.#requests);
     this.memories = new Memories(this.#requests);
+    this.receipts = new Receipts(this.#requests);
     this.threads = new Threads(this.#requests);
   }
 

@@ -7,6 +7,7 @@ import { ArtifactService } from "#contracts/artifact";
 import { AuditService } from "#contracts/audit";
 import { MemoryService } from "#contracts/memory";
 import { NotificationService } from "#contracts/notification";
+import { ReceiptService } from "#contracts/receipt";
 import { RunService } from "#contracts/run";
 import { ThreadService } from "#contracts/thread";
 import { ToolService, WorkspaceService } from "#contracts/tool";
@@ -21,6 +22,7 @@ export interface Services {
   readonly files: Client<typeof WorkspaceService>;
   readonly memories: Client<typeof MemoryService>;
   readonly notifications: Client<typeof NotificationService>;
+  readonly receipts: Client<typeof ReceiptService>;
   readonly runs: Client<typeof RunService>;
   readonly threads: Client<typeof ThreadService>;
   readonly tools: Client<typeof ToolService>;
@@ -52,6 +54,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     files: createClient(WorkspaceService, transport),
     memories: createClient(MemoryService, transport),
     notifications: createClient(NotificationService, transport),
+    receipts: createClient(ReceiptService, transport),
     runs: createClient(RunService, transport),
     threads: createClient(ThreadService, transport),
     tools: createClient(ToolService, transport),

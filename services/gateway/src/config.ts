@@ -43,6 +43,10 @@ export const gatewayConfig = z
     REEVE_AUDIT: z.enum(["required", "best-effort", "off"]).default("best-effort"),
     /** The tenant whose operators may read the events without a tenant, such as failed sign-ins. Default: none. */
     REEVE_AUDIT_TENANT: z.string().regex(tenantName, "is not the name of a tenant").optional(),
+    /** The private key that signs receipts: Ed25519, PKCS #8 in PEM, without a passphrase. Use the same key in all gateways. Default: no receipts. */
+    REEVE_RECEIPT_KEY_FILE: z.string().min(1).optional(),
+    /** A file with the public keys of earlier receipts, in PEM, that stay listed. */
+    REEVE_RECEIPT_PUBLIC_KEYS_FILE: z.string().min(1).optional(),
     REEVE_APPROVALS_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4681"),
     /** The authorities that sign the certificate of approvals, as PEM. Default: the public ones. */
     REEVE_APPROVALS_CA_FILE: z.string().optional(),

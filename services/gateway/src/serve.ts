@@ -46,6 +46,7 @@ import { indexThreads } from "./projections/thread-index.ts";
 import { answerExistence } from "@reeve/run/existence/answer-existence";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness } from "@reeve/run/liveness/liveness";
+import { openReceiptKeys } from "./receipts/open-receipt-keys.ts";
 import { plainDocuments } from "./rpc/plain-documents.ts";
 import { plainRoutes } from "./rpc/plain-routes.ts";
 import { gatewayServices } from "./services.ts";
@@ -81,7 +82,8 @@ export async function startGateway(
   starting.use(answerExistence(nats, ports.logEnds, log, background.signal));
   const approvals = openApprovalsTransport(config, log, starting);
   const audit = await openAudit(config.REEVE_AUDIT, { nats, background, log }, starting);
-  const parts = { ports, nats, approvals, log, audit };
+  const receiptKeys = openReceiptKeys(config, log, starting);
+  const parts = { ports, nats, approvals, log, audit, receiptKeys };
   const services = await gatewayServices(config, parts, ending);
   const credentials = await openCredentials(config, log, starting);
   const check = refuseDeletedTenants(

@@ -8,6 +8,7 @@ import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -20,12 +21,14 @@ import type { GatewayPorts } from "./app/gateway-ports.ts";
 import type { FilesPorts } from "./app/workspace-files.ts";
 import type { Audit } from "./audit/open-audit.ts";
 import type { GatewayConfig } from "./config.ts";
+import type { ReceiptKeys } from "./receipts/open-receipt-keys.ts";
 import { agentService } from "./rpc/agent-service.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
 import { auditService } from "./rpc/audit-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
 import { notificationService } from "./rpc/notification-service.ts";
+import { receiptService } from "./rpc/receipt-service.ts";
 import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
@@ -46,6 +49,7 @@ interface GatewayParts {
   readonly approvals: Transport;
   readonly log: Logger;
   readonly audit: Pick<Audit, "trail">;
+  readonly receiptKeys: () => ReceiptKeys;
 }
 
 /**
@@ -54,7 +58,7 @@ interface GatewayParts {
  */
 export async function gatewayServices(
   config: GatewayConfig,
-  { ports, nats, approvals, log, audit }: GatewayParts,
+  { ports, nats, approvals, log, audit, receiptKeys }: GatewayParts,
   ending: AbortSignal,
 ): Promise<readonly RegisteredService[]> {
   const watchContext = { sleep: systemClock.sleep, ending, log };
@@ -68,6 +72,7 @@ export async function gatewayServices(
       auditService({ trail: audit.trail, operatingTenant: config.REEVE_AUDIT_TENANT }),
     ),
     registered(MemoryService, memoryService(ports)),
+    registered(ReceiptService, receiptService({ ...ports, receiptKeys })),
     registered(ThreadService, threadService(ports)),
     registered(ToolService, toolService(ports)),
     registered(WorkspaceService, workspaceService(files)),

@@ -6,6 +6,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -22,6 +23,7 @@ const services: readonly DescService[] = [
   AuditService,
   MemoryService,
   NotificationService,
+  ReceiptService,
   RunService,
   ThreadService,
   ToolService,

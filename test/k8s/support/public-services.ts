@@ -4,6 +4,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -16,6 +17,7 @@ export const publicServices: readonly string[] = [
   AuditService,
   MemoryService,
   NotificationService,
+  ReceiptService,
   RunService,
   ThreadService,
   ToolService,

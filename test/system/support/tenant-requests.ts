@@ -82,6 +82,13 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     stranger: "INVALID_REQUEST",
     owner: "INVALID_REQUEST",
   },
+  // Nobody was asked about a call of the run, and the deployment has no key for receipts.
+  "ReceiptService/GetReceipt": {
+    request: () => ({ runId: ids.run, callId: `${ids.run}-1-0` }),
+    stranger: "RUN_NOT_FOUND",
+    owner: "CALL_NOT_FOUND",
+  },
+  "ReceiptService/ListReceiptKeys": { request: () => ({}) },
   "RunService/GetRun": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
   "RunService/GetExecutionTree": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
   "RunService/ListRuns": { request: () => ({}) },

@@ -35,7 +35,8 @@ export interface CheckedBatches {
   readonly problems: readonly LogProblem[];
 }
 
-interface Progress {
+/** What was found in the batches so far. */
+export interface CheckProgress extends CheckedBatches {
   readonly events: RunEvent[];
   readonly digests: { readonly sequence: number; readonly digest: string }[];
   readonly problems: LogProblem[];
@@ -46,19 +47,17 @@ interface Progress {
 
 /** Checks the batches of a log in the order in which they are stored. */
 export function checkBatches(subject: string, batches: readonly StoredRunBatch[]): CheckedBatches {
-  const progress: Progress = {
-    events: [],
-    digests: [],
-    problems: [],
-    chainedFrom: 0,
-    sequence: 0,
-    revision: 0n,
-  };
+  const progress = startCheck();
   for (const batch of batches) checkBatch(subject, batch, progress);
   return progress;
 }
 
-function checkBatch(subject: string, stored: StoredRunBatch, progress: Progress): void {
+export function startCheck(): CheckProgress {
+  return { events: [], digests: [], problems: [], chainedFrom: 0, sequence: 0, revision: 0n };
+}
+
+/** Checks the next batch, and adds what it contains to `progress`. */
+export function checkBatch(subject: string, stored: StoredRunBatch, progress: CheckProgress): void {
   const report = (kind: LogProblem["kind"], message: string) =>
     progress.problems.push({ kind, sequence: stored.firstSequence, message });
   const name = `the batch at revision ${stored.revision}`;
@@ -99,7 +98,7 @@ function decode({ payload }: StoredRunBatch): RunBatch | undefined {
 function* chainProblems(
   { firstSequence, previousDigest }: RunBatch,
   { digest }: StoredRunBatch,
-  { digests, chainedFrom }: Progress,
+  { digests, chainedFrom }: CheckProgress,
 ): Iterable<readonly [LogProblem["kind"], string]> {
   const isChained = chainedFrom > 0;
   if (digest === "" && (isChained || previousDigest.length > 0)) {
@@ -131,7 +130,7 @@ function* headerProblems(
 }
 
 /** Adds the events of a batch, and reports where their sequences have a gap. */
-function takeEvents({ firstSequence, events }: RunBatch, progress: Progress): void {
+function takeEvents({ firstSequence, events }: RunBatch, progress: CheckProgress): void {
   const sequences = [firstSequence, ...events.map(({ sequence }) => sequence)];
   const expected = [
     progress.sequence + 1,

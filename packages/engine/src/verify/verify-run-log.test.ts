@@ -1,60 +1,16 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { JsonValue } from "@bufbuild/protobuf";
-import { create, fromBinary, fromJson, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { batchDigest } from "@reeve/contracts/digest/batch-digest";
-import type { Run, RunEvent, StoredRunBatch } from "@reeve/contracts/run";
-import { RunBatchSchema, RunEventSchema, StoredRunBatchSchema } from "@reeve/contracts/run";
-import { memoryRunLog } from "@reeve/jetstream/log/memory";
-import { emptyTail } from "@reeve/jetstream/log/port";
-import { emptyHead, foldHead, runOf } from "@reeve/run/head/run-head";
+import type { StoredRunBatch } from "@reeve/contracts/run";
+import { RunBatchSchema, StoredRunBatchSchema } from "@reeve/contracts/run";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { StoredRunLog } from "./verify-run-log.ts";
+import type { StoredLog as Log } from "../../test/support/stored-log.ts";
+import {
+  recordedEvents as eventsIn,
+  recordedHistories as files,
+  storedLog as stored,
+} from "../../test/support/stored-log.ts";
 import { verifyRunLog } from "./verify-run-log.ts";
-
-const never = new AbortController().signal;
-const folder = join(import.meta.dirname, "../../../../test/histories");
-const files = readdirSync(folder).filter((file) => file.endsWith(".json"));
-
-function eventsIn(file: string): readonly RunEvent[] {
-  const events = JSON.parse(readFileSync(join(folder, file), "utf8")) as readonly JsonValue[];
-  return events.map((event) => fromJson(RunEventSchema, event));
-}
-
-interface Log extends StoredRunLog {
-  readonly runId: string;
-  readonly indexed: Run;
-}
-
-/** Stores a history in batches of these lengths, repeated, as its writers would have stored it. */
-async function stored(events: readonly RunEvent[], lengths: readonly number[]): Promise<Log> {
-  const log = memoryRunLog();
-  const { runId = "", event } = events[0] ?? {};
-  const tenant = event?.case === "runCreated" ? event.value.tenant : "";
-  const key = { tenant, run: runId };
-  for (let [index, tail] = [0, emptyTail]; tail.sequence < events.length; index++) {
-    const length = lengths[index % lengths.length] ?? 1;
-    const batch = events.slice(tail.sequence, tail.sequence + length);
-    const outcome = await log.append(key, tail, batch, never);
-    if (outcome.kind === "appended") ({ tail } = outcome);
-  }
-  const batches = [];
-  for await (const { revision, first, last, kinds, digest, data } of log.readBatches(key, never)) {
-    batches.push(
-      create(StoredRunBatchSchema, {
-        revision: BigInt(revision),
-        firstSequence: first,
-        lastSequence: last,
-        kinds: [...kinds],
-        digest,
-        payload: data,
-      }),
-    );
-  }
-  const run = runOf(foldHead(emptyHead, events));
-  return { runId, subject: `run.${tenant}.${runId}.log`, batches, indexed: run, current: run };
-}
 
 const problemsOf = ({ runId, ...log }: Log, batches: readonly StoredRunBatch[] = log.batches) =>
   verifyRunLog(runId, { ...log, batches }).problems;

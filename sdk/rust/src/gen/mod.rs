@@ -50,6 +50,11 @@ pub mod reeve {
             include!("reeve.queue.v1.rs");
         }
     }
+    pub mod receipt {
+        pub mod v1 {
+            include!("reeve.receipt.v1.rs");
+        }
+    }
     pub mod run {
         pub mod v1 {
             include!("reeve.run.v1.rs");

@@ -103,6 +103,15 @@ pub enum ErrorReason {
     /// FAILED_PRECONDITION: the person has voted on the approval as often as is possible, and the last vote
     /// stays.
     VotesUsedUp = 54,
+    /// NOT_FOUND: the run has no tool call with this id.
+    CallNotFound = 60,
+    /// FAILED_PRECONDITION: the call has no result yet, and therefore no receipt.
+    CallNotEnded = 61,
+    /// FAILED_PRECONDITION: neither a person nor a grant decided on the call, which therefore has no
+    /// receipt.
+    CallNotDecided = 62,
+    /// FAILED_PRECONDITION: the deployment has no key for receipts.
+    ReceiptKeyMissing = 63,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -154,6 +163,10 @@ impl ErrorReason {
             Self::NotificationNotFound => "ERROR_REASON_NOTIFICATION_NOT_FOUND",
             Self::ApprovalTooEarly => "ERROR_REASON_APPROVAL_TOO_EARLY",
             Self::VotesUsedUp => "ERROR_REASON_VOTES_USED_UP",
+            Self::CallNotFound => "ERROR_REASON_CALL_NOT_FOUND",
+            Self::CallNotEnded => "ERROR_REASON_CALL_NOT_ENDED",
+            Self::CallNotDecided => "ERROR_REASON_CALL_NOT_DECIDED",
+            Self::ReceiptKeyMissing => "ERROR_REASON_RECEIPT_KEY_MISSING",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -202,6 +215,10 @@ impl ErrorReason {
             "ERROR_REASON_NOTIFICATION_NOT_FOUND" => Some(Self::NotificationNotFound),
             "ERROR_REASON_APPROVAL_TOO_EARLY" => Some(Self::ApprovalTooEarly),
             "ERROR_REASON_VOTES_USED_UP" => Some(Self::VotesUsedUp),
+            "ERROR_REASON_CALL_NOT_FOUND" => Some(Self::CallNotFound),
+            "ERROR_REASON_CALL_NOT_ENDED" => Some(Self::CallNotEnded),
+            "ERROR_REASON_CALL_NOT_DECIDED" => Some(Self::CallNotDecided),
+            "ERROR_REASON_RECEIPT_KEY_MISSING" => Some(Self::ReceiptKeyMissing),
             _ => None,
         }
     }

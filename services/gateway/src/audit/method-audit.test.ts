@@ -8,6 +8,7 @@ import { Recording } from "@reeve/contracts/access/audit";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
@@ -21,6 +22,7 @@ const methods = [
   AuditService,
   MemoryService,
   NotificationService,
+  ReceiptService,
   RunService,
   ThreadService,
   ToolService,

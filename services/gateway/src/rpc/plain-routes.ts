@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ApprovalService } from "@reeve/contracts/approval";
+import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import type { PlainEvents, PlainRoute } from "@reeve/platform/rpc/plain/plain-route";
 
@@ -38,6 +39,12 @@ export const plainRoutes: readonly PlainRoute[] = [
     method: RunService.method.watchRun,
     events: runEvents,
   },
+  {
+    verb: "GET",
+    path: "/v1/runs/{run_id}/calls/{call_id}/receipt",
+    method: ReceiptService.method.getReceipt,
+  },
+  { verb: "GET", path: "/v1/receipt-keys", method: ReceiptService.method.listReceiptKeys },
   { verb: "GET", path: "/v1/approvals", method: ApprovalService.method.listApprovals },
   { verb: "POST", path: "/v1/decisions", method: ApprovalService.method.decideApproval },
 ];

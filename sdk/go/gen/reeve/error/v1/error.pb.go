@@ -127,6 +127,15 @@ const (
 	// FAILED_PRECONDITION: the person has voted on the approval as often as is possible, and the last vote
 	// stays.
 	ErrorReason_ERROR_REASON_VOTES_USED_UP ErrorReason = 54
+	// NOT_FOUND: the run has no tool call with this id.
+	ErrorReason_ERROR_REASON_CALL_NOT_FOUND ErrorReason = 60
+	// FAILED_PRECONDITION: the call has no result yet, and therefore no receipt.
+	ErrorReason_ERROR_REASON_CALL_NOT_ENDED ErrorReason = 61
+	// FAILED_PRECONDITION: neither a person nor a grant decided on the call, which therefore has no
+	// receipt.
+	ErrorReason_ERROR_REASON_CALL_NOT_DECIDED ErrorReason = 62
+	// FAILED_PRECONDITION: the deployment has no key for receipts.
+	ErrorReason_ERROR_REASON_RECEIPT_KEY_MISSING ErrorReason = 63
 )
 
 // Enum value maps for ErrorReason.
@@ -175,6 +184,10 @@ var (
 		52: "ERROR_REASON_NOTIFICATION_NOT_FOUND",
 		53: "ERROR_REASON_APPROVAL_TOO_EARLY",
 		54: "ERROR_REASON_VOTES_USED_UP",
+		60: "ERROR_REASON_CALL_NOT_FOUND",
+		61: "ERROR_REASON_CALL_NOT_ENDED",
+		62: "ERROR_REASON_CALL_NOT_DECIDED",
+		63: "ERROR_REASON_RECEIPT_KEY_MISSING",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -220,6 +233,10 @@ var (
 		"ERROR_REASON_NOTIFICATION_NOT_FOUND": 52,
 		"ERROR_REASON_APPROVAL_TOO_EARLY":     53,
 		"ERROR_REASON_VOTES_USED_UP":          54,
+		"ERROR_REASON_CALL_NOT_FOUND":         60,
+		"ERROR_REASON_CALL_NOT_ENDED":         61,
+		"ERROR_REASON_CALL_NOT_DECIDED":       62,
+		"ERROR_REASON_RECEIPT_KEY_MISSING":    63,
 	}
 )
 
@@ -254,7 +271,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xab\v\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xb6\f\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -299,7 +316,11 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1fERROR_REASON_TENANT_KEY_DELETED\x10/\x12'\n" +
 	"#ERROR_REASON_NOTIFICATION_NOT_FOUND\x104\x12#\n" +
 	"\x1fERROR_REASON_APPROVAL_TOO_EARLY\x105\x12\x1e\n" +
-	"\x1aERROR_REASON_VOTES_USED_UP\x106BO\n" +
+	"\x1aERROR_REASON_VOTES_USED_UP\x106\x12\x1f\n" +
+	"\x1bERROR_REASON_CALL_NOT_FOUND\x10<\x12\x1f\n" +
+	"\x1bERROR_REASON_CALL_NOT_ENDED\x10=\x12!\n" +
+	"\x1dERROR_REASON_CALL_NOT_DECIDED\x10>\x12$\n" +
+	" ERROR_REASON_RECEIPT_KEY_MISSING\x10?BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

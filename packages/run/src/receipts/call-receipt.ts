@@ -1,0 +1,117 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { Approval, Decision } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import type { CallReceipt, CastDecision, ReceiptLog } from "@reeve/contracts/receipt";
+import {
+  CallReceiptSchema,
+  CallRequesterSchema,
+  ReceiptCallSchema,
+} from "@reeve/contracts/receipt";
+import type { BoundFile } from "@reeve/contracts/tool";
+import { specDigestOf } from "../approvals/grants/granted-digests.ts";
+import type { CallHistory, EndedCall } from "./call-history.ts";
+import { gateOf } from "./call-history.ts";
+import { canonicalSha256 } from "./canonical-sha256.ts";
+import { receiptResult } from "./receipt-result.ts";
+
+/** A call that has ended, and the part of the log up to its result. */
+export interface ReceiptSource {
+  readonly ended: EndedCall;
+  readonly log: ReceiptLog;
+}
+
+/** Returns the receipt of a call: a function of the log up to the result of the call. */
+export function callReceipt(
+  { ended, log }: ReceiptSource,
+  { omitContent }: { readonly omitContent: boolean },
+): CallReceipt {
+  const { callId, created, approvals, decisions, starts, result } = ended;
+  return create(CallReceiptSchema, {
+    tenant: created.tenant,
+    runId: result.event.runId,
+    callId,
+    requester: requesterOf(ended),
+    call: calledOf(ended, omitContent),
+    approvals: [...approvals.values()].map(withoutContent),
+    decisions: decisions.map((each) => (omitContent ? withoutDecided(each) : each)),
+    starts: [...starts],
+    result: receiptResult(result),
+    log,
+    contentOmitted: omitContent,
+  });
+}
+
+/** Returns the arguments with which the call was executed, or would have been if it had been permitted. */
+export function finalArguments(history: CallHistory): JsonObject | undefined {
+  const gate = gateOf(history);
+  const isApproved = gate?.state === ApprovalState.APPROVED;
+  const edited = isApproved ? gate.decision?.editedArguments : undefined;
+  return edited ?? history.requested?.call.arguments;
+}
+
+function requesterOf({ created, createdAt, prepared, senders, requested }: EndedCall) {
+  const { startedBy, startedByRoles, earlierRequesters, agentId, agentRevision } = created;
+  const { agentAuthor, threadId, origin } = created;
+  return create(CallRequesterSchema, {
+    startedBy,
+    startedByRoles,
+    messageSenders: [...senders],
+    earlierRequesters,
+    agentId,
+    agentRevision,
+    agentSpecSha256: specDigestOf(created),
+    agentAuthor,
+    threadId,
+    parentId: requested.parentId,
+    policyRules: prepared?.policy?.rules ?? [],
+    ...(origin && { origin }),
+    ...(createdAt && { startedAt: createdAt }),
+  });
+}
+
+function calledOf(ended: EndedCall, omitContent: boolean) {
+  const { prepared, requested } = ended;
+  const { name, arguments: byModel, injectedArgs } = requested.call;
+  const final = finalArguments(ended);
+  const isEdited = final !== byModel;
+  return create(ReceiptCallSchema, {
+    tool: name,
+    source: prepared?.tools.find((tool) => tool.name === name)?.source ?? "",
+    argumentsSha256: canonicalSha256(final ?? null),
+    argumentsEdited: isEdited,
+    modelArgumentsSha256: canonicalSha256(byModel ?? null),
+    injectedArgumentsSha256: injectedArgs === undefined ? "" : canonicalSha256(injectedArgs),
+    ...(!omitContent && {
+      ...(final && { arguments: final }),
+      ...(isEdited && byModel && { modelArguments: byModel }),
+      ...(injectedArgs && { injectedArguments: injectedArgs }),
+    }),
+  });
+}
+
+/** Returns an approval without the start of its files, and without what other parts of the receipt have. */
+function withoutContent(approval: Approval): Approval {
+  const { content, decision } = approval;
+  return create(ApprovalSchema, {
+    ...approval,
+    call: undefined,
+    votes: [],
+    ...(decision && { decision: withoutAnswer(decision) }),
+    ...(content && { content: { ...content, files: content.files.map(withoutPreview) } }),
+  });
+}
+
+function withoutPreview(file: BoundFile): BoundFile {
+  const { previous } = file;
+  return { ...file, preview: "", ...(previous && { previous: withoutPreview(previous) }) };
+}
+
+function withoutDecided(cast: CastDecision): CastDecision {
+  const { decision } = cast;
+  return decision === undefined ? cast : { ...cast, decision: withoutAnswer(decision) };
+}
+
+function withoutAnswer(decision: Decision): Decision {
+  return { ...decision, editedArguments: undefined, answer: undefined };
+}
