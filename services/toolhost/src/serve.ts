@@ -108,7 +108,6 @@ export async function startToolhost(
   const toolbox = new HostToolbox(
     redactedTools(builtin, processRedaction),
     [() => redactedTools(external.tools, processRedaction)],
-    () => external.isTried,
     redactedTools([inspectFiles], processRedaction),
   );
   const { isolation, features } = sandboxes;

@@ -46,7 +46,7 @@ export function playToolhost(actor: Actor, setup: ToolhostSetup): EndingProcess 
     requests: routing?.requests ?? calls.of(actor),
     executions: executions.of(actor, slots),
     ...(routing && { routing }),
-    toolbox: { find: () => tool, list: () => [tool], isComplete: () => true },
+    toolbox: { find: () => tool, list: () => [tool] },
     workspaces: { open: () => Promise.reject(new Error("the simulation has no workspaces")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
     storeTimeoutMs: 1_000,

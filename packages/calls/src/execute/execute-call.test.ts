@@ -237,7 +237,6 @@ describe("a call that ends while the store is away", () => {
 
 describe("an error that the model can correct", () => {
   test.each([
-    ["an unknown tool", request({ name: "nothing" }), /no tool nothing/],
     ["an argument of the wrong type", request({ args: { n: "x" } }), /n must be integer/],
   ])("becomes a result: %s", async (_, message, problem) => {
     const ports = portsWith(answers);

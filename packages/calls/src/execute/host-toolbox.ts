@@ -17,19 +17,16 @@ export class HostToolbox implements Toolbox {
   readonly #builtin: readonly Tool[];
   readonly #sources: readonly ToolSource[];
   readonly #internal: readonly Tool[];
-  readonly isComplete: () => boolean;
 
   /** `internal` are tools that only the runtime calls: they can be found, but are not listed. */
   constructor(
     builtin: readonly Tool[],
     sources: readonly ToolSource[],
-    isComplete: () => boolean = () => true,
     internal: readonly Tool[] = [],
   ) {
     this.#internal = internal;
     this.#builtin = builtin;
     this.#sources = sources;
-    this.isComplete = isComplete;
   }
 
   find(name: string): Tool | undefined {

@@ -19,6 +19,8 @@
 //     (claim-call.test.ts: "to another host is left to that host")
 // C7. A call without a journal whose run has ended, or was deleted, is not started: the deletion of a run removes the journals
 //     of its calls, and a request may be delivered after it. (claim-call.test.ts: "of a run that is over is not executed")
+// C8. A host that lacks the tool of a call, or cannot reach what executes it, returns the call to its queue, up to 90 times. Only
+//     then it fails; one that had started has an unknown outcome. (missing-tool.test.ts)
 import { equals } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ToolCall, ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
@@ -31,13 +33,15 @@ import type { Delivery } from "@reeve/jetstream/queue/port";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
+import { callableTool } from "../execute/callable-tool.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import { resultFact, startedFact, unknownOutcome } from "./journal-facts.ts";
 import { journalMayHaveExpired } from "./journal-may-have-expired.ts";
 
 /**
  * What to do with a delivery: execute the call; acknowledge it, because the call has ended or another message leads to it; leave
- * it to the host that executes the call; or return it, because that host cannot be asked now.
+ * it to the host that executes the call; or return it, because that host cannot be asked now, or the tool cannot be called here
+ * now.
  */
 export type CallClaim =
   | { readonly kind: "claimed"; readonly tail: Tail }
@@ -47,10 +51,15 @@ export type CallClaim =
 
 type ClaimPorts = Pick<
   CallPorts,
-  "journal" | "isRunOver" | "requests" | "executions" | "host" | "clock" | "wallClock"
+  "journal" | "isRunOver" | "requests" | "executions" | "toolbox" | "host" | "clock" | "wallClock"
 >;
 
 const maxStarts = 3;
+/**
+ * How many times a call is delivered while its tool cannot be called: for a minute and a half at least, in which an MCP server that
+ * was lost is tried about six times.
+ */
+export const maxWaits = 90;
 const maxAttempts = 20;
 /** How many times an append that stored nothing is repeated, while the journal can be read, and the delays before. */
 const maxAppends = 20;
@@ -58,15 +67,18 @@ const appendBackoff = { firstDelayMs: 500, maxDelayMs: 10_000 };
 
 /** Decides whether this host executes a call, and records that in the journal. Throws when the journal cannot be read. */
 export async function claimCall(
-  { message, sequence }: Delivery<ToolCallRequest>,
+  { message, sequence, attempt: delivered }: Delivery<ToolCallRequest>,
   key: CallKey,
   call: ToolCall,
   ports: ClaimPorts,
   signal: AbortSignal,
 ): Promise<CallClaim> {
-  const { journal, host, wallClock } = ports;
+  const { journal, host, wallClock, toolbox } = ports;
   let tail = emptyTail;
   let facts: readonly ToolCallFact[] = [];
+  const isCallable = callableTool(call.name, toolbox) !== undefined;
+  // Without an append, nothing else shows that the call was cancelled.
+  if (!isCallable) ({ events: facts, tail } = await journal.read(key, emptyTail, signal));
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const starts = facts.filter((known) => known.fact.case === "started");
     if (facts.some(endsCall)) return { kind: "settled" };
@@ -74,7 +86,9 @@ export async function claimCall(
     if (left !== undefined) return left;
     if (facts.length === 0 && (await ports.isRunOver(key, signal))) return { kind: "settled" };
     const isFirst = facts.length === 0 && !journalMayHaveExpired(message, wallClock.now());
-    const mayStart = isFirst || (message.idempotent && starts.length < maxStarts);
+    const isRepeatable = message.idempotent && starts.length < maxStarts;
+    if (!isCallable && (isFirst || isRepeatable) && delivered <= maxWaits) return { kind: "later" };
+    const mayStart = isFirst || (isRepeatable && isCallable);
     const next = mayStart ? startedFact(host, sequence) : unknownResult(call, starts, message);
     const appended = await appendKnown(key, tail, next, ports, signal);
     if (appended.kind === "appended") {

@@ -6,6 +6,8 @@ import type { CallSettings } from "../settings/tool-settings.ts";
 /** A tool that a model may call. */
 export interface Tool {
   readonly descriptor: ToolDescriptor;
+  /** Whether what executes its calls can be reached now. Absent: always. */
+  isReachable?(): boolean;
   /**
    * Executes one call. A failure of the tool is part of the result; the model also reads the message of a Failure that is
    * thrown. An aborted signal ends the call: what it then returns or throws is discarded.
@@ -86,6 +88,4 @@ export interface Attachment {
 export interface Toolbox {
   find(name: string): Tool | undefined;
   list(): readonly Tool[];
-  /** Whether each source of tools was tried. Until then, a tool that is not found may only be late. */
-  isComplete(): boolean;
 }

@@ -9,6 +9,7 @@ import {
   key,
   kinds,
   never,
+  noTools,
   portsWith,
   request,
   toolOf,
@@ -52,10 +53,9 @@ function forwarding({ loses = false } = {}) {
     },
     requests: queue,
   };
-  const toolbox = { list: () => [], find: () => undefined, isComplete: () => true };
   const ports: CallPorts & { readonly routing: Routing } = {
     ...portsWith(answers),
-    toolbox,
+    toolbox: noTools,
     routing,
   };
   return { delivery, ports, settledBefore };

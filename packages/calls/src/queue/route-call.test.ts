@@ -7,7 +7,7 @@ import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { describe, expect, test } from "vitest";
 import { TableWorkspaceHolders } from "./table-workspace-holders.ts";
 import { routeCall } from "./route-call.ts";
-import { answers, never, portsWith, request } from "../../test/support/call-bench.ts";
+import { answers, never, noTools, portsWith, request } from "../../test/support/call-bench.ts";
 
 const workspace = { tenant: "acme", id: "run_1" };
 
@@ -17,7 +17,7 @@ interface Situation {
   readonly offering?: readonly string[];
   readonly deaf?: readonly string[];
   /** Whether this host has the tool, and whether it works on files. */
-  readonly tool?: "files" | "plain" | "none" | "late";
+  readonly tool?: "files" | "plain" | "none" | "offline";
   readonly holder?: string;
   /** The storage of the files. Absent: there are none yet. */
   readonly place?: string;
@@ -41,7 +41,8 @@ async function routed(given: Situation) {
     create(ToolhostPresenceSchema, { pool: "default", slots: 4, ...peer }),
   );
   const source = tool === "files" ? "builtin" : "mcp:far";
-  const own = { ...answers, descriptor: create(ToolDescriptorSchema, { name: "echo", source }) };
+  const descriptor = create(ToolDescriptorSchema, { name: "echo", source });
+  const own = { ...answers, descriptor, isReachable: () => tool !== "offline" };
   const routing = {
     pool: "default",
     holders,
@@ -53,9 +54,7 @@ async function routed(given: Situation) {
     },
   };
   const ports = portsWith(own);
-  const isComplete = () => tool !== "late";
-  const none = { list: () => [], find: () => undefined, isComplete };
-  const toolbox = tool === "none" || tool === "late" ? none : ports.toolbox;
+  const toolbox = tool === "none" ? noTools : ports.toolbox;
   const rest = { ...ports, toolbox, host: "me", routing };
   const route = await routeCall(request(), hops, rest, never);
   return { route, holder: await holders.holderOf(workspace, never) };
@@ -116,24 +115,24 @@ test("a call of a tool without files is executed by the host that took it", asyn
   expect((await routed(given)).route).toEqual(here);
 });
 
-test("a call of a tool that this host lacks goes to the host with most free slots that has it", async () => {
-  const peers = [
-    { host: "a", busy: 3 },
-    { host: "b", busy: 1 },
-    { host: "c", busy: 0, draining: true },
-    { host: "d", busy: 0 },
-  ];
-  const offering = ["a", "b", "c"];
-  const { route } = await routed({ tool: "none", peers, offering });
-  expect(route).toEqual({ kind: "there", host: "b" });
-  expect((await routed({ tool: "none", peers })).route).toEqual(here);
-});
-
-test("a call of a tool whose source may not have answered yet waits for it", async () => {
-  expect((await routed({ tool: "late" })).route).toEqual({ kind: "later" });
-  const elsewhere = { tool: "late", peers: [{ host: "b" }], offering: ["b"] } as const;
-  expect((await routed(elsewhere)).route).toEqual({ kind: "there", host: "b" });
-});
+test.each([
+  ["lacks", "none"],
+  ["cannot reach", "offline"],
+] as const)(
+  "a call of a tool that this host %s goes to the host with most free slots that has it",
+  async (_, tool) => {
+    const peers = [
+      { host: "a", busy: 3 },
+      { host: "b", busy: 1 },
+      { host: "c", busy: 0, draining: true },
+      { host: "d", busy: 0 },
+    ];
+    const offering = ["a", "b", "c"];
+    const { route } = await routed({ tool, peers, offering });
+    expect(route).toEqual({ kind: "there", host: "b" });
+    expect((await routed({ tool, peers })).route).toEqual(here);
+  },
+);
 
 test("of several hosts that take the files of a gone one at once, one gets them", async () => {
   const holders = new TableWorkspaceHolders(new MemoryTable<WorkspaceRecord>());

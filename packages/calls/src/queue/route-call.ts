@@ -1,5 +1,6 @@
 import type { ToolCallRequest, ToolDescriptor } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
+import { callableTool } from "../execute/callable-tool.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import type { Routing } from "../ports/routing.ts";
 import type { WorkspaceKey } from "../ports/workspaces.ts";
@@ -20,8 +21,8 @@ type Known = Pick<Routing, "pool" | "peers" | "holders">;
 
 /**
  * Decides where a call that has not started is executed: by a live host of the pool that holds its workspace; by one that has
- * its tool when this host does not; else here, once this host knows all of its tools. Makes this host the holder of a
- * workspace that has lost its holder.
+ * its tool when this host lacks it or cannot reach what executes it; else here, where it waits for the tool when it is claimed.
+ * Makes this host the holder of a workspace that has lost its holder.
  */
 export async function routeCall(
   request: ToolCallRequest,
@@ -32,11 +33,9 @@ export async function routeCall(
   const { toolbox, routing } = ports;
   if (hops >= maxHops) return here;
   const name = request.call?.name ?? "";
-  const tool = toolbox.find(name);
+  const tool = callableTool(name, toolbox);
   const peers = routing.peers.list().filter(({ pool }) => pool === routing.pool);
-  if (tool === undefined) {
-    return toOffering(name, peers, routing) ?? (toolbox.isComplete() ? here : { kind: "later" });
-  }
+  if (tool === undefined) return toOffering(name, peers, routing) ?? here;
   if (peers.length === 0 || !needsWorkspace(tool.descriptor)) return here;
   return await toHolder(request, ports, signal);
 }

@@ -16,7 +16,7 @@ import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-st
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import { expect } from "vitest";
 import type { ExecutionState } from "../../src/ports/executions.ts";
-import type { Tool } from "../../src/ports/tool.ts";
+import type { Tool, Toolbox } from "../../src/ports/tool.ts";
 import type { CallPorts } from "../../src/ports/call-ports.ts";
 
 export const never = new AbortController().signal;
@@ -60,7 +60,6 @@ export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()
     toolbox: {
       list: () => [tool],
       find: (name) => (name === "echo" ? tool : undefined),
-      isComplete: () => true,
     },
     workspaces: { open: () => Promise.reject(new Error("no workspace here")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000_000 }),
@@ -130,13 +129,16 @@ interface RecordedDelivery extends Delivery<ToolCallRequest> {
   readonly settled: readonly string[];
 }
 
+/** A host that has no tools. */
+export const noTools: Toolbox = { list: () => [], find: () => undefined };
+
 /** Returns a delivery of a request, at a sequence of the queue. */
-export function deliveryOf(message: ToolCallRequest, sequence = 7): RecordedDelivery {
+export function deliveryOf(message: ToolCallRequest, sequence = 7, attempt = 1): RecordedDelivery {
   const settled: string[] = [];
   return {
     message,
     sequence,
-    attempt: 1,
+    attempt,
     settled,
     extend: () => undefined,
     acknowledge: () => void settled.push("acknowledged"),

@@ -68,15 +68,9 @@ export class ExternalTools implements AsyncDisposable {
   readonly #ports: ExternalToolsPorts;
   readonly #resources = new AsyncDisposableStack();
   readonly #sources: (() => readonly Tool[])[] = [];
-  #isTried = false;
 
   constructor(ports: ExternalToolsPorts) {
     this.#ports = ports;
-  }
-
-  /** Whether each source was tried once. */
-  get isTried(): boolean {
-    return this.#isTried;
   }
 
   /** The tools that the sources offer now. */
@@ -100,7 +94,6 @@ export class ExternalTools implements AsyncDisposable {
       this.#sources.push(() => provider.tools);
       tried.push(provider.tried.then(() => ({ kind: "tool provider", ...resultOf(provider) })));
     }
-    void Promise.all(tried).then(() => (this.#isTried = true));
     return tried;
   }
 

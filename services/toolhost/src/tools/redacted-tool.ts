@@ -11,9 +11,10 @@ export function redactedTools(tools: readonly Tool[], redaction: Redaction): rea
  * Returns a tool whose results, files, progress, questions, and failures contain no secret that `redaction` recognizes. What a
  * tool returns leaves the toolhost: into the journal, artifacts, the log of the run, and the prompts of the model.
  */
-export function redactedTool({ descriptor, call }: Tool, redaction: Redaction): Tool {
+export function redactedTool(tool: Tool, redaction: Redaction): Tool {
+  const { call } = tool;
   return {
-    descriptor,
+    ...tool,
     call: async (context, signal) => {
       try {
         return redactedResult(await call(redactedContext(context, redaction), signal), redaction);

@@ -6,6 +6,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
 import type { CallContext, CallResult } from "@reeve/calls/ports/tool";
+import { abortable } from "@reeve/platform/async/abortable";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { sleep } from "@reeve/platform/async/sleep";
@@ -97,7 +98,9 @@ export class McpConnection implements AsyncDisposable {
   ): Promise<McpConnection> {
     await using opening = new AsyncDisposableStack();
     const connection = opening.use(new McpConnection(options));
-    await connection.#client.connect(transport, { signal, timeout: connectTimeoutMs });
+    const connecting = connection.#client.connect(transport, { signal, timeout: connectTimeoutMs });
+    // The client does not end its probe of the protocol when the signal aborts.
+    await abortable(connecting, signal);
     if (connection.#takesTurns) connection.#pending.watch(transport);
     deliverInSeparateTurns(transport);
     await connection.#list(signal);

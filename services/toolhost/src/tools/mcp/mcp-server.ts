@@ -80,6 +80,11 @@ export class McpServer implements AsyncDisposable {
     return line === "" ? this.#problem : `${this.#problem}: ${line}`;
   }
 
+  /** Whether a call can be sent now. The connection of a tenant is opened for its call. */
+  get isReachable(): boolean {
+    return this.#tenants !== undefined || this.#connection !== undefined;
+  }
+
   /** Resolves when the first attempt to connect has succeeded or failed. */
   get tried(): Promise<void> {
     return this.#first.promise;

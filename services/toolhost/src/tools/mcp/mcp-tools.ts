@@ -30,5 +30,9 @@ function mcpTool(
     exclusiveLock: policy?.exclusive_lock ?? "",
     idempotent: policy?.idempotent ?? isHarmless,
   });
-  return { descriptor, call: (context, signal) => server.call(name, context, signal) };
+  return {
+    descriptor,
+    isReachable: () => server.isReachable,
+    call: (context, signal) => server.call(name, context, signal),
+  };
 }
