@@ -8,6 +8,7 @@ import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { freePort } from "../test/support/free-ports.ts";
+import { imageEnvironment } from "./image-environment.ts";
 import type { Usage } from "./process-usage.ts";
 import { usageOf } from "./process-usage.ts";
 import { Program } from "./program.ts";
@@ -85,6 +86,7 @@ export class Cluster implements AsyncDisposable {
     const [gateway, approvals] = [await freePort(), await freePort()];
     const environment = {
       ...process.env,
+      ...imageEnvironment(),
       REEVE_NATS_URL: server.url,
       REEVE_DATA_DIR: folder,
       REEVE_INDEX_DIR: join(folder, "index"),

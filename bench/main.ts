@@ -12,6 +12,7 @@ import { fair } from "./benchmarks/fair.ts";
 import { fanOut } from "./benchmarks/fan-out.ts";
 import { fold } from "./benchmarks/fold.ts";
 import { isolation } from "./benchmarks/isolation.ts";
+import { longThread } from "./benchmarks/long-thread.ts";
 import { manyRuns } from "./benchmarks/many-runs.ts";
 import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
@@ -40,6 +41,7 @@ const benchmarks = [
   waitingRuns,
   resume,
   manyRuns,
+  longThread,
   takeover,
   againstLocal,
   streams,

@@ -160,9 +160,9 @@ function serviceOf(process: string): string {
 
 async function* memory(cluster: Cluster, counts: string, signal: AbortSignal) {
   const kept = await cluster.keptBytes(signal);
-  for (const [name, { rssBytes }] of cluster.usage()) {
+  for (const [name, { ownRssBytes }] of cluster.usage()) {
     const service = serviceOf(name);
-    yield { name: `${service}, resident, ${counts}`, unit: "MiB", values: [mib(rssBytes)] };
+    yield { name: `${service}, resident, ${counts}`, unit: "MiB", values: [mib(ownRssBytes)] };
     const heap = kept.get(name);
     if (heap !== undefined)
       yield { name: `${service}, retained, ${counts}`, unit: "MiB", values: [mib(heap)] };
