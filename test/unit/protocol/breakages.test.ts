@@ -14,6 +14,8 @@ import {
   ignoresOwnerMessages,
   asksNoHost,
   losesForwardedCalls,
+  releasesNothing,
+  startsWithoutLimit,
   unswept,
   unsweptWithEndingWorkers,
   unsweptWithStaleReads,
@@ -24,12 +26,14 @@ import type { Breakage } from "./play.ts";
 import type { Scenario } from "./scenarios.ts";
 import {
   approving,
+  cancelledOnce,
   decidedTwice,
   endless,
   fresh,
   messaging,
   parked,
   repeating,
+  takingDown,
 } from "./scenarios.ts";
 
 /** Returns the counterexample that exploring a broken protocol finds, as text. */
@@ -167,6 +171,24 @@ describe("random walks find a protocol that is broken on purpose", () => {
     120_000,
   );
 });
+
+test("every world is explored in which a toolhost dies with a call that took down two others, and a fourth start is found", async () => {
+  const faults = /^toolhost \d dies$/;
+  const broken = explore(() => takingDown({ ...startsWithoutLimit, faults }), { faults: 1 });
+  await expect(broken).rejects.toThrow(/starts a call 4 times/);
+  const { worlds, isAll } = await explore(() => takingDown({ faults }), { faults: 1 });
+  expect(worlds).toBeGreaterThan(50);
+  expect(isAll).toBe(true);
+}, 120_000);
+
+test("random walks in which a canceller dies find a worker that withdraws no calls of its ended run", async () => {
+  const faults = /^canceller dies$/;
+  const bounds = { faults: 1, walks: 60, seed: 1 };
+  const broken = walkRandomly(() => cancelledOnce({ ...releasesNothing, faults }), bounds);
+  await expect(broken).rejects.toThrow(/a call outlasts its run/);
+  const { worlds } = await walkRandomly(() => cancelledOnce({ faults }), bounds);
+  expect(worlds).toBeGreaterThan(50);
+}, 120_000);
 
 const decided = parked({}, approving());
 

@@ -74,6 +74,28 @@ export const cancelsOnlyTheRun: Breakage = {
   outside: (ports) => ({ ...ports, journal: withoutAppends(ports.journal), dispatch: nowhere }),
 };
 
+/** Toolhosts start idempotent calls without a limit: each hides the earlier starts from itself. */
+export const startsWithoutLimit: Breakage = {
+  toolhost: (ports) => {
+    const { read, append, follow } = ports.journal;
+    const forgetful: typeof read = async (...given) => {
+      const known = await read(...given);
+      const starts = known.events.filter(({ fact }) => fact.case === "started");
+      const events = known.events.filter((event) => !starts.slice(0, -1).includes(event));
+      return { ...known, events };
+    };
+    return { ...ports, journal: { read: forgetful, append, follow } };
+  },
+};
+
+/** The worker of an ended run withdraws no calls. */
+export const releasesNothing: Breakage = {
+  worker: (ports) => ({
+    ...ports,
+    journal: { ...ports.journal, ...withoutAppends(ports.journal) },
+  }),
+};
+
 /** A worker or a toolhost acknowledges a message that belongs to another one now. */
 export const acknowledgesForOthers: Breakage = { acknowledgesAbandoned: true };
 

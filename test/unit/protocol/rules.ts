@@ -18,6 +18,9 @@ export interface Ownership {
   readonly hadFaults: boolean;
 }
 
+/** How often an idempotent call may be started: a call that takes down its hosts must not take down all of them. */
+const maxStarts = 3;
+
 /** The rules that hold in every world, and their violations. */
 export class Rules {
   readonly violations: string[] = [];
@@ -29,6 +32,8 @@ export class Rules {
   readonly #begun = new Map<string, number>();
   /** The toolhost that last started each call. */
   readonly #startedBy = new Map<string, string>();
+  /** How often each call was started. */
+  readonly #starts = new Map<string, number>();
   /** The call that each request started. */
   readonly #callOf = new Map<number, string>();
   readonly #finished = new Set<string>();
@@ -84,6 +89,9 @@ export class Rules {
     for (const { fact } of facts) {
       if (fact.case !== "started") continue;
       this.#startedBy.set(callId, actor.name);
+      const starts = (this.#starts.get(callId) ?? 0) + 1;
+      this.#starts.set(callId, starts);
+      if (starts > maxStarts) this.violations.push(`${actor.name} starts a call ${starts} times`);
       this.#callOf.set(Number(fact.value.requestSequence), callId);
     }
     if (this.#finished.has(callId)) this.violations.push("a journal continues after its end");

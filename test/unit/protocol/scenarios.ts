@@ -120,6 +120,15 @@ const cancellingUntilConfirmed: Other = (world) => {
   });
 };
 
+/** A client cancels the run, and another one does if that never happens. Nobody asks again for a run that has ended. */
+const cancellingOnce: Other = (world) => {
+  cancelling(world);
+  world.rounds.push((round) => {
+    if (isTerminal(world.rules.head.status)) return;
+    world.start(`canceller of round ${round}`, (actor) => cancel(world, actor));
+  });
+};
+
 async function cancel(world: ProtocolWorld, actor: Actor): Promise<void> {
   const by = { requestedBy: "ann", reason: "enough" };
   const { status } = await cancelRun(world.outside(actor), key, by, never());
@@ -203,6 +212,16 @@ export const expired = parked({}, expiring);
 /** A call that lasts until the run is cancelled. */
 export const endless = fresh({ workers: 1, tool: "endless" }, cancellingUntilConfirmed);
 
+/** A call that lasts until the run is cancelled, by a client that does not ask again. */
+export const cancelledOnce = fresh({ workers: 1, tool: "endless" }, cancellingOnce);
+/** An idempotent call that took down two toolhosts. */
+export const takingDown = fresh({
+  workers: 1,
+  toolhosts: 1,
+  tool: "idempotent",
+  isSlow: true,
+  gone: ["gone 1", "gone 2"],
+});
 /** Scenarios that are small enough to explore completely. */
 export const smallScenarios: readonly [
   readonly [string, Scenario],
