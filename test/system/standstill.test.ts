@@ -4,7 +4,7 @@ import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { OwnerFate, RunStatus } from "@reeve/contracts/run";
 import { openRunLog } from "@reeve/jetstream/log/open";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
 import type { Instance } from "./support/deployment.ts";
@@ -46,11 +46,50 @@ async function claimed(deployment: Deployment, runId: string, epoch: number): Pr
   }
 }
 
+/**
+ * The deployments of all tests. The first process that stands still does so when all of them have started, so that nothing but
+ * the pause delays it.
+ */
+const resources = new AsyncDisposableStack();
+const deployments: Deployment[] = [];
+const hasEnded = Promise.withResolvers<void>();
+const isAsked = Promise.withResolvers<void>();
+let halting: Deployment;
+let replaced: Deployment;
+let calling: Deployment;
+
+beforeAll(async () => {
+  const model = resources.use(
+    await startPlayingServer(async () => {
+      isAsked.resolve();
+      if (model.asked.length === 1) return { hangs: true };
+      await hasEnded.promise;
+      return { text: "done" };
+    }),
+  );
+  const environment = { OPENAI_API_KEY: "none", OPENAI_BASE_URL: model.url };
+  const starting = [settings, { ...settings, ...environment }, {}].map(async (each) => {
+    const deployment = await Deployment.start(each);
+    deployments.push(deployment);
+    return deployment;
+  });
+  const [first, second, third] = await Promise.all(starting);
+  if (first === undefined || second === undefined || third === undefined) {
+    throw new Error("three deployments were started");
+  }
+  [halting, replaced, calling] = [first, second, third];
+  await Promise.all([halting.start("runtime-2"), calling.start("toolhost-2")]);
+});
+
+afterAll(async () => {
+  await Promise.all(deployments.map((each) => each[Symbol.asyncDispose]()));
+  await resources.disposeAsync();
+});
+
 // Requirement: DUR-3
-describe("a worker that stands still", { timeout: 300_000 }, () => {
+describe.concurrent("a process that stands still", { timeout: 300_000 }, () => {
   test("for half of the time keeps its runs, and finishes them", async () => {
-    await using deployment = await Deployment.start(settings);
-    await deployment.start("runtime-2");
+    const deployment = halting;
     await deployment.agent("linger");
     const end = new AbortController();
     const runs = await Promise.all(Array.from({ length: 4 }, () => startRun(deployment, "linger")));
@@ -70,16 +109,7 @@ describe("a worker that stands still", { timeout: 300_000 }, () => {
   });
 
   test("and ends in order after another took its run leaves the run with that one", async () => {
-    const hasEnded = Promise.withResolvers<void>();
-    const isAsked = Promise.withResolvers<void>();
-    await using model = await startPlayingServer(async () => {
-      isAsked.resolve();
-      if (model.asked.length === 1) return { hangs: true };
-      await hasEnded.promise;
-      return { text: "done" };
-    });
-    const environment = { OPENAI_API_KEY: "none", OPENAI_BASE_URL: model.url };
-    await using deployment = await Deployment.start({ ...settings, ...environment });
+    const deployment = replaced;
     await deployment.agent("answer", { model: "openai:any" });
     const runId = await startRun(deployment, "answer");
     await isAsked.promise;
@@ -95,25 +125,23 @@ describe("a worker that stands still", { timeout: 300_000 }, () => {
     expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
     expect(claimsOf(events)).toMatchObject([{ attempt: 1 }, { previousOwner: OwnerFate.ALIVE }]);
   });
-});
 
-// Requirement: DUR-3
-test("a call that is not idempotent succeeds although its toolhost stands still for 2.5 seconds", async () => {
-  await using deployment = await Deployment.start();
-  await deployment.start("toolhost-2");
-  await deployment.agent("sleep", {
-    permissionClasses: ["execute"],
-    deepAgent: { allowedImports: fromJson(ListValueSchema, ["time"]) },
+  test("for 2.5 seconds keeps its call, although the call is not idempotent", async () => {
+    const deployment = calling;
+    await deployment.agent("sleep", {
+      permissionClasses: ["execute"],
+      deepAgent: { allowedImports: fromJson(ListValueSchema, ["time"]) },
+    });
+    const runId = await startRun(deployment, "sleep", "6");
+    await started(deployment, runId, await firstCall(deployment, runId));
+    // One of them has the call.
+    for (const host of ["toolhost", "toolhost-2"] as const) {
+      deployment.signal(host, "SIGSTOP");
+      await setTimeout(2_500);
+      deployment.signal(host, "SIGCONT");
+    }
+    const events = await watchToEnd(deployment, runId);
+    const results = events.flatMap(({ event }) => (event.case === "toolResult" ? event.value : []));
+    expect(results).toMatchObject([{ success: true }]);
   });
-  const runId = await startRun(deployment, "sleep", "6");
-  await started(deployment, runId, await firstCall(deployment, runId));
-  // One of them has the call.
-  for (const host of ["toolhost", "toolhost-2"] as const) {
-    deployment.signal(host, "SIGSTOP");
-    await setTimeout(2_500);
-    deployment.signal(host, "SIGCONT");
-  }
-  const events = await watchToEnd(deployment, runId);
-  const results = events.flatMap(({ event }) => (event.case === "toolResult" ? event.value : []));
-  expect(results).toMatchObject([{ success: true }]);
 });

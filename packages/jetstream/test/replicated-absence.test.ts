@@ -3,7 +3,7 @@ import { NatsCluster } from "../../../test/support/nats-cluster.ts";
 import { whyNoReplicas } from "../../../test/support/nats-program.ts";
 import { ReadableStream } from "node:stream/web";
 import { Failure } from "@reeve/platform/failure";
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { confirmAbsence } from "../src/log/confirm-absence.ts";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf } from "@reeve/contracts/channel";
@@ -19,8 +19,9 @@ import { appendEvents, freshRun, texts } from "./support/facts.ts";
 
 const never = new AbortController().signal;
 const reason = whyNoReplicas();
+const replicated = reason === "" ? test.concurrent : test.skip;
 
-/** A cluster whose servers can be cut off from each other. */
+/** A cluster whose servers can be cut off from each other. The tests mostly wait for elections and time-outs, each of its own. */
 async function startCluster() {
   await using starting = new AsyncDisposableStack();
   const routes = starting.use(new Routes());
@@ -54,9 +55,9 @@ async function untilAvailable<Result>(operation: () => Promise<Result>): Promise
 }
 
 // Requirement: DUR-4
-test.skipIf(reason !== "")(
+replicated(
   `a leader that is cut off from the other servers never says that a run does not exist${reason}`,
-  async () => {
+  async ({ expect }) => {
     await using bench = await startCluster();
     const { cluster, routes } = bench;
     const leader = await cluster.leaderOf("RUNS");
@@ -80,9 +81,9 @@ test.skipIf(reason !== "")(
 );
 
 // Requirement: DUR-4
-test.skipIf(reason !== "")(
+replicated(
   `a leader that is cut off from the other servers never says that a snapshot does not exist${reason}`,
-  async () => {
+  async ({ expect }) => {
     await using bench = await startCluster();
     const { cluster, routes } = bench;
     const stream = `OBJ_${workspaceBucket}`;
@@ -108,9 +109,9 @@ test.skipIf(reason !== "")(
 );
 
 // Requirement: DUR-4
-test.skipIf(reason !== "")(
+replicated(
   `an artifact that was stored is found by a server that was cut off, once it has it${reason}`,
-  async () => {
+  async ({ expect }) => {
     await using bench = await startCluster();
     const { cluster, routes } = bench;
     await provisionBuckets(bench.nats, never);
@@ -136,9 +137,9 @@ test.skipIf(reason !== "")(
   },
 );
 
-test.skipIf(reason !== "")(
+replicated(
   `a confirmation that a log does not exist removes no message${reason}`,
-  async () => {
+  async ({ expect }) => {
     await using bench = await startCluster();
     const log = await openRunLog(await bench.cluster.connect());
     const keys = [freshRun(), freshRun(), freshRun()];

@@ -45,7 +45,7 @@ describe.skipIf(reason !== "")(`on three servers${reason}`, () => {
     const [first, second, third] = streams.connections;
     runs = await Promise.all([openRunLog(first), openRunLog(second)]);
     table = await openTable(third, AgentSchema);
-    artifacts = await openArtifactStore(second, { maxBytes });
+    artifacts = await openArtifactStore(second, { maxBytes, maxStaleMs: 3_000 });
     objects = await openObjects(third, { bucket: "test", maxBytes });
   });
   afterAll(() => streams[Symbol.asyncDispose]());

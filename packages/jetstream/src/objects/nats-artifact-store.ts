@@ -29,26 +29,33 @@ import type { Table } from "../table/port.ts";
 export const artifactBytesBucket = objectStoreOf(ArtifactSchema);
 
 /** How long a leader that was cut off may answer without what the others have, and a margin. */
-const maxStaleMs = 15_000;
+const defaultStaleMs = 15_000;
 const missingBackoff = { firstDelayMs: 100, maxDelayMs: 1_000 };
 
 /** What was stored is not there. */
 class Missing extends Error {}
 
-/** Opens the store of artifacts, and creates it if it is missing. A file has at most `maxBytes`. */
+export interface ArtifactStoreOptions {
+  /** The size of the largest file. */
+  readonly maxBytes: number;
+  /** How long what was stored is searched for on several servers. */
+  readonly maxStaleMs?: number;
+}
+
+/** Opens the store of artifacts, and creates it if it is missing. */
 export async function openArtifactStore(
   nats: { readonly connection: NatsConnection },
-  { maxBytes }: { readonly maxBytes: number },
+  { maxBytes, maxStaleMs = defaultStaleMs }: ArtifactStoreOptions,
 ): Promise<ArtifactStore> {
   const bytes = await openBytes(nats.connection, artifactBytesBucket);
   const cipher = payloadCipherOf(nats.connection);
-  return new NatsArtifactStore(await openTable(nats, ArtifactSchema), { bytes, cipher, maxBytes });
+  const parts = { bytes, cipher, maxBytes, maxStaleMs };
+  return new NatsArtifactStore(await openTable(nats, ArtifactSchema), parts);
 }
 
-interface ArtifactBytes {
+interface ArtifactBytes extends Required<ArtifactStoreOptions> {
   readonly bytes: NatsBytes;
   readonly cipher: PayloadCipher;
-  readonly maxBytes: number;
 }
 
 /** Writes the description after the bytes, from what was stored with them. Only the description makes the artifact visible. */
@@ -57,12 +64,17 @@ class NatsArtifactStore implements ArtifactStore {
   readonly #bytes: NatsBytes;
   readonly #cipher: PayloadCipher;
   readonly #maxBytes: number;
+  readonly #maxStaleMs: number;
 
-  constructor(descriptions: Table<Artifact>, { bytes, cipher, maxBytes }: ArtifactBytes) {
+  constructor(
+    descriptions: Table<Artifact>,
+    { bytes, cipher, maxBytes, maxStaleMs }: ArtifactBytes,
+  ) {
     this.#descriptions = descriptions;
     this.#bytes = bytes;
     this.#cipher = cipher;
     this.#maxBytes = maxBytes;
+    this.#maxStaleMs = maxStaleMs;
   }
 
   async put(
@@ -149,7 +161,7 @@ class NatsArtifactStore implements ArtifactStore {
     };
     const options = {
       backoff: missingBackoff,
-      maxElapsedMs: maxStaleMs,
+      maxElapsedMs: this.#maxStaleMs,
       isRetryable: (error: unknown) => error instanceof Missing,
     };
     return await retry(readAgain, options, signal).catch((error: unknown) => {
