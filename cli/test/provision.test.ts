@@ -64,8 +64,9 @@ test("creates all streams, buckets, and queues, and changes nothing when repeate
   cleanup.defer(() => rmSync(storeDir, { recursive: true }));
   await using server = await startNatsServer({ storeDir, log }, never);
   const environment = { REEVE_NATS_URL: server.url, REEVE_POOLS: "default,large" };
-  const { code, streams } = await provision(environment);
+  const { code, streams, stderr } = await provision(environment);
   expect(code).toBe(exitCodes.ok);
+  expect(stderr).toMatch(/^the account (\$G )?of NATS had no streams: the store is new\./m);
   expect(streams).toEqual(expect.arrayContaining(["RUNS", "KV_agents", "OBJ_artifacts-bytes"]));
   const store = await storeAt(server.url, streams);
   expect(await ageOf(server.url, "toolhosts")).toBe(10_000);
@@ -75,7 +76,9 @@ test("creates all streams, buckets, and queues, and changes nothing when repeate
     DISPATCH: [...lanes, "runtime"],
     TOOL_CALLS: ["default", "large"],
   });
-  expect(await provision(environment)).toMatchObject({ code: exitCodes.ok, streams });
+  const again = await provision(environment);
+  expect(again).toMatchObject({ code: exitCodes.ok, streams });
+  expect(again.stderr).not.toContain("the store is new");
   expect(await storeAt(server.url, streams)).toEqual(store);
   const dayMs = 86_400_000;
   expect(await auditLimitsAt(server.url)).toEqual([400 * dayMs, 1_000_000]);

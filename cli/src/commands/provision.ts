@@ -1,3 +1,5 @@
+import { accountOf } from "@reeve/jetstream/streams/account-of";
+import type { Account } from "@reeve/jetstream/streams/account-of";
 import { setAuditLimits } from "@reeve/jetstream/audit/set-limits";
 import { setReplicas, provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { readConfig } from "@reeve/platform/config";
@@ -23,6 +25,7 @@ export function provisionCommand(context: Context): Command {
     await using nats = await connectNats(config.REEVE_NATS_URL, options, signal);
     const replicas = config.REEVE_STREAM_REPLICAS;
     const queues = { pools: config.REEVE_POOLS, ackWaitMs: config.REEVE_ACK_WAIT_MS, replicas };
+    const before = await accountOf(nats.connection);
     const streams = [
       ...(await provisionStreams(nats, queues, signal)),
       ...(await provisionBuckets(nats, signal)),
@@ -32,5 +35,12 @@ export function provisionCommand(context: Context): Command {
     await warnOfServerLimit(nats.connection, replicas, log);
     terminal.out(`${streams.join("\n")}\n`);
     terminal.note(`pools: ${config.REEVE_POOLS.join(", ")}\n`);
+    if (before.streams === 0) terminal.note(`${newStore(before)}\n`);
   });
+}
+
+/** Streams of another account are not visible, so an update that changes the account looks like a new deployment. */
+function newStore({ name }: Account): string {
+  const account = name === undefined ? "the account of NATS" : `the account ${name} of NATS`;
+  return `${account} had no streams: the store is new. If this deployment had a store before, it is in another account, see docs/deploy.md, "An account is a store of its own"`;
 }
