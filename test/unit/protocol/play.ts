@@ -24,8 +24,6 @@ export interface Play {
    * declared gone once, and the calls sent to it are adopted. Absent: no toolhost knows another.
    */
   readonly routed?: "knowing" | "mistaken";
-  /** The toolhosts that started the call before this simulation, and are gone. */
-  readonly gone?: readonly string[];
   /** Whether following a log, a model call, and a tool call take time; otherwise they are immediate. */
   readonly isSlow?: boolean;
 }

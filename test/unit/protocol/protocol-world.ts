@@ -3,7 +3,6 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
-import { ToolCallFactSchema } from "@reeve/contracts/tool";
 import type { CancelPorts } from "@reeve/run/commands/cancel-run";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -30,8 +29,6 @@ import type { Actor, Choice } from "./scheduler.ts";
 import { Scheduler } from "./scheduler.ts";
 import { playToolhost, toolhostNames } from "./toolhost-player.ts";
 
-/** The only call of a run. */
-const firstCall: CallKey = { ...key, call: `${key.run}-6-0` };
 const logger = createLogger("test", "silent");
 /** Longer than any simulation. */
 const heartbeatMs = 2 ** 31 - 1;
@@ -173,14 +170,6 @@ export class ProtocolWorld implements World {
       afterSequence: 1,
     });
     this.dispatch.publish(message, `${key.run}:start`);
-    let tail = emptyTail;
-    for (const host of this.#play.gone ?? []) {
-      const actor = { name: host, isAlive: true, learned: "" };
-      const started = { case: "started", value: { host, requestSequence: 1n } } as const;
-      const fact = create(ToolCallFactSchema, { fact: started });
-      const appended = await this.journal.of(actor).append(firstCall, tail, [fact], never());
-      if (appended.kind === "appended") ({ tail } = appended);
-    }
     return this;
   }
 

@@ -16,6 +16,7 @@ import type { RunHead } from "@reeve/run/head/run-head";
 import { approvalOf, approvalsOf, messageOf, pendingApprovals } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { Breakage, Play } from "./play.ts";
+import { startedBefore } from "./past-starts.ts";
 import { key, never } from "./play.ts";
 import { sleeping } from "./players.ts";
 import { ProtocolWorld } from "./protocol-world.ts";
@@ -215,13 +216,12 @@ export const endless = fresh({ workers: 1, tool: "endless" }, cancellingUntilCon
 /** A call that lasts until the run is cancelled, by a client that does not ask again. */
 export const cancelledOnce = fresh({ workers: 1, tool: "endless" }, cancellingOnce);
 /** An idempotent call that took down two toolhosts. */
-export const takingDown = fresh({
-  workers: 1,
-  toolhosts: 1,
-  tool: "idempotent",
-  isSlow: true,
-  gone: ["gone 1", "gone 2"],
-});
+export const takingDown: Scenario = async (breakage) => {
+  const play = { workers: 1, toolhosts: 1, tool: "idempotent", isSlow: true } as const;
+  const world = await new ProtocolWorld(play, breakage).create();
+  return (await startedBefore(world, ["gone 1", "gone 2"])).begin();
+};
+
 /** Scenarios that are small enough to explore completely. */
 export const smallScenarios: readonly [
   readonly [string, Scenario],
