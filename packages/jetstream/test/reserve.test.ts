@@ -36,22 +36,24 @@ const stopped: Clock = {
 };
 
 /** A clock that stands still, and passes on command, which ends the sleeps that are due then. */
-function steppedClock(): Clock & { pass(ms: number): void } {
+function steppedClock(): Clock & { pass(ms: number): void; readonly isAwaited: boolean } {
   let now = 0;
-  let sleepers: { readonly dueMs: number; readonly wake: () => void }[] = [];
+  const sleepers = new Map<() => void, number>();
   return {
+    get isAwaited() {
+      return sleepers.size > 0;
+    },
     now: () => now,
     sleep: async (delayMs, signal) => {
       if (delayMs <= 0) return;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       using _ = onAbort(signal, () => reject(signal.reason));
-      sleepers.push({ dueMs: now + delayMs, wake: resolve });
-      await promise;
+      sleepers.set(resolve, now + delayMs);
+      await promise.finally(() => sleepers.delete(resolve));
     },
     pass: (ms) => {
       now += ms;
-      for (const { dueMs, wake } of sleepers) if (dueMs <= now) wake();
-      sleepers = sleepers.filter(({ dueMs }) => dueMs > now);
+      for (const [wake, dueMs] of sleepers) if (dueMs <= now) wake();
     },
   };
 }
@@ -65,14 +67,16 @@ async function storedChunks({ connection }: Nats): Promise<number> {
   return (await streams.info(reserveStream)).state.messages;
 }
 
-/** Fills the store, without the use of the reserve. */
-async function fillStore({ connection }: Nats): Promise<void> {
+/** Fills the store with messages of a size, and then with the sizes that follow, without the use of the reserve. */
+async function fillStore({ connection }: Nats, sizes = [content.length]): Promise<void> {
   const { streams } = await openJetStreamManager(connection);
   await streams.add({ name: "OTHER", subjects: ["other"] });
   const requests = requestClientOf(connection);
-  for (let isFull = false; !isFull;) {
-    const reply = await requests.send("other", { data: content });
-    isFull = reply?.json<{ readonly error?: unknown }>().error !== undefined;
+  for (const size of sizes) {
+    for (let isFull = false; !isFull;) {
+      const reply = await requests.send("other", { data: content.subarray(0, size) });
+      isFull = reply?.json<{ readonly error?: unknown }>().error !== undefined;
+    }
   }
 }
 
@@ -126,12 +130,52 @@ test("what may not use the reserve is refused in all processes from the moment a
   });
   const { streams } = await openJetStreamManager(writer.connection);
   await streams.purge("OTHER");
-  time.pass(60_000);
-  await expect.poll(() => reserveState(other.connection).isSpent, { timeout: 20_000 }).toBe(false);
+  const isSpent = () => {
+    if (time.isAwaited) time.pass(5_000);
+    return reserveState(other.connection).isSpent;
+  };
+  await expect.poll(isSpent, { timeout: 20_000 }).toBe(false);
   expect(await storedChunks(writer)).toBe(32);
   expect(await publish()).toMatchObject({ kind: "stored" });
   end.abort();
   await Promise.allSettled([keeping, watching]);
+}, 60_000);
+
+test("a reserve that is freed as soon as it is filled is filled again after a minute", async () => {
+  await using server = await startSmallNats(storeBytes);
+  await using keeper = await open(server.url);
+  await using writer = await open(server.url);
+  const end = new AbortController();
+  const time = steppedClock();
+  const keeping = keepReserve(keeper, { bytes: reserveBytes, clock: time, log }, end.signal);
+  await expect.poll(() => storedChunks(writer).catch(() => 0), { timeout: 20_000 }).toBe(32);
+  const { streams } = await openJetStreamManager(writer.connection);
+  await streams.add({ name: "ROWS", subjects: ["row"], max_msgs_per_subject: 1 });
+  await fillStore(writer, [256 * 1024, 16 * 1024, 1024, 64]);
+  const lastSequence = async () => (await streams.info(reserveStream)).state.last_seq;
+  const before = await lastSequence();
+
+  // A row takes room only until its last version is removed.
+  const rows = new StreamPublisher(writer.connection);
+  await rows.publish("row", content.subarray(0, 600), headers(), urgent);
+  await expect.poll(() => reserveState(keeper.connection).isSpent, { timeout: 20_000 }).toBe(true);
+  let announcements = 0;
+  writer.connection.subscribe(reserveFreed, { callback: () => void announcements++ });
+  // The keeper announces after each look that leaves the reserve empty, every five seconds.
+  const untilAnnounced = () => {
+    if (time.isAwaited) time.pass(500);
+    return announcements;
+  };
+  await expect.poll(untilAnnounced, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+  expect(await lastSequence()).toBe(before);
+  const untilFilled = () => {
+    if (time.isAwaited) time.pass(5_000);
+    return storedChunks(writer);
+  };
+  await expect.poll(untilFilled, { timeout: 20_000 }).toBe(32);
+  expect(time.now()).toBeGreaterThanOrEqual(60_000);
+  end.abort();
+  await expect(keeping).rejects.toThrow("aborted");
 }, 60_000);
 
 test("a process that fills the reserve removes nothing that another one has just put there", async () => {

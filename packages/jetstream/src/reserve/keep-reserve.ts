@@ -15,18 +15,13 @@ import type { ApiError } from "../streams/errors.ts";
 import { warnOfServerLimit } from "../streams/warn-of-server-limit.ts";
 import { isForbidden, isNotFound, isStoreFull, storeFailure } from "../streams/errors.ts";
 import { replicasOfNew } from "../streams/new-stream-replicas.ts";
+import { FillBackoff } from "./fill-backoff.ts";
 import { keptMs, reserveFreed, reserveStream, spentSetter, whenFreed } from "./reserve-state.ts";
 
 /** The time after a look because of an announcement in which there is no other. */
 const minLookMs = 500;
-/** How long a full store is left alone, unless it has become smaller by the size of the reserve. */
-const retryMs = 60_000;
-
-/** When the reserve could not be filled, and what else was stored then. */
-interface FailedFill {
-  readonly atMs: number;
-  readonly storedBytes: number;
-}
+/** How long the servers of a cluster take to tell each other how much of an account is in use. */
+const usageLagMs = 2_000;
 
 export interface ReserveOptions {
   /** Size of the reserve. */
@@ -81,19 +76,33 @@ export async function keepReserve(
   const manager = await openJetStreamManager(connection);
   await warnOfServerLimit(connection, await replicasOf(manager), log);
   const chunks = Math.ceil(bytes / chunkBytes);
-  let failed: FailedFill | undefined;
+  let isClustered = false;
+  const measure = async () => {
+    if (isClustered) await clock.sleep(usageLagMs, signal);
+    return await storedBytes(manager);
+  };
+  const backoff = new FillBackoff({ bytes, clock, storedBytes: measure });
   let dueMs = clock.now();
   for (;;) {
-    const stored = await storedChunks(manager);
-    let isFilled = stored === undefined || stored === chunks;
+    const stored = await storedContent(manager);
+    let isFilled = stored === undefined || stored.chunks === chunks;
+    if (stored !== undefined) {
+      ({ isClustered } = stored);
+      if (backoff.noteLook({ isWhole: isFilled, lastSequence: stored.lastSequence })) {
+        setSpent(true);
+        await backoff.noteFailure();
+      }
+    }
     // A look because of an announcement leaves the room to the process that freed it.
     const isDue = clock.now() >= dueMs;
     if (isDue) {
       dueMs = clock.now() + keptMs;
       if (stored === undefined) await createIfMissing(connection, log);
-      else if (!isFilled && (await mayFill(manager, failed, { bytes, clock }))) {
-        isFilled = await fill(connection, { chunks, stored });
-        if (!isFilled) failed = { atMs: clock.now(), storedBytes: await storedBytes(manager) };
+      else if (!isFilled && (await backoff.mayFill())) {
+        const filled = await fill(connection, { chunks, stored: stored.chunks });
+        ({ isFilled } = filled);
+        if (isFilled) backoff.noteFill(filled.lastSequence);
+        else await backoff.noteFailure(filled.lastSequence);
       }
     }
     setSpent(!isFilled);
@@ -152,11 +161,19 @@ async function replicasOf(manager: JetStreamManager): Promise<number> {
   });
 }
 
-/** Returns the size of the reserve in chunks; undefined: there is none. */
-async function storedChunks(manager: JetStreamManager): Promise<number | undefined> {
+interface StoredContent {
+  readonly chunks: number;
+  readonly lastSequence: number;
+  readonly isClustered: boolean;
+}
+
+/** Returns what the reserve has; undefined: there is none. */
+async function storedContent(manager: JetStreamManager): Promise<StoredContent | undefined> {
   return await callStore(async () => {
     try {
-      return (await manager.streams.info(reserveStream)).state.messages;
+      const { state, cluster } = await manager.streams.info(reserveStream);
+      const isClustered = cluster !== undefined;
+      return { chunks: state.messages, lastSequence: state.last_seq, isClustered };
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -164,40 +181,38 @@ async function storedChunks(manager: JetStreamManager): Promise<number | undefin
   });
 }
 
-/** Whether an attempt to fill the reserve may succeed: an attempt in vain writes a lot to the disk. */
-async function mayFill(
-  manager: JetStreamManager,
-  failed: FailedFill | undefined,
-  { bytes, clock }: Pick<ReserveOptions, "bytes" | "clock">,
-): Promise<boolean> {
-  if (failed === undefined || clock.now() - failed.atMs >= retryMs) return true;
-  return (await storedBytes(manager)) + bytes <= failed.storedBytes;
-}
-
 async function storedBytes(manager: JetStreamManager): Promise<number> {
   const { storage } = await callStore(() => manager.getAccountInfo());
   return storage;
 }
 
-/** Fills the reserve. If the store has no room for all of it, leaves the reserve empty and returns false. */
+interface Fill {
+  readonly isFilled: boolean;
+  /** The sequence of the last chunk that was written; undefined: none was. */
+  readonly lastSequence: number | undefined;
+}
+
+/** Fills the reserve. If the store has no room for all of it, leaves the reserve empty. */
 async function fill(
   connection: NatsConnection,
   { chunks, stored }: { readonly chunks: number; readonly stored: number },
-): Promise<boolean> {
+): Promise<Fill> {
   const requests = requestClientOf(connection);
   const data = randomBytes(chunkBytes);
   const { streams } = await openJetStreamManager(connection);
   const purge = () => callStore(() => streams.purge(reserveStream));
   // A larger reserve has other chunks. Others stay: another process may have just written them.
   if (stored > chunks) await purge();
+  let lastSequence: number | undefined;
   for (let chunk = 0; chunk < chunks; chunk++) {
     const reply = await requests.send(`reserve.${chunk}`, { data });
     if (reply === undefined) throw storeUnavailable();
-    const { error } = reply.json<{ readonly error?: ApiError }>();
+    const { error, seq } = reply.json<{ readonly error?: ApiError; readonly seq?: number }>();
+    lastSequence = seq ?? lastSequence;
     if (error === undefined) continue;
     await purge();
-    if (isStoreFull(error)) return false;
+    if (isStoreFull(error)) return { isFilled: false, lastSequence };
     throw storeFailure(error);
   }
-  return true;
+  return { isFilled: true, lastSequence };
 }

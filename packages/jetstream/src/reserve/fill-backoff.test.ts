@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { FillBackoff } from "./fill-backoff.ts";
+
+const bytes = 1_000;
+
+function bench() {
+  const store = { nowMs: 0, storedBytes: 50_000 };
+  const backoff = new FillBackoff({
+    bytes,
+    clock: { now: () => store.nowMs },
+    storedBytes: () => Promise.resolve(store.storedBytes),
+  });
+  const look = (isWhole: boolean, lastSequence = 1) => backoff.noteLook({ isWhole, lastSequence });
+  return { store, backoff, look };
+}
+
+test("after a failure, the reserve is filled when its size became free, or after a minute", async () => {
+  const { store, backoff } = bench();
+  expect(await backoff.mayFill()).toBe(true);
+  await backoff.noteFailure();
+  expect(await backoff.mayFill()).toBe(false);
+  store.storedBytes -= bytes;
+  expect(await backoff.mayFill()).toBe(true);
+  store.storedBytes += bytes;
+  store.nowMs = 59_999;
+  expect(await backoff.mayFill()).toBe(false);
+  store.nowMs = 60_000;
+  expect(await backoff.mayFill()).toBe(true);
+});
+
+test("a reserve that is freed within a minute is a failure, and later it is none", () => {
+  const { store, backoff, look } = bench();
+  backoff.noteFill(1);
+  store.nowMs = 59_999;
+  expect(look(false)).toBe(true);
+  expect(look(false)).toBe(false);
+  expect(look(true)).toBe(false);
+  store.nowMs += 60_000;
+  expect(look(false)).toBe(false);
+});
+
+test("a reserve that another process filled between two looks, and that is empty again, is a failure", () => {
+  const { look } = bench();
+  expect(look(false, 32)).toBe(false);
+  expect(look(false, 32)).toBe(false);
+  expect(look(false, 64)).toBe(true);
+  expect(look(false, 64)).toBe(false);
+});
+
+test("what this process wrote in vain does not count twice", async () => {
+  const { backoff, look } = bench();
+  expect(look(false, 32)).toBe(false);
+  await backoff.noteFailure(50);
+  expect(look(false, 50)).toBe(false);
+});
+
+test("a whole reserve ends the wait", async () => {
+  const { backoff, look } = bench();
+  await backoff.noteFailure();
+  look(true);
+  expect(await backoff.mayFill()).toBe(true);
+});
