@@ -127,7 +127,7 @@ test("nothing is signed for a log that was altered before the result, or stored 
   for (const index of [0, 5, 9]) {
     const batch: StoredRunBatch | undefined = log.batches[index];
     if (batch === undefined) throw new Error("the log is too short");
-    const payload = batch.payload.with(-1, 0).with(12, 1);
+    const payload = batch.payload.with(batch.payload.length - 1, 0).with(12, 1);
     const batches = log.batches.with(index, { ...batch, payload });
     await expect(payloadOf({ ...log, batches })).rejects.toThrow("was altered");
     await expect(payloadOf({ ...log, batches: log.batches.toSpliced(index, 1) })).rejects.toThrow(

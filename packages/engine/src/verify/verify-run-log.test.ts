@@ -1,7 +1,7 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { batchDigest } from "@reeve/contracts/digest/batch-digest";
 import type { StoredRunBatch } from "@reeve/contracts/run";
-import { RunBatchSchema, StoredRunBatchSchema } from "@reeve/contracts/run";
+import { RunBatchSchema } from "@reeve/contracts/run";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { StoredLog as Log } from "../../test/support/stored-log.ts";
