@@ -27,7 +27,7 @@ export interface FillBackoffOptions {
 
 /**
  * Decides when the reserve may be filled: each attempt writes all of it to the disks. An attempt has failed if the store had no
- * room for it, and also if the reserve was freed within a minute, whoever filled it: rows that are rewritten need no room in the
+ * room for it, and also if the reserve, filled by any service, was freed within a minute: rows that are rewritten need no room in the
  * end, and would free the reserve of a full store after each attempt.
  */
 export class FillBackoff {
