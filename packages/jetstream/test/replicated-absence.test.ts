@@ -54,115 +54,111 @@ async function untilAvailable<Result>(operation: () => Promise<Result>): Promise
 }
 
 // Requirement: DUR-4
-test
-  .skipIf(reason !== "")
-  .concurrent(
-    `a leader that is cut off from the other servers never says that a run does not exist${reason}`,
-    async ({ expect }) => {
-      await using bench = await startCluster();
-      const { cluster, routes } = bench;
-      const leader = await cluster.leaderOf("RUNS");
-      const other = cluster.servers.find(({ name }) => name !== leader)?.name ?? "";
-      const cutOff = await openRunLog(await cluster.connect(leader), { maxRetryMs: 500 });
-      const log = await openRunLog(await cluster.connect(other), { maxRetryMs: 60_000 });
-      const readers = confirmAbsence(cutOff);
-      const key = freshRun();
+test.skipIf(reason !== "")(
+  `a leader that is cut off from the other servers never says that a run does not exist${reason}`,
+  { concurrent: true },
+  async ({ expect }) => {
+    await using bench = await startCluster();
+    const { cluster, routes } = bench;
+    const leader = await cluster.leaderOf("RUNS");
+    const other = cluster.servers.find(({ name }) => name !== leader)?.name ?? "";
+    const cutOff = await openRunLog(await cluster.connect(leader), { maxRetryMs: 500 });
+    const log = await openRunLog(await cluster.connect(other), { maxRetryMs: 60_000 });
+    const readers = confirmAbsence(cutOff);
+    const key = freshRun();
 
-      routes.isolate(leader);
-      const tail = await appendEvents(log, key, emptyTail, texts(emptyTail, "a"), never);
-      const answer = await readers.read(key, emptyTail, never).catch((error: unknown) => error);
-      expect(answer).toBeInstanceOf(Failure);
-      expect(answer).toMatchObject({ kind: "unavailable" });
+    routes.isolate(leader);
+    const tail = await appendEvents(log, key, emptyTail, texts(emptyTail, "a"), never);
+    const answer = await readers.read(key, emptyTail, never).catch((error: unknown) => error);
+    expect(answer).toBeInstanceOf(Failure);
+    expect(answer).toMatchObject({ kind: "unavailable" });
 
-      routes.heal(leader);
-      await cluster.whole("RUNS");
-      const found = () => readers.last(key, never).then((end) => end.tail);
-      await expect.poll(() => found().catch(() => undefined), { timeout: 60_000 }).toEqual(tail);
-    },
-  );
-
-// Requirement: DUR-4
-test
-  .skipIf(reason !== "")
-  .concurrent(
-    `a leader that is cut off from the other servers never says that a snapshot does not exist${reason}`,
-    async ({ expect }) => {
-      await using bench = await startCluster();
-      const { cluster, routes } = bench;
-      const stream = `OBJ_${workspaceBucket}`;
-      await provisionBuckets(bench.nats, never);
-      await cluster.whole(stream);
-      const store = { bucket: workspaceBucket, maxBytes: 1_000 };
-      const leader = await cluster.leaderOf(stream);
-      const other = cluster.servers.find(({ name }) => name !== leader)?.name ?? "";
-      const cutOff = await openObjects(await cluster.connect(leader), store);
-      const objects = await openObjects(await cluster.connect(other), store);
-
-      routes.isolate(leader);
-      const name = await writtenBy(objects);
-      const answer = await cutOff.read(name, never).catch((error: unknown) => error);
-      expect(answer).toBeInstanceOf(Failure);
-      expect(answer).toMatchObject({ kind: "unavailable" });
-
-      routes.heal(leader);
-      await cluster.whole(stream);
-      expect(await cutOff.read(name, never)).toBeDefined();
-      expect(await cutOff.read("acme/missing", never)).toBeUndefined();
-    },
-  );
+    routes.heal(leader);
+    await cluster.whole("RUNS");
+    const found = () => readers.last(key, never).then((end) => end.tail);
+    await expect.poll(() => found().catch(() => undefined), { timeout: 60_000 }).toEqual(tail);
+  },
+);
 
 // Requirement: DUR-4
-test
-  .skipIf(reason !== "")
-  .concurrent(
-    `an artifact that was stored is found by a server that was cut off, once it has it${reason}`,
-    async ({ expect }) => {
-      await using bench = await startCluster();
-      const { cluster, routes } = bench;
-      await provisionBuckets(bench.nats, never);
-      const stream = `KV_${bucketOf(ArtifactSchema).name}`;
-      await cluster.whole(stream);
-      const leader = await cluster.leaderOf(stream);
-      const other = cluster.servers.find(({ name }) => name !== leader)?.name ?? "";
-      const options = { maxBytes: 1_000 };
-      const cutOff = await openArtifactStore(await cluster.connect(leader), options);
-      const artifacts = await openArtifactStore(await cluster.connect(other), options);
-      const draft = { name: "a.txt", mediaType: "text/plain", runId: "run_1", idempotencyKey: "a" };
-      const store = () => {
-        const content = ReadableStream.from([Buffer.from("text")]);
-        return artifacts.put("acme", draft, content, never);
-      };
+test.skipIf(reason !== "")(
+  `a leader that is cut off from the other servers never says that a snapshot does not exist${reason}`,
+  { concurrent: true },
+  async ({ expect }) => {
+    await using bench = await startCluster();
+    const { cluster, routes } = bench;
+    const stream = `OBJ_${workspaceBucket}`;
+    await provisionBuckets(bench.nats, never);
+    await cluster.whole(stream);
+    const store = { bucket: workspaceBucket, maxBytes: 1_000 };
+    const leader = await cluster.leaderOf(stream);
+    const other = cluster.servers.find(({ name }) => name !== leader)?.name ?? "";
+    const cutOff = await openObjects(await cluster.connect(leader), store);
+    const objects = await openObjects(await cluster.connect(other), store);
 
-      routes.isolate(leader);
-      const { artifactId } = await untilAvailable(store);
-      const found = untilAvailable(() => cutOff.getStored("acme", artifactId, never));
-      routes.heal(leader);
-      expect(await found).toMatchObject({ artifactId });
-      expect(await cutOff.get("acme", artifactId, never)).toMatchObject({ artifactId });
-    },
-  );
+    routes.isolate(leader);
+    const name = await writtenBy(objects);
+    const answer = await cutOff.read(name, never).catch((error: unknown) => error);
+    expect(answer).toBeInstanceOf(Failure);
+    expect(answer).toMatchObject({ kind: "unavailable" });
 
-test
-  .skipIf(reason !== "")
-  .concurrent(
-    `a confirmation that a log does not exist removes no message${reason}`,
-    async ({ expect }) => {
-      await using bench = await startCluster();
-      const log = await openRunLog(await bench.cluster.connect());
-      const keys = [freshRun(), freshRun(), freshRun()];
-      for (const key of keys) {
-        let tail = emptyTail;
-        for (const word of ["a", "b", "c"]) {
-          tail = await appendEvents(log, key, tail, texts(tail, word), never);
-        }
+    routes.heal(leader);
+    await cluster.whole(stream);
+    expect(await cutOff.read(name, never)).toBeDefined();
+    expect(await cutOff.read("acme/missing", never)).toBeUndefined();
+  },
+);
+
+// Requirement: DUR-4
+test.skipIf(reason !== "")(
+  `an artifact that was stored is found by a server that was cut off, once it has it${reason}`,
+  { concurrent: true },
+  async ({ expect }) => {
+    await using bench = await startCluster();
+    const { cluster, routes } = bench;
+    await provisionBuckets(bench.nats, never);
+    const stream = `KV_${bucketOf(ArtifactSchema).name}`;
+    await cluster.whole(stream);
+    const leader = await cluster.leaderOf(stream);
+    const other = cluster.servers.find(({ name }) => name !== leader)?.name ?? "";
+    const options = { maxBytes: 1_000 };
+    const cutOff = await openArtifactStore(await cluster.connect(leader), options);
+    const artifacts = await openArtifactStore(await cluster.connect(other), options);
+    const draft = { name: "a.txt", mediaType: "text/plain", runId: "run_1", idempotencyKey: "a" };
+    const store = () => {
+      const content = ReadableStream.from([Buffer.from("text")]);
+      return artifacts.put("acme", draft, content, never);
+    };
+
+    routes.isolate(leader);
+    const { artifactId } = await untilAvailable(store);
+    const found = untilAvailable(() => cutOff.getStored("acme", artifactId, never));
+    routes.heal(leader);
+    expect(await found).toMatchObject({ artifactId });
+    expect(await cutOff.get("acme", artifactId, never)).toMatchObject({ artifactId });
+  },
+);
+
+test.skipIf(reason !== "")(
+  `a confirmation that a log does not exist removes no message${reason}`,
+  { concurrent: true },
+  async ({ expect }) => {
+    await using bench = await startCluster();
+    const log = await openRunLog(await bench.cluster.connect());
+    const keys = [freshRun(), freshRun(), freshRun()];
+    for (const key of keys) {
+      let tail = emptyTail;
+      for (const word of ["a", "b", "c"]) {
+        tail = await appendEvents(log, key, tail, texts(tail, word), never);
       }
-      const readers = confirmAbsence(log);
-      const absent = await Promise.all(
-        Array.from({ length: 50 }, () => readers.read(freshRun(), emptyTail, never)),
-      );
-      expect(absent.every(({ events }) => events.length === 0)).toBe(true);
-      for (const key of keys) {
-        expect((await log.read(key, emptyTail, never)).batchTails).toHaveLength(3);
-      }
-    },
-  );
+    }
+    const readers = confirmAbsence(log);
+    const absent = await Promise.all(
+      Array.from({ length: 50 }, () => readers.read(freshRun(), emptyTail, never)),
+    );
+    expect(absent.every(({ events }) => events.length === 0)).toBe(true);
+    for (const key of keys) {
+      expect((await log.read(key, emptyTail, never)).batchTails).toHaveLength(3);
+    }
+  },
+);
