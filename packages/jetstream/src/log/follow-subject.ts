@@ -2,29 +2,26 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
-import type { EventRange, LogPart, Tail } from "./port.ts";
+import type { PendingSource } from "./pending-batches.ts";
+import { PendingBatches } from "./pending-batches.ts";
+import type { EventRange, Tail } from "./port.ts";
 import { emptyTail } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchFromMessage } from "./stored-batch.ts";
 
 /** What `followSubject` needs of a log. */
-interface FollowSource<Event> {
+interface FollowSource<Event> extends PendingSource<Event> {
   readonly connection: NatsConnection;
   readonly liveSubject: string;
   /** After how much quiet time to compare with the stored tail: a lost last message is invisible otherwise. */
   readonly tailCheckMs: number;
   /** Whether batches expire, so that a log may be empty although nobody removed it. */
   readonly expires: boolean;
-  /** Reads what is stored after the sequence to follow from, or a first part of it. It may include events before that. */
-  readFirst(): Promise<LogPart<Event>>;
-  read(tail: Tail): Promise<LogPart<Event>>;
-  /** Returns the events of consecutive batches that come after `tail`. */
-  rangeOf(tail: Tail, batches: readonly StoredBatch[]): Promise<EventRange<Event>>;
 }
 
 /** How much may wait for a slow reader. More is dropped, and read from the store at the reader's own pace. */
 const maxWaitingBatches = 256;
-const maxWaitingBytes = 4 * 1024 * 1024;
+const maxWaitingBytes = 256 * 1024;
 /** How long a follower retries while the store is unavailable. */
 const maxRetryMs = 120_000;
 
@@ -40,24 +37,24 @@ export async function* followSubject<Event>(
 ): AsyncIterable<EventRange<Event>> {
   signal.throwIfAborted();
   using live = new LiveBatches(source);
+  const pending = new PendingBatches(source);
   let cursor: Tail = emptyTail;
   let isFirst = true;
   for (;;) {
-    let next: EventRange<Event> | undefined;
-    if (isFirst || live.isBehind) {
-      const read = isFirst ? () => source.readFirst() : () => source.read(cursor);
-      isFirst = false;
-      live.isBehind = false;
-      const stored = await retryUnavailable(read, { maxElapsedMs: maxRetryMs }, signal);
-      const { isComplete, isGone = false, ...range } = stored;
-      if (isGone && !source.expires) return;
-      if (!isComplete) live.isBehind = true;
-      next = range;
-    } else {
+    if (pending.isEmpty && !isFirst && !live.isBehind) {
       const batches = await live.next(cursor, signal);
-      next = batches && (await source.rangeOf(cursor, batches));
+      if (batches !== undefined) pending.add(cursor, batches);
     }
-    if (next !== undefined && next.tail.sequence > cursor.sequence) {
+    if (pending.isEmpty) live.isBehind = false;
+    isFirst = false;
+    const next = await retryUnavailable(
+      () => pending.next(cursor),
+      { maxElapsedMs: maxRetryMs },
+      signal,
+    );
+    if (next.isGone === true && !source.expires) return;
+    if (!next.isComplete && pending.isEmpty) live.isBehind = true;
+    if (next.tail.sequence > cursor.sequence) {
       cursor = next.tail;
       live.skipTo(cursor);
       if (cursor.sequence > afterSequence) yield rangeAfter(next, afterSequence);
@@ -136,7 +133,9 @@ class LiveBatches implements Disposable {
 
   #add(batch: StoredBatch): void {
     this.#bytes += batch.data.length;
-    if (this.#waiting.push(batch) > maxWaitingBatches || this.#bytes > maxWaitingBytes) {
+    const length = this.#waiting.push(batch);
+    // One waits whatever its size, so that a reader that keeps up gets it from here.
+    if (length > maxWaitingBatches || (length > 1 && this.#bytes > maxWaitingBytes)) {
       this.#fallBehind();
     }
     this.#arrived.notify();

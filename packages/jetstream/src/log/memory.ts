@@ -23,7 +23,7 @@ import type {
   Tail,
   TailReader,
 } from "./port.ts";
-import { emptyTail, tailAt } from "./port.ts";
+import { emptyTail, maxFollowedBytes, tailAt } from "./port.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
 
@@ -157,7 +157,12 @@ export class MemoryLog<Key, Event>
     using changed = log.changed.subscribe();
     let cursor = typeof after === "number" ? tailAt(after) : after;
     while (!log.isRemoved) {
-      const missed = await this.read(key, cursor, signal);
+      const { isComplete: _, ...missed } = await this.readPart(
+        key,
+        cursor,
+        maxFollowedBytes,
+        signal,
+      );
       if (missed.tail.sequence > cursor.sequence) {
         cursor = missed.tail;
         yield missed;

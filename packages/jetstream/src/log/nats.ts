@@ -18,6 +18,7 @@ import { assertKeepsReplicas } from "../streams/replication-support.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import type { LogDefinition } from "./definitions.ts";
 import { followSubject } from "./follow-subject.ts";
+import type { BatchPart } from "./pending-batches.ts";
 import type {
   AppendOutcome,
   BatchReader,
@@ -41,7 +42,7 @@ import { SubjectReader } from "./subject-reader.ts";
  * What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many followers. Its reads may
  * lag: it never goes back, and looks again.
  */
-const followed = { maxBytes: 4 * 1024 * 1024, mayLag: true };
+const followed = { maxBytes: 512 * 1024, mayLag: true };
 /** How many times an append is attempted while its outcome is unknown. */
 const maxAppendAttempts = 4;
 /** How long a server that has just become the leader may lack the tail of a log. */
@@ -196,8 +197,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       readFirst: () =>
         typeof after === "number"
           ? this.#readAfter(subject, after, signal)
-          : this.#readRange(subject, after, followed, signal),
-      read: (tail: Tail) => this.#readRange(subject, tail, followed, signal),
+          : this.#readFollowed(subject, after, signal),
+      read: (tail: Tail) => this.#readFollowed(subject, tail, signal),
       rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
         this.#rangeOf(subject, tail, batches, signal),
     };
@@ -249,18 +250,21 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     return { ...(await this.#rangeOf(subject, tail, batches, signal)), ...read };
   }
 
+  async #readFollowed(subject: string, after: Tail, signal: AbortSignal): Promise<BatchPart> {
+    return { ...(await this.#reader.after(subject, after, followed, signal)), after };
+  }
+
   /** Reads the last batch first: a reader that knows only a sequence usually has everything before it. */
   async #readAfter(
     subject: string,
     afterSequence: number,
     signal: AbortSignal,
-  ): Promise<LogPart<Event>> {
+  ): Promise<BatchPart> {
     const last = afterSequence === 0 ? undefined : await this.#reader.last(subject, followed);
     if (last === undefined || last.first > afterSequence + 1) {
-      return this.#readRange(subject, emptyTail, followed, signal);
+      return await this.#readFollowed(subject, emptyTail, signal);
     }
-    const range = await this.#rangeOf(subject, tailAt(last.first - 1), [last], signal);
-    return { ...range, isComplete: true };
+    return { batches: [last], after: tailAt(last.first - 1), isComplete: true };
   }
 
   #assertFits(subject: string, data: Uint8Array): void {

@@ -34,6 +34,9 @@ export type AppendOutcome =
   | { readonly kind: "appended"; readonly tail: Tail }
   | { readonly kind: "conflict" };
 
+/** About how large the ranges are that a follower yields, as stored: it holds them for a reader that may read nothing. */
+export const maxFollowedBytes = 64 * 1024;
+
 /**
  * Append-only logs, one per key. Their events carry sequences that start at 1 and have no gaps. One append is one batch: either
  * all of it is written, directly after `tail`, or nothing is. The first writer wins; the others read what they missed and
@@ -61,7 +64,8 @@ export interface Log<Key, Event> {
 
   /**
    * Yields all events after a sequence, or after a tail that was read, each once and in order: first what is stored, then what
-   * is appended. Yields committed events only, perhaps some time after their commit. Repairs gaps from the store, and compares a quiet log with its stored tail every
+   * is appended. Yields committed events only, perhaps some time after their commit: whole batches of about `maxFollowedBytes`
+   * at a time, and at least one. Repairs gaps from the store, and compares a quiet log with its stored tail every
    * few seconds. Ends when the consumer stops, when a log of which it has yielded events is removed, or by throwing the
    * signal's reason. Does not end when the batches of a log expire.
    */

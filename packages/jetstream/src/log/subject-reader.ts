@@ -41,6 +41,12 @@ interface BatchRange {
 /** After which batch a read starts. */
 type Position = Pick<Tail, "sequence" | "revision">;
 
+/** The batches after a position, the last of which is known. */
+interface WalkedRange extends Pick<ReadLimits, "maxBytes"> {
+  readonly after: Position;
+  readonly last: StoredBatch;
+}
+
 /** How much to read. */
 interface ReadLimits {
   /** Read all batches, or about this many bytes. */
@@ -143,29 +149,30 @@ export class SubjectReader {
         ),
       );
     }
+    const range = { after: { sequence, revision }, last, maxBytes };
     const walk = this.isReplicated
-      ? this.#walkForward(subject, revision, last, signal)
-      : this.#walk(subject, { sequence, revision }, last, signal);
+      ? this.#walkForward(subject, range, signal)
+      : this.#walk(subject, range, signal);
     const { batches: walked, isComplete } = await walk;
-    if (isComplete) return { batches: walked, isComplete };
-    const range = { from: (walked.at(-1)?.revision ?? revision) + 1, to: last.revision };
-    const batches = [...walked, ...(await this.#consume(subject, range, maxBytes, signal))];
+    const left = maxBytes - bytesOf(walked);
+    if (isComplete || left <= 0) return { batches: walked, isComplete };
+    const rest = { from: (walked.at(-1)?.revision ?? revision) + 1, to: last.revision };
+    const batches = [...walked, ...(await this.#consume(subject, rest, left, signal))];
     return { batches, isComplete: (batches.at(-1)?.revision ?? last.revision) >= last.revision };
   }
 
   /**
-   * Reads the batches after `revision`, the last of which is `last`, in the order of the stream. So a reader also sees a batch
-   * that no later one names: servers with a defect store two batches after the same one.
+   * Reads the batches after a position in the order of the stream. So a reader also sees a batch that no later one names: servers
+   * with a defect store two batches after the same one.
    */
   async #walkForward(
     subject: string,
-    revision: number,
-    last: StoredBatch,
+    { after, last, maxBytes }: WalkedRange,
     signal: AbortSignal,
   ): Promise<BatchRange> {
     const batches: StoredBatch[] = [];
-    let reached = revision;
-    while (batches.length < maxWalkedBatches) {
+    let reached = after.revision;
+    while (batches.length < maxWalkedBatches && bytesOf(batches) < maxBytes) {
       signal.throwIfAborted();
       const next = await this.#stored({ next_by_subj: subject, seq: reached + 1 });
       // A log that is deleted while it is read ends here.
@@ -179,21 +186,24 @@ export class SubjectReader {
   }
 
   /**
-   * Reads the batches after `tail`, the last of which is `last`, from both ends at once: each batch names the one before it.
-   * When there are too many, returns only the first ones.
+   * Reads the batches after a position from both ends at once: each batch names the one before it. When there are too many,
+   * returns only the first ones.
    */
   async #walk(
     subject: string,
-    { sequence, revision }: Position,
-    last: StoredBatch,
+    { after, last, maxBytes }: WalkedRange,
     signal: AbortSignal,
   ): Promise<BatchRange> {
     const head: StoredBatch[] = [];
     const end: StoredBatch[] = [last];
-    let [reached, left] = [{ sequence, revision }, last];
+    let [reached, left] = [after, last];
     while (left.first !== reached.sequence + 1) {
       signal.throwIfAborted();
-      if (head.length + end.length > maxWalkedBatches) return { batches: head, isComplete: false };
+      // The last batch does not count: it was read to find out where the log ends.
+      const bytes = bytesOf(head) + bytesOf(end) - bytesOf([last]);
+      if (head.length + end.length > maxWalkedBatches || bytes >= maxBytes) {
+        return { batches: head, isComplete: false };
+      }
       const isSingle = left.previousRevision <= reached.revision;
       const [next, previous] = await Promise.all([
         this.#stored({ next_by_subj: subject, seq: reached.revision + 1 }),
@@ -266,4 +276,8 @@ export class SubjectReader {
   async #stored(query: { readonly seq: number; readonly next_by_subj?: string }) {
     return batchOf(await this.#messages.stored(query));
   }
+}
+
+function bytesOf(batches: readonly StoredBatch[]): number {
+  return batches.reduce((sum, { data }) => sum + data.length + batchOverheadBytes, 0);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Log, PartReader } from "../../src/log/port.ts";
-import { emptyTail } from "../../src/log/port.ts";
+import { emptyTail, maxFollowedBytes } from "../../src/log/port.ts";
 import type { LogKind } from "./facts.ts";
 import { appendEvents } from "./facts.ts";
 
@@ -37,5 +37,35 @@ export function partsContract<Key, Event extends { readonly sequence: number }>(
     const end = tails.at(-1) ?? emptyTail;
     const rest = await log.readPart(key, end, 50_000, signal);
     expect(rest).toEqual({ events: [], tail: end, batchTails: [], isComplete: true });
+  });
+
+  test(`a follower of a log ${where} gets a long history in parts, and never holds more for its reader`, async () => {
+    const log = open();
+    const key = fresh();
+    const word = "x".repeat(5_000);
+    const tails = [emptyTail];
+    for (let batches = 0; batches < 60; batches++) {
+      const tail = tails.at(-1) ?? emptyTail;
+      tails.push(await appendEvents(log, key, tail, batch(tail, word, word), signal));
+    }
+    const end = tails.at(-1) ?? emptyTail;
+    const starts = [0, 7, tails[20] ?? emptyTail];
+    for (const after of starts) {
+      const ranges = [];
+      for await (const range of log.follow(key, after, signal)) {
+        ranges.push(range);
+        if (range.tail.sequence >= end.sequence) break;
+      }
+      const from = typeof after === "number" ? after : after.sequence;
+      const sequences = ranges.flatMap(({ events }) => events.map(({ sequence }) => sequence));
+      const expected = Array.from({ length: end.sequence - from }, (_, index) => from + index + 1);
+      expect(sequences).toEqual(expected);
+      expect(ranges.map(({ tail }) => tail)).toEqual(
+        ranges.map(({ batchTails }) => batchTails.at(-1)),
+      );
+      // The first range may begin inside a batch.
+      const maxEvents = 2 * Math.ceil(maxFollowedBytes / 10_000) + 2;
+      expect(Math.max(...ranges.map(({ events }) => events.length))).toBeLessThanOrEqual(maxEvents);
+    }
   });
 }
