@@ -70,6 +70,7 @@ export async function openPorts(
   return {
     log: confirmed,
     logEnds: confirmed,
+    logParts: confirmed,
     logBatches: confirmed,
     unconfirmedLog: runLog,
     journal,

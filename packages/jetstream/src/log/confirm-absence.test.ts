@@ -22,6 +22,7 @@ function staleLog({ isConfirmed = true } = {}) {
     isReplicated: true,
     append: (...given: Parameters<typeof stored.append>) => stored.append(...given),
     read: (...given: Parameters<typeof stored.read>) => log().read(...given),
+    readPart: (...given: Parameters<typeof stored.readPart>) => log().readPart(...given),
     last: (...given: Parameters<typeof stored.last>) => log().last(...given),
     readBatches: (...given: Parameters<typeof stored.readBatches>) => log().readBatches(...given),
     follow: (...given: Parameters<typeof stored.follow>) => log().follow(...given),
@@ -51,6 +52,8 @@ describe("a reader that may say that a log does not exist", () => {
     for (const read of [
       async (log: ReturnType<typeof confirmAbsence<RunKey, RunEvent>>) =>
         (await log.read(key, emptyTail, never)).tail.sequence,
+      async (log: ReturnType<typeof confirmAbsence<RunKey, RunEvent>>) =>
+        (await log.readPart(key, emptyTail, 1, never)).tail.sequence,
       async (log: ReturnType<typeof confirmAbsence<RunKey, RunEvent>>) =>
         (await log.last(key, never)).tail.sequence,
       async (log: ReturnType<typeof confirmAbsence<RunKey, RunEvent>>) =>

@@ -1,6 +1,17 @@
-import type { BatchReader, EventRange, Log, SettledLog, Tail, TailReader } from "./port.ts";
+import type {
+  BatchReader,
+  EventRange,
+  Log,
+  PartReader,
+  SettledLog,
+  Tail,
+  TailReader,
+} from "./port.ts";
 
-type Readable<Key, Event> = Log<Key, Event> & TailReader<Key, Event> & BatchReader<Key>;
+type Readable<Key, Event> = Log<Key, Event> &
+  TailReader<Key, Event> &
+  PartReader<Key, Event> &
+  BatchReader<Key>;
 
 /**
  * Returns a log whose readers may say that a log does not exist: they read again, once the store has confirmed what it knows,
@@ -9,10 +20,10 @@ type Readable<Key, Event> = Log<Key, Event> & TailReader<Key, Event> & BatchRead
 export function confirmAbsence<Key, Event>(
   log: Readable<Key, Event> & SettledLog,
 ): Readable<Key, Event> {
-  const confirmed = async (
-    read: () => Promise<EventRange<Event>>,
+  const confirmed = async <Range extends EventRange<Event>>(
+    read: () => Promise<Range>,
     signal: AbortSignal,
-  ): Promise<EventRange<Event>> => {
+  ): Promise<Range> => {
     const seen = await read();
     // A caller that read a part of the log has its tail: only an empty log has none.
     if (seen.tail.sequence > 0) return seen;
@@ -23,6 +34,8 @@ export function confirmAbsence<Key, Event>(
     append: (...given) => log.append(...given),
     read: (key, tail, signal) => confirmed(() => log.read(key, tail, signal), signal),
     last: (key, signal) => confirmed(() => log.last(key, signal), signal),
+    readPart: (key, tail, maxBytes, signal) =>
+      confirmed(() => log.readPart(key, tail, maxBytes, signal), signal),
     readBatches: (key, signal) => confirmedBatches(log, key, signal),
     follow: (key, after, signal) => confirmedEvents(log, key, after, signal),
   };

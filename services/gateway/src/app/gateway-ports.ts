@@ -6,7 +6,13 @@ import type { Dispatch, Run } from "@reeve/contracts/run";
 import type { Thread } from "@reeve/contracts/thread";
 import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
 import type { LogRemover, SettledLog } from "@reeve/jetstream/log/port";
-import type { RunBatchReader, RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
+import type {
+  RunBatchReader,
+  RunKey,
+  RunLog,
+  RunPartReader,
+  RunTailReader,
+} from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
@@ -21,9 +27,10 @@ import type { SharedShards } from "./sweep/shared-shards.ts";
 
 /** The stores and queues that the gateway's methods use. */
 export interface GatewayPorts {
-  /** The logs of runs. That a run does not exist, all three say only when the store has confirmed it. */
+  /** The logs of runs. That a run does not exist, all four say only when the store has confirmed it. */
   readonly log: RunLog;
   readonly logEnds: RunTailReader;
+  readonly logParts: RunPartReader;
   readonly logBatches: RunBatchReader;
   /** The same logs as one server knows them: for a caller that has let them settle, or whose append finds out. */
   readonly unconfirmedLog: Pick<RunLog, "read"> & RunBatchReader & SettledLog;

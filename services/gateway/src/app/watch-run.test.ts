@@ -9,10 +9,11 @@ import {
   WatchRunRequestSchema as RequestSchema,
 } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
+import type { RunLog, RunPartReader, RunTailReader } from "@reeve/jetstream/log/run-log";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { expect, test } from "vitest";
+import { limitWalks } from "./watch/start-watch.ts";
 import type { WatchPorts, WatchUpdate } from "./watch-run.ts";
 import { watchRun } from "./watch-run.ts";
 
@@ -44,7 +45,13 @@ const silent = (_: number, signal: AbortSignal) =>
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
 
-const portsOf = (log: RunLog & RunTailReader): WatchPorts => ({ log, logEnds: log, sleep: silent });
+const portsOf = (log: RunLog & RunTailReader & RunPartReader): WatchPorts => ({
+  log,
+  logEnds: log,
+  logParts: log,
+  walks: limitWalks(),
+  sleep: silent,
+});
 
 async function watched(
   request: MessageInitShape<typeof WatchRunRequestSchema> = {},
@@ -132,7 +139,7 @@ async function storedIn(lengths: readonly number[], words = "hello") {
 }
 
 async function watchedIn(
-  log: RunLog & RunTailReader,
+  log: RunLog & RunTailReader & RunPartReader,
   request: MessageInitShape<typeof WatchRunRequestSchema>,
 ): Promise<readonly WatchUpdate[]> {
   const wanted = create(RequestSchema, { runId: key.run, ...request });
@@ -145,11 +152,7 @@ test("a client that has all but a part of the last batch costs one read, however
   let reads = 0;
   const ports: WatchPorts = {
     ...portsOf(log),
-    log: {
-      read: (...args) => ((reads += 1), log.read(...args)),
-      append: (...args) => log.append(...args),
-      follow: (...args) => log.follow(...args),
-    },
+    logParts: { readPart: (...args) => ((reads += 1), log.readPart(...args)) },
   };
   for (const afterSequence of [5, 6, 7]) {
     const wanted = create(RequestSchema, { runId: key.run, afterSequence, resumeToken });
@@ -234,16 +237,12 @@ test("a silent run sends heartbeats", async () => {
 
 test("a long history is split into messages that every client accepts", async () => {
   const log = memoryRunLog();
-  const text = "x".repeat(300_000);
+  const text = "x".repeat(70_000);
   const long = [
     ...Array.from({ length: 10 }, () => ({ case: "text", value: { text } }) as const),
     { case: "status", value: { status: RunStatus.COMPLETED } } as const,
   ].map((event, index) => create(RunEventSchema, { runId: key.run, sequence: index + 1, event }));
-  let tail = emptyTail;
-  for (const event of long) {
-    const outcome = await log.append(key, tail, [event], never);
-    if (outcome.kind === "appended") ({ tail } = outcome);
-  }
+  await log.append(key, emptyTail, long, never);
   const messages: WatchUpdate[] = [];
   const wanted = create(RequestSchema, { runId: key.run });
   for await (const message of watchRun(portsOf(log), key.tenant, wanted, never)) {
@@ -288,9 +287,7 @@ test("a client that selects none of the events receives heartbeats with the curr
 test("a stream whose run is deleted ends with not found", async () => {
   const log = await stored(5);
   const wanted = create(RequestSchema, { runId: key.run });
-  const messages = watchRun({ log, logEnds: log, sleep: silent }, key.tenant, wanted, never)[
-    Symbol.asyncIterator
-  ]();
+  const messages = watchRun(portsOf(log), key.tenant, wanted, never)[Symbol.asyncIterator]();
   expect(await messages.next()).toMatchObject({ value: { throughSequence: 5 } });
   const next = messages.next();
   await log.remove(key, never);

@@ -11,7 +11,6 @@ import { counter } from "@reeve/platform/telemetry/metrics";
 import { cancelRun } from "../app/cancel-run.ts";
 import { deleteRun } from "../app/delete/delete-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
-import { cancelUnwatched, Watchers } from "../app/watchers.ts";
 import { exportRunLog } from "../app/export-run-log.ts";
 import { listRuns } from "../app/list-runs.ts";
 import { maxWarnings } from "./agent-service.ts";
@@ -19,7 +18,9 @@ import { readRun, runKeyOf } from "../app/read-run.ts";
 import { retryRun } from "../app/retry-run.ts";
 import { sendMessage } from "../app/send-message.ts";
 import { startRun } from "../app/start-run.ts";
+import { limitWalks } from "../app/watch/start-watch.ts";
 import { watchRun } from "../app/watch-run.ts";
+import { cancelUnwatched, Watchers } from "../app/watch/watchers.ts";
 
 const resumes = counter({
   name: "reeve_stream_resumes_total",
@@ -44,6 +45,7 @@ export function runService(
   { sleep, ending, log }: WatchContext,
 ): ServiceImpl<typeof RunService> {
   const watchers = new Watchers();
+  const walks = limitWalks();
   return {
     startRun: async (request, context) => {
       const started = await startRun(ports, credentialOf(context), request, context.signal);
@@ -53,7 +55,7 @@ export function runService(
       const principal = principalOf(context);
       const { runId } = request;
       const until = AbortSignal.any([context.signal, ending]);
-      const watched = watchRun({ ...ports, sleep }, principal.tenant, request, until);
+      const watched = watchRun({ ...ports, walks, sleep }, principal.tenant, request, until);
       let through = request.afterSequence;
       // Who may only watch keeps no run alive, and ends none by leaving.
       const mayCancel = mayCall(context, RunService.method.cancelRun);

@@ -63,6 +63,7 @@ export function memoryPorts(): MemoryPorts {
   return {
     log,
     logEnds: log,
+    logParts: log,
     logBatches: log,
     unconfirmedLog: log,
     journal,

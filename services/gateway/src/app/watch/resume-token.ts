@@ -18,6 +18,18 @@ export function resumeTokenAt(sequence: number, batchTails: readonly Tail[]): st
   return bytes.toString("base64url");
 }
 
+/** Returns the sequence that a token names; 0 for one that `resumeTokenAt` did not make. */
+export function sequenceOfToken(token: string): number {
+  return tokenPattern.test(token) ? Buffer.from(token, "base64url").readUInt32BE() : 0;
+}
+
+/** What is known of the history that is stored. */
+interface KnownHistory {
+  /** The tails of some batches, oldest first. Those that contain the sequences of the client and of its token are among them. */
+  readonly batchTails: readonly Tail[];
+  readonly lastSequence: number;
+}
+
 /**
  * Checks that a client that has the events up to `afterSequence` and was sent `token` has seen the history that is stored. A
  * batch is stored completely or not at all and its digest covers those before it, so one comparison checks every event that
@@ -26,12 +38,10 @@ export function resumeTokenAt(sequence: number, batchTails: readonly Tail[]): st
 export function assertSameHistory(
   runId: string,
   { afterSequence, resumeToken }: { readonly afterSequence: number; readonly resumeToken: string },
-  batchTails: readonly Tail[],
+  { batchTails, lastSequence }: KnownHistory,
 ): void {
   if (resumeToken === "") return;
-  const sequence = tokenPattern.test(resumeToken)
-    ? Buffer.from(resumeToken, "base64url").readUInt32BE()
-    : 0;
+  const sequence = sequenceOfToken(resumeToken);
   if (sequence === 0) throw invalid("is not a token that WatchRun has sent; omit it");
   if (afterSequence > sequence) {
     throw invalid(
@@ -39,11 +49,10 @@ export function assertSameHistory(
     );
   }
   if (resumeTokenAt(sequence, batchTails) === resumeToken) return;
-  const last = batchTails.at(-1)?.sequence ?? 0;
   throw historyLost(
     `run ${runId}`,
     { sequence },
-    { run_id: runId, last_sequence: String(last), through_sequence: String(sequence) },
+    { run_id: runId, last_sequence: String(lastSequence), through_sequence: String(sequence) },
   );
 }
 

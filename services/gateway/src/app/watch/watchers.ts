@@ -2,9 +2,9 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { isTerminal } from "@reeve/run/head/run-status";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
-import { cancelRun } from "./cancel-run.ts";
-import type { GatewayPorts } from "./gateway-ports.ts";
-import { readRun, runKeyOf } from "./read-run.ts";
+import { cancelRun } from "../cancel-run.ts";
+import type { GatewayPorts } from "../gateway-ports.ts";
+import { readRun, runKeyOf } from "../read-run.ts";
 
 /** Counts the streams that watch each run through this gateway. */
 export class Watchers {
