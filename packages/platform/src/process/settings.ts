@@ -61,6 +61,7 @@ export function limitsOf(config: LimitSettings): ServerLimits {
     maxConnectionsPerAddress: config.REEVE_MAX_CONNECTIONS_PER_ADDRESS,
     maxStreams: config.REEVE_MAX_STREAMS,
     requestTimeoutMs: config.REEVE_REQUEST_TIMEOUT_MS,
+    answerStallMs: defaultLimits.answerStallMs,
     maxMessageBytes: config.REEVE_MAX_REQUEST_BYTES,
     maxMessageValues: config.REEVE_MAX_REQUEST_VALUES,
     maxHeldBytes: config.REEVE_MAX_HELD_BYTES,

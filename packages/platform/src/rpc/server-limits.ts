@@ -8,6 +8,8 @@ export interface ServerLimits {
   readonly maxStreams: number;
   /** The time that the body of a request has to arrive, and each message of a stream of requests. */
   readonly requestTimeoutMs: number;
+  /** How long a client may read nothing of an answer that waits for it. */
+  readonly answerStallMs: number;
   /** The size of one message, as sent and after decompression. */
   readonly maxMessageBytes: number;
   /** The values of one message: fields, list elements, and map entries, at any depth. They decide what parsing costs. */
@@ -21,6 +23,7 @@ export const defaultLimits: ServerLimits = {
   maxConnectionsPerAddress: 2_000,
   maxStreams: 250,
   requestTimeoutMs: 60_000,
+  answerStallMs: 60_000,
   maxMessageBytes: 4 * 1024 * 1024,
   maxMessageValues: 50_000,
   maxHeldBytes: 128 * 1024 * 1024,

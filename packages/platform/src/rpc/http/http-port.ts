@@ -10,6 +10,7 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { ServerTls } from "../../tls/server-tls.ts";
 import type { ServerLimits } from "../server-limits.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
+import { endStalled } from "./end-stalled.ts";
 import { finishBodies } from "./finish-body.ts";
 import { firstBytesMs, onFirstBytes } from "./first-bytes.ts";
 import type { HttpHandler } from "./http-handler.ts";
@@ -41,7 +42,8 @@ export async function openHttpPort(
   handler: HttpHandler,
   { limits, log, tls }: HttpPortOptions,
 ): Promise<OpenPort> {
-  const handle = finishBodies(guarded(handler, log), limits.maxMessageBytes);
+  const bounded = endStalled(guarded(handler, log), limits.answerStallMs);
+  const handle = finishBodies(bounded, limits.maxMessageBytes);
   const timeouts = {
     headersTimeout: firstBytesMs,
     connectionsCheckingInterval: 2_000,
