@@ -76,6 +76,33 @@ test("a notification that its receiver refuses again and again is given up, and 
   ]);
 });
 
+test("a notification that is replayed has all its attempts again", async () => {
+  const queue = new MemoryWorkQueue<Notification>();
+  const rows = new MemoryTable<DeadNotification>();
+  const deadLetters = new DeadLetters(rows);
+  const clock = new ManualClock(noon);
+  let attempts = 0;
+  const sender: Sender = {
+    send: async () => {
+      attempts++;
+      const isRepaired = attempts === 2 * limits.maxRefusals;
+      return isRepaired ? delivered : refused;
+    },
+  };
+  const ports = { queue, sender, deadLetters, clock, limits, ackWaitMs: 60_000, graceMs: 0 };
+  const end = new AbortController();
+  const ended = deliverNotifications(ports, log, end.signal).catch(() => undefined);
+  await queue.publish(notification("a"), { dedupeId: "a" }, never);
+  await expect.poll(async () => (await rows.list("acme", never)).length).toBe(1);
+  const queues = new Map([["on-call", queue]]);
+  const replayed = { tenant: "acme", notificationId: "a" };
+  await deadLetters.replay(replayed, queues, noon + 1_000, never);
+  await expect.poll(() => attempts).toBe(2 * limits.maxRefusals);
+  end.abort();
+  await ended;
+  expect(await rows.list("acme", never)).toEqual([]);
+});
+
 test("a refusal after an outage does not give up at once", async () => {
   const { dead } = await deliver(["a"], (_, attempt) => {
     if (attempt < 6) return unavailable;

@@ -63,7 +63,7 @@ async function settle(
   try {
     const outcome = await ports.sender.send(notification, signal);
     countAttempt(receiver, outcome.kind);
-    const refused = refusals.count(notificationId, outcome.kind);
+    const refused = refusals.count(notification, outcome.kind);
     if (outcome.kind === "delivered") return delivery.acknowledge();
     const ageMs = ageOf(notification, ports.clock.now());
     const history = { attempt, ageMs, refusals: refused };
