@@ -115,6 +115,9 @@ describe("plain HTTP", () => {
     expect(await watched(runId, { "last-event-id": first?.id ?? "" })).toEqual(rest);
     expect(await watched(runId, { "last-event-id": after })).toEqual(rest);
     expect(await watched(runId, {}, `?afterSequence=${after}`)).toEqual(rest);
+    expect(await watched(runId, { "last-event-id": first?.id ?? "" }, "?after_sequence=0")).toEqual(
+      rest,
+    );
   });
 
   test("tells a client that has the last event to stop reconnecting", async () => {

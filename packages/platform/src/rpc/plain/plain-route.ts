@@ -49,8 +49,12 @@ export function matchPlainRoute(
   for (const route of routes) {
     const parameters = route.verb === verb ? parametersOf(route.path, path) : undefined;
     if (parameters === undefined) continue;
-    const resumed = lastEventId === undefined ? {} : route.events?.resume(lastEventId);
-    const message = { ...fieldsOf(query), ...resumed, ...parameters };
+    const resumed = lastEventId === undefined ? {} : (route.events?.resume(lastEventId) ?? {});
+    const message = {
+      ...fieldsOf(query, spellings(route.method, resumed)),
+      ...resumed,
+      ...parameters,
+    };
     return {
       route,
       path: `/${route.method.parent.typeName}/${route.method.name}`,
@@ -92,12 +96,20 @@ function decoded(text: string): string {
   }
 }
 
-/** The query as fields of a message. JSON accepts numbers as text, but not `true` and `false`. */
-function fieldsOf(query: string): JsonObject {
+/** Returns the names of fields as JSON accepts them: `afterSequence` and `after_sequence`. */
+function spellings({ input }: DescMethod, fields: JsonObject): ReadonlySet<string> {
+  const same = input.fields.filter(({ jsonName }) => Object.hasOwn(fields, jsonName));
+  return new Set(same.flatMap(({ jsonName, name }) => [jsonName, name]));
+}
+
+/**
+ * The query as fields of a message, without those that a resumed client replaces. JSON accepts numbers as text, but not `true`
+ * and `false`.
+ */
+function fieldsOf(query: string, replaced: ReadonlySet<string>): JsonObject {
   const words: Readonly<Record<string, boolean>> = { true: true, false: false };
-  const fields = [...new URLSearchParams(query)].map(([name, value]) => [
-    name,
-    Object.hasOwn(words, value) ? (words[value] ?? value) : value,
-  ]);
+  const fields = [...new URLSearchParams(query)]
+    .filter(([name]) => !replaced.has(name))
+    .map(([name, value]) => [name, Object.hasOwn(words, value) ? (words[value] ?? value) : value]);
   return Object.fromEntries(fields) as JsonObject;
 }
