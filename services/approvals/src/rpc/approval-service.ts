@@ -4,7 +4,8 @@ import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
 import { listGrants } from "../app/grants/list-grants.ts";
-import { assertRoomForGrant, revokeGrant, storeGrant } from "../app/grants/store-grants.ts";
+import { revokeGrant } from "../app/grants/revoke-grant.ts";
+import { assertRoomForGrant, storeGrant } from "../app/grants/store-grants.ts";
 import { getApproval, listApprovals, shownNow, watchApprovals } from "../app/read-approvals.ts";
 
 /** Returns the handlers of ApprovalService. */

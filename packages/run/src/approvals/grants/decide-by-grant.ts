@@ -2,7 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Grant } from "@reeve/contracts/approval";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { Failure } from "@reeve/platform/failure";
 import { appendExternal } from "../../commands/append-external.ts";
 import { approvalOf } from "../../head/run-head.ts";
 import { isTerminal } from "../../head/run-status.ts";
@@ -18,14 +20,25 @@ import { grantedAlternatives, grantProblem, isUsable } from "./grant-problem.ts"
  */
 export type GrantOutcome = "decided" | "closed" | "open";
 
+/** A grant as it was read. */
+export interface ReadGrant {
+  readonly grant: Grant;
+  /** When it was read, at the latest. */
+  readonly readMs: number;
+}
+
+/** How long after a grant was read it decides: it may be revoked at any moment. */
+export const maxGrantAgeMs = 5_000;
+
 /**
  * Decides an approval by a grant, by a fact in the log of its run that names the grant and who made it. The caller has reserved the use, and may
- * give it back only if the approval is closed: another process may have decided with it otherwise.
+ * give it back only if the approval is closed: another process may have decided with it otherwise. Throws a Failure of kind
+ * `unavailable` if the grant was read too long ago to decide with it.
  */
 export async function decideByGrant(
   { log, dispatch, clock, times }: DecidingPorts,
   key: RunKey,
-  { grant, approvalId }: { readonly grant: Grant; readonly approvalId: string },
+  { grant, readMs, approvalId }: ReadGrant & { readonly approvalId: string },
   signal: AbortSignal,
 ): Promise<GrantOutcome> {
   const { grantId, rule, scope, grantedBy } = grant;
@@ -39,6 +52,7 @@ export async function decideByGrant(
       const rules = { tenant: key.tenant, times: times?.() };
       if (tooEarly(approval, decisionTime(rules, clock.now())) !== undefined) return [];
       if (grantProblem(grant, approval, before) !== undefined) return [];
+      if (clock.now() - readMs > maxGrantAgeMs) throw readTooLongAgo(grantId);
       const decision = create(DecisionSchema, {
         decisionId: decisionIdOf(grantId, approvalId),
         approved: true,
@@ -60,4 +74,12 @@ export async function decideByGrant(
 
 function decisionIdOf(grantId: string, approvalId: string): string {
   return `${grantId}:${approvalId}`;
+}
+
+function readTooLongAgo(grantId: string): Failure {
+  return new Failure(
+    "unavailable",
+    ErrorReason.UNAVAILABLE,
+    `grant ${grantId} was read more than ${maxGrantAgeMs / 1_000} seconds ago, and may be revoked; read it again`,
+  );
 }

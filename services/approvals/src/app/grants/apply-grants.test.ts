@@ -16,7 +16,7 @@ import { describe, expect, test } from "vitest";
 import type { Asking } from "../../../test/support/granted-runs.ts";
 import { GrantedRuns } from "../../../test/support/granted-runs.ts";
 import { ada, noon } from "../../../test/support/parked-run.ts";
-import { revokeGrant } from "./store-grants.ts";
+import { revokeGrant } from "./revoke-grant.ts";
 
 const never = new AbortController().signal;
 const { APPROVED, PENDING, REJECTED } = ApprovalState;
@@ -95,6 +95,62 @@ describe("a grant", () => {
     const grant = await revokeGrant(runs.ports, ada.tenant, revoked, never);
     expect(grant).toMatchObject({ revokedBy: "eve", revokedAt: timestampFromMs(noon) });
     expect(await statesAfter(runs, [await runs.asks()])).toEqual([PENDING]);
+  });
+
+  test("decides nothing after it was revoked, also by a process that stood still since it read it", async () => {
+    for (const isRevoked of [true, false]) {
+      const runs = await GrantedRuns.open();
+      await runs.grants(await runs.asks(), "pay");
+      const id = await runs.asks();
+      const { log, clock } = runs.ports;
+      let hasStoodStill = false;
+      const slow: RunLog = {
+        append: (...args) => log.append(...args),
+        read: async (...args) => {
+          const grant = await runs.grant();
+          const hasReserved = grant?.uses.some(({ approvalId }) => approvalId === id) === true;
+          if (hasReserved && !hasStoodStill) {
+            hasStoodStill = true;
+            const revoked = { grantId: grant.grantId, revokedBy: "eve" };
+            if (isRevoked) await revokeGrant(runs.ports, ada.tenant, revoked, never);
+            await clock.advance(6_000);
+          }
+          return await log.read(...args);
+        },
+        follow: (...args) => log.follow(...args),
+      };
+      await using _ = runs.applying({ ...runs.ports, log: slow });
+      await runs.settled();
+      expect(hasStoodStill).toBe(true);
+      expect((await runs.read(id))?.state).toBe(PENDING);
+      // It looks again.
+      await clock.advance(60_000);
+      await runs.settled();
+      expect((await runs.read(id))?.state).toBe(isRevoked ? PENDING : APPROVED);
+    }
+  });
+
+  test("decides an approval that the log lacked as it was first read", async () => {
+    const runs = await GrantedRuns.open();
+    await runs.grants(await runs.asks(), "pay");
+    const id = await runs.asks();
+    const { log, clock } = runs.ports;
+    let reads = 0;
+    const lagging: RunLog = {
+      append: (...args) => log.append(...args),
+      read: async (...args) => {
+        const { events, tail, batchTails } = await log.read(...args);
+        const isFirst = ++reads === 1;
+        return { events: isFirst ? events.slice(0, 2) : events, tail, batchTails };
+      },
+      follow: (...args) => log.follow(...args),
+    };
+    await using _ = runs.applying({ ...runs.ports, log: lagging });
+    await runs.settled();
+    expect((await runs.read(id))?.state).toBe(PENDING);
+    await clock.advance(60_000);
+    await runs.settled();
+    expect((await runs.read(id))?.state).toBe(APPROVED);
   });
 
   test.each<[string, Asking]>([

@@ -84,6 +84,7 @@ async function lookAt(
   // The policy may change meanwhile.
   if (early !== undefined) return Math.min(early.decidableMs ?? Infinity, nowMs + maxSleepMs);
   for (const { grantId } of await applicableGrants(ports, run, { approval, grants }, signal)) {
+    const readMs = ports.clock.now();
     const grant = await reserveUse(ports, tenant, { grantId, approval }, signal);
     if (grant === undefined) continue;
     const resources = [
@@ -94,7 +95,7 @@ async function lookAt(
     const act = { tenant, subject: systemSubjects.grants, action: "approval.grant", resources };
     let outcome = "open" as GrantOutcome;
     const decide = async () => {
-      outcome = await decideByGrant(ports, run, { grant, approvalId }, signal);
+      outcome = await decideByGrant(ports, run, { grant, readMs, approvalId }, signal);
       return outcome === "decided";
     };
     // Several processes may apply it.

@@ -4,7 +4,8 @@ import { GrantedRuns } from "../../../test/support/granted-runs.ts";
 import { ada, noon } from "../../../test/support/parked-run.ts";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { listGrants } from "./list-grants.ts";
-import { assertRoomForGrant, revokeGrant, storeGrant } from "./store-grants.ts";
+import { revokeGrant } from "./revoke-grant.ts";
+import { assertRoomForGrant, storeGrant } from "./store-grants.ts";
 
 const never = new AbortController().signal;
 const everything = { agentId: "", runId: "", pageSize: 0, pageToken: "" };
@@ -97,6 +98,23 @@ describe("the grants of a tenant", () => {
     await runs.ports.clock.advance(60_000);
     expect(await listed(runs)).toEqual(["pay"]);
     await expect(revokeGrant(runs.ports, ada.tenant, revoking, never)).rejects.toThrow("expired");
+  });
+
+  test("are revoked also before they are stored", async () => {
+    const runs = await GrantedRuns.open();
+    const decided = await runs.grants(await runs.asks(), "pay");
+    const grantId = decided.decision?.grant?.grantId ?? "";
+    // The process that decided died before it stored the grant.
+    await runs.ports.grants.delete(`${ada.tenant}.${grantId}`, never);
+    const revoking = { grantId, revokedBy: "eve" };
+    await expect(revokeGrant(runs.ports, "other", revoking, never)).rejects.toThrow("not found");
+    expect((await revokeGrant(runs.ports, ada.tenant, revoking, never)).revokedBy).toBe("eve");
+    await storeGrant(runs.ports, ada.tenant, decided, never);
+    expect((await runs.grant())?.revokedBy).toBe("eve");
+    const id = await runs.asks();
+    await using _ = runs.applying();
+    await runs.settled();
+    expect((await runs.read(id))?.state).toBe(ApprovalState.PENDING);
   });
 
   test("are limited", async () => {

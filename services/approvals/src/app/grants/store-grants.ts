@@ -6,7 +6,6 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Row, Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";
-import { assertGrantId, grantNotFound } from "@reeve/run/approvals/grants/grant-id";
 import { isUsable } from "@reeve/run/approvals/grants/grant-problem";
 
 const { key: grantKey } = bucketOf(GrantSchema);
@@ -77,7 +76,7 @@ export async function reserveUse(
     runId,
     usedAt: timestampFromMs(clock.now()),
   });
-  return await change(grants, tenant, grantId, signal, (grant) => {
+  return await changeGrant(grants, tenant, grantId, signal, (grant) => {
     if (!isUsable(grant, approvalId, clock.now())) return undefined;
     if (grant.uses.some((each) => each.approvalId === approvalId)) return grant;
     return create(GrantSchema, { ...grant, uses: [...grant.uses, use] });
@@ -91,29 +90,10 @@ export async function releaseUse(
   { grantId, approvalId }: { readonly grantId: string; readonly approvalId: string },
   signal: AbortSignal,
 ): Promise<void> {
-  await change(grants, tenant, grantId, signal, (grant) => {
+  await changeGrant(grants, tenant, grantId, signal, (grant) => {
     const uses = grant.uses.filter((use) => use.approvalId !== approvalId);
     return uses.length === grant.uses.length ? grant : create(GrantSchema, { ...grant, uses });
   });
-}
-
-/** Revokes a grant, and returns it. Throws a Failure of kind `not_found` if there is none, or it has expired. */
-export async function revokeGrant(
-  { grants, clock }: GrantStore,
-  tenant: string,
-  { grantId, revokedBy }: { readonly grantId: string; readonly revokedBy: string },
-  signal: AbortSignal,
-): Promise<Grant> {
-  assertGrantId(grantId);
-  const revokedAt = timestampFromMs(clock.now());
-  const revoked = await change(grants, tenant, grantId, signal, (grant) => {
-    if (hasExpired(grant, clock.now())) return undefined;
-    return grant.revokedAt === undefined
-      ? create(GrantSchema, { ...grant, revokedBy, revokedAt })
-      : grant;
-  });
-  if (revoked === undefined) throw grantNotFound(grantId);
-  return revoked;
 }
 
 /** Returns the grants of a tenant that have not expired, newest first. */
@@ -137,12 +117,13 @@ function isValid(grant: Grant, nowMs: number): boolean {
   return grant.revokedAt === undefined && !hasExpired(grant, nowMs);
 }
 
-function hasExpired({ expiresAt }: Grant, nowMs: number): boolean {
+/** Whether a grant decides nothing more, by its time alone. */
+export function hasExpired({ expiresAt }: Grant, nowMs: number): boolean {
   return expiresAt === undefined || timestampMs(expiresAt) <= nowMs;
 }
 
 /** Changes a grant as `next` says, against all other writers. Undefined: it does not exist, or `next` refuses. */
-async function change(
+export async function changeGrant(
   grants: Table<Grant>,
   tenant: string,
   grantId: string,
