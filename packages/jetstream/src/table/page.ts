@@ -71,7 +71,8 @@ function tokenOf(key: string): string {
   return Buffer.from(`k:${key}`).toString("base64url");
 }
 
-function keyOfToken(token: string): string | undefined {
+/** Returns the key that a token holds; undefined for the first page. Throws a Failure for a token of no page. */
+export function keyOfToken(token: string): string | undefined {
   if (token === "") return undefined;
   const text = Buffer.from(token, "base64url").toString();
   if (text.startsWith("k:") && tokenOf(text.slice(2)) === token) return text.slice(2);

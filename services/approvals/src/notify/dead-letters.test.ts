@@ -40,6 +40,48 @@ test("dead letters are listed by tenant and receiver, in pages", async () => {
   expect(idsIn(mails.items)).toEqual(["msg_2"]);
 });
 
+class CountedTable extends MemoryTable<DeadNotification> {
+  lists = 0;
+
+  override list(...given: Parameters<MemoryTable<DeadNotification>["list"]>) {
+    this.lists++;
+    return super.list(...given);
+  }
+}
+
+test("a list in pages reads all rows once, and yields each letter once while letters are replayed", async () => {
+  const rows = new CountedTable();
+  const deadLetters = new DeadLetters(rows);
+  const ids = Array.from({ length: 25 }, (_, index) => `msg_${String(index + 10)}`);
+  for (const [index, id] of ids.entries()) {
+    await deadLetters.add(dead(id, index % 5 === 4 ? { receiver: "mail" } : {}), never);
+  }
+  const queue = new MemoryWorkQueue<Notification>();
+  const walk = async (receiver: string, isReplaying: boolean, last = deadLetters) => {
+    const walked: (string | undefined)[] = [];
+    let pageToken = "";
+    do {
+      const from = pageToken === "" ? deadLetters : last;
+      const read = await from.list("acme", { receiver, pageSize: 4, pageToken }, never);
+      walked.push(...idsIn(read.items));
+      ({ nextPageToken: pageToken } = read);
+      if (!isReplaying) continue;
+      const which = { tenant: "acme", notificationId: walked.at(-1) ?? "" };
+      await deadLetters.replay(which, new Map([["on-call", queue]]), noon, never);
+    } while (pageToken !== "");
+    return walked;
+  };
+  expect(await walk("", false)).toEqual(ids);
+  expect(rows.lists).toBe(1);
+  expect(await walk("mail", false)).toEqual(["msg_14", "msg_19", "msg_24", "msg_29", "msg_34"]);
+  // Another process answers the further pages.
+  expect(await walk("", false, new DeadLetters(rows))).toEqual(ids);
+  const onCall = ids.filter((_, index) => index % 5 !== 4);
+  expect(await walk("on-call", true)).toEqual(onCall);
+  expect(rows.lists).toBe(5);
+  expect(await walk("on-call", false)).toHaveLength(15);
+});
+
 test("a replay queues a notification with its id and a new age, and only once", async () => {
   const { deadLetters, queue, queues } = await lettersOf(dead("msg_1"));
   const key = { tenant: "acme", notificationId: "msg_1" };

@@ -6,9 +6,10 @@ import type { DeadNotification, Notification } from "@reeve/contracts/notificati
 import { DeadNotificationSchema, NotificationSchema } from "@reeve/contracts/notification";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
-import { pageOf } from "@reeve/jetstream/table/page";
+import { keyOfToken, maxPageBytes, pageOf, pageSizeOf } from "@reeve/jetstream/table/page";
 import { Failure } from "@reeve/platform/failure";
-import type { Table } from "@reeve/jetstream/table/port";
+import type { Row, Table } from "@reeve/jetstream/table/port";
+import { WalkedKeys } from "./walked-keys.ts";
 
 const { key: keyOf } = bucketOf(DeadNotificationSchema);
 
@@ -26,6 +27,7 @@ export type ReceiverQueues = ReadonlyMap<string, Pick<WorkQueue<Notification>, "
 /** The notifications that were given up, until they are replayed or expire. */
 export class DeadLetters {
   readonly #rows: Table<DeadNotification>;
+  readonly #walks = new WalkedKeys();
 
   constructor(rows: Table<DeadNotification>) {
     this.#rows = rows;
@@ -52,17 +54,45 @@ export class DeadLetters {
     request: PageRequest & { readonly receiver: string },
     signal: AbortSignal,
   ): Promise<Page<DeadNotification>> {
-    const rows = (await this.#rows.list(tenant, signal)).filter(
-      ({ record }) => request.receiver === "" || record.notification?.receiver === request.receiver,
-    );
+    const rows = await this.#rowsFor(tenant, request, signal);
     const page = pageOf(
-      rows,
+      rows.filter((row) => isFor(row, request.receiver)),
       request,
       ({ key }) => key,
-      (key, previous) => key > previous,
-      ({ record }) => toBinary(DeadNotificationSchema, record).length,
+      isAfter,
+      bytesOf,
     );
+    if (page.nextPageToken === "") this.#walks.end(tenant);
     return { ...page, items: page.items.map(({ record }) => record) };
+  }
+
+  /** Returns all rows of the tenant for a first page, and enough of them for another one. */
+  async #rowsFor(
+    tenant: string,
+    request: PageRequest & { readonly receiver: string },
+    signal: AbortSignal,
+  ): Promise<readonly Row<DeadNotification>[]> {
+    const keys = this.#walks.of(tenant);
+    if (request.pageToken === "" || keys === undefined) {
+      const rows = await this.#rows.list(tenant, signal);
+      this.#walks.begin(
+        tenant,
+        rows.map(({ key }) => key),
+      );
+      return rows;
+    }
+    const previous = keyOfToken(request.pageToken) ?? "";
+    const rows: Row<DeadNotification>[] = [];
+    let room = maxPageBytes;
+    for (const key of keys.filter((each) => isAfter(each, previous))) {
+      const row = await this.#rows.get(key, signal);
+      if (row === undefined || !isFor(row, request.receiver)) continue;
+      rows.push(row);
+      room -= bytesOf(row);
+      // One more than the page has, which shows that another one follows.
+      if (rows.length > pageSizeOf(request) || room < 0) break;
+    }
+    return rows;
   }
 
   /**
@@ -87,6 +117,18 @@ export class DeadLetters {
     // It may be dead again already, as another version.
     await this.#rows.deleteVersion(key, row.revision, signal);
   }
+}
+
+function isFor({ record }: Row<DeadNotification>, receiver: string): boolean {
+  return receiver === "" || record.notification?.receiver === receiver;
+}
+
+function isAfter(key: string, previous: string): boolean {
+  return key > previous;
+}
+
+function bytesOf({ record }: Row<DeadNotification>): number {
+  return toBinary(DeadNotificationSchema, record).length;
 }
 
 function notFound(notificationId: string): Failure {
