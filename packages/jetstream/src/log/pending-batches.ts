@@ -1,3 +1,4 @@
+import { setImmediate as otherWork } from "node:timers/promises";
 import type { EventRange, LogPart, Tail } from "./port.ts";
 import { emptyTail, maxFollowedBytes } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
@@ -30,6 +31,8 @@ export class PendingBatches<Event> {
   readonly #source: PendingSource<Event>;
   #part: BatchPart = { batches: [], after: emptyTail, isComplete: false };
   #hasBegun = false;
+  /** Whether a portion of the batches was decoded before. */
+  #isRest = false;
 
   constructor(source: PendingSource<Event>) {
     this.#source = source;
@@ -45,16 +48,19 @@ export class PendingBatches<Event> {
   }
 
   /**
-   * Returns the events of the next portion. Reads the store after `cursor` if there is none. After a failure, the next call reads
+   * Returns the events of the next portion. Reads the store after `cursor` if there is none. Other work of the process runs between two. After a failure, the next call reads
    * the store.
    */
   async next(cursor: Tail): Promise<LogPart<Event>> {
+    // A portion takes a few milliseconds to decode.
+    if (this.#isRest) await otherWork();
     const { batches, ...part } = this.isEmpty ? await this.#read(cursor) : this.#part;
     const length = portionLength(batches);
     this.#part = { ...part, batches: [] };
     const range = await this.#source.rangeOf(part.after, batches.slice(0, length));
     this.#hasBegun = true;
     this.#part = { ...part, after: range.tail, batches: batches.slice(length) };
+    this.#isRest = !this.isEmpty;
     const { isComplete, isGone = false } = part;
     return { ...range, isComplete: isComplete && this.isEmpty, isGone };
   }

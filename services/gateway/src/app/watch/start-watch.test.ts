@@ -112,6 +112,27 @@ test("a client that resumes far from the end gets the rest, of which the log is 
   expect(counts.largestPart).toBeLessThan(600 * 1024);
 });
 
+test("a client that resumes in a run that is deleted meanwhile is told that there is none", async () => {
+  const { ports } = await longLog();
+  const { logParts, logEnds } = ports;
+  let parts = 0;
+  const deleted: WatchPorts = {
+    ...ports,
+    logEnds: {
+      last: async (...given) =>
+        parts < 2 ? await logEnds.last(...given) : { events: [], tail: emptyTail, batchTails: [] },
+    },
+    logParts: {
+      async readPart(of, tail, ...given) {
+        if (++parts === 1) return await logParts.readPart(of, tail, ...given);
+        return { events: [], tail, batchTails: [], isComplete: true, isGone: true };
+      },
+    },
+  };
+  const refused = Array.fromAsync(watched(deleted, { afterSequence: 1_500 }));
+  await expect(refused).rejects.toMatchObject({ kind: "not_found" });
+});
+
 test("of the clients of a tenant that resume at once, two read the log at the same time", async () => {
   const { ports, counts } = await longLog();
   const first = async () => {

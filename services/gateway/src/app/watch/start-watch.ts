@@ -79,7 +79,7 @@ function isEnough(
 
 /** Reads a log up to all that the request names, or to its end. */
 async function walked(
-  { logParts, walks }: StartPorts,
+  { logEnds, logParts, walks }: StartPorts,
   key: RunKey,
   request: WatchRunRequest,
   signal: AbortSignal,
@@ -91,10 +91,22 @@ async function walked(
   let part: LogPart<RunEvent>;
   do {
     part = await logParts.readPart(key, walk.tail, walkedBytes, signal);
+    if (part.isGone === true) throw await whyGone(logEnds, key, signal);
     walk.with(part);
   } while (!part.isComplete && walk.tail.sequence < target);
   if (walk.tail.sequence === 0) throw runNotFound(key.run);
   return walk;
+}
+
+/** A server that was cut off may say that a log which was read is gone. Only the end of a log is confirmed. */
+async function whyGone(logEnds: RunTailReader, key: RunKey, signal: AbortSignal): Promise<Failure> {
+  const { events } = await logEnds.last(key, signal);
+  if (events.length === 0) return runNotFound(key.run);
+  return new Failure(
+    "unavailable",
+    ErrorReason.UNAVAILABLE,
+    `the log of run ${key.run} was not found for a moment; try again`,
+  );
 }
 
 /** What a watch keeps of the parts of a log that were read for it. */
