@@ -186,8 +186,8 @@ export class SubjectReader {
   }
 
   /**
-   * Reads the batches after a position from both ends at once: each batch names the one before it. When there are too many,
-   * returns only the first ones.
+   * Reads the batches after a position, all of them from both ends at once: each batch names the one before it. When there are too
+   * many, returns only the first ones.
    */
   async #walk(
     subject: string,
@@ -204,10 +204,11 @@ export class SubjectReader {
       if (head.length + end.length > maxWalkedBatches || bytes >= maxBytes) {
         return { batches: head, isComplete: false };
       }
-      const isSingle = left.previousRevision <= reached.revision;
+      // A part may end before the batches at the end are of use.
+      const isForward = maxBytes < Infinity || left.previousRevision <= reached.revision;
       const [next, previous] = await Promise.all([
         this.#stored({ next_by_subj: subject, seq: reached.revision + 1 }),
-        isSingle ? undefined : this.#stored({ seq: left.previousRevision }),
+        isForward ? undefined : this.#stored({ seq: left.previousRevision }),
       ]);
       // A log that is deleted while it is read ends here.
       if (next === undefined || next.revision >= left.revision) break;
