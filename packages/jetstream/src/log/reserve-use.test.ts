@@ -24,11 +24,16 @@ const [small, medium, large] = [1_000, 60_000, 300_000];
 
 test.each<[string, readonly RunFact[], number]>([
   ["a cancellation with its tree", [{ case: "cancelRequested", value: {} }], large],
-  ["a decision", [approval(ApprovalState.APPROVED, 0)], medium],
-  ["an expiry", [approval(ApprovalState.TIMED_OUT, 0)], medium],
+  ["a decision about a call with a file", [approval(ApprovalState.APPROVED, 0)], large],
+  ["an expiry", [approval(ApprovalState.TIMED_OUT, 0)], large],
   ["a vote", [approval(ApprovalState.PENDING, 1)], medium],
   ["the end of a run", [status(RunStatus.COMPLETED)], small],
   ["an error", [status(RunStatus.ERROR)], small],
+  [
+    "the run of a turn that has its place",
+    [{ case: "runCreated", value: { threadId: "t" } }],
+    1_000_000,
+  ],
 ])("%s uses the reserve of a full store, in bounds", (_, facts, bytes) => {
   expect(run(facts, bytes)).toBe(true);
   expect(run(facts, 10 * bytes + 50_000)).toBe(false);
@@ -49,8 +54,11 @@ test.each<[string, readonly RunFact[]]>([
 test("a thread uses it for the ends of turns, and not for new ones", () => {
   const ended = create(ThreadEventSchema, { event: { case: "turnEnded", value: {} } });
   const queued = create(ThreadEventSchema, { event: { case: "turnQueued", value: {} } });
-  expect(threadUsesReserve([ended], small)).toBe(true);
-  expect(threadUsesReserve([ended], 1_000_000)).toBe(false);
+  const started = create(ThreadEventSchema, { event: { case: "turnStarted", value: {} } });
+  expect(threadUsesReserve([ended], 1_000_000)).toBe(true);
+  expect(threadUsesReserve([ended], 1_100_000)).toBe(false);
+  expect(threadUsesReserve([started], large)).toBe(false);
+  expect(threadUsesReserve([started], small)).toBe(true);
   expect(threadUsesReserve([ended, queued], small)).toBe(false);
 });
 

@@ -12,23 +12,33 @@ import type { ToolCallFact } from "@reeve/contracts/tool";
 
 /** A cancellation stores the tree of its run, which is at most 256 KiB. */
 const maxCancellationBytes = 320 * 1024;
-const maxDecisionBytes = 64 * 1024;
+/** A decision repeats its call, whose arguments may be a file. There is one for each approval. */
+const maxDecisionBytes = 320 * 1024;
+/** Of a vote, which may be changed as often as people like. */
+const maxVoteBytes = 64 * 1024;
+/** Of what ends a call. */
+const maxCallBytes = 64 * 1024;
 /** The end of a run by its owner: without a long text that waits for room. */
 const maxEndBytes = 16 * 1024;
-/** The end of a turn, which has the messages of its run. */
+/** The end of a turn, which has the messages of its run: at most 772 KiB, and the head. There is one for each run. */
+const maxTurnEndBytes = 1024 * 1024;
+/** What else happens to a turn that has its place. */
 const maxTurnBytes = 256 * 1024;
+/** The run of a turn that has its place already: without it, its thread could not continue. New turns get none. */
+const maxTurnRunBytes = 1024 * 1024;
 
-/** Whether a batch of a run's log may: a cancellation, a decision or a vote, and a short end. */
+/** Whether a batch of a run's log may: a cancellation, a decision or a vote, a short end, and the run of a stored turn. */
 export function runUsesReserve(events: readonly RunEvent[], bytes: number): boolean {
   return events.some(({ event }) => bytes <= maxReservedBytes(event));
 }
 
 function maxReservedBytes(event: RunEvent["event"]): number {
   if (event.case === "cancelRequested") return maxCancellationBytes;
+  if (event.case === "runCreated") return event.value.threadId === "" ? 0 : maxTurnRunBytes;
   if (event.case === "approval") {
     const { approval } = event.value;
-    const isRequest = approval?.state === ApprovalState.PENDING && approval.votes.length === 0;
-    return isRequest ? 0 : maxDecisionBytes;
+    if (approval?.state !== ApprovalState.PENDING) return maxDecisionBytes;
+    return approval.votes.length === 0 ? 0 : maxVoteBytes;
   }
   return event.case === "status" && endings.has(event.value.status) ? maxEndBytes : 0;
 }
@@ -41,13 +51,15 @@ const endings: ReadonlySet<RunStatus> = new Set([
 
 /** Whether a batch of a thread's log may: everything but a new turn. */
 export function threadUsesReserve(events: readonly ThreadEvent[], bytes: number): boolean {
+  const isEnd = events.every(({ event }) => event.case === "turnEnded");
+  if (isEnd) return bytes <= maxTurnEndBytes;
   return bytes <= maxTurnBytes && events.every(({ event }) => event.case !== "turnQueued");
 }
 
 /** Whether a batch of a call's journal may: a cancellation, and the answer of a person. */
 export function callUsesReserve(facts: readonly ToolCallFact[], bytes: number): boolean {
   return (
-    bytes <= maxDecisionBytes &&
+    bytes <= maxCallBytes &&
     facts.every(({ fact }) => fact.case === "cancelled" || fact.case === "answer")
   );
 }

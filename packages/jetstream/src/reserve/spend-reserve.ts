@@ -13,7 +13,7 @@ const uses = counter({
   help: "Writes for which the store had no room, and which took room from the reserve of the store.",
 });
 
-const keptFor = "its reserve is kept for cancellations, decisions, and deletions";
+const keptFor = "its reserve is kept for cancellations, decisions, and deletions of a limited size";
 /**
  * How many times a write is repeated after the reserve was freed: other writers may take the room first, every server that keeps the
  * reserve frees it, and the servers of a cluster tell each other how much of an account is in use only every one or two seconds.

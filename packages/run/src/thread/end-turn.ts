@@ -1,3 +1,5 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { isTerminal } from "../head/run-status.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import type { ThreadHead } from "@reeve/contracts/thread";
@@ -12,7 +14,7 @@ import { runOfTurn } from "./turn-run.ts";
 /**
  * Ends the turn of a run that has ended and starts the next turn. A run that ended while it waited loses its place; the
  * other runs keep waiting. The writer of the run's terminal status calls this. Does nothing if the turn has ended already,
- * or if the run continues.
+ * or if the run continues. If a full store cannot start the next turn, `repairThread` does it later.
  */
 export async function endTurn(
   ports: ThreadPorts,
@@ -28,5 +30,13 @@ export async function endTurn(
       seen = await appendThread(ports.threads, key, seen, endingOf(turn, run), signal);
     }
   }
-  return await settleFrom(ports, key, seen, signal);
+  try {
+    return await settleFrom(ports, key, seen, signal);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.reason !== ErrorReason.STORAGE_FULL) throw error;
+    const { head } = await refreshThread(ports.threads, key, seen, signal);
+    // The store had no room for another turn: this run is not to blame, and can be deleted.
+    if (openTurn(head, runId) === undefined) return head;
+    throw error;
+  }
 }

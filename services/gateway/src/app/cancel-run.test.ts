@@ -3,6 +3,7 @@ import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { storeFailure } from "@reeve/jetstream/streams/errors";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
@@ -13,7 +14,9 @@ import {
   memoryPorts,
   storeAgent,
 } from "../../test/support/memory-ports.ts";
+import { repairThread } from "@reeve/run/thread/repair-thread";
 import { cancelRun } from "./cancel-run.ts";
+import type { GatewayPorts } from "./gateway-ports.ts";
 import { startRun } from "./start-run.ts";
 
 const never = new AbortController().signal;
@@ -33,6 +36,10 @@ async function withRun(...facts: readonly ExternalFact[]) {
 
 function publish() {
   return Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "gone"));
+}
+
+function appendToFull() {
+  return Promise.reject(storeFailure({ code: 503, err_code: 10047 }));
 }
 
 describe("cancelling a run", () => {
@@ -171,6 +178,25 @@ describe("cancelling a run", () => {
     expect(head).toMatchObject({ status: RunStatus.CANCELLED, unknownEventSequence: 3 });
     const { events } = await ports.threads.read({ tenant: "acme", thread: "t" }, emptyTail, never);
     expect(events.map(({ event }) => event.case)).toEqual(["turnQueued", "turnStarted"]);
+  });
+
+  test("succeeds although a full store cannot end its turn, which a sweep does later", async () => {
+    const ports = memoryPorts();
+    await storeAgent(ports, "writer");
+    const init = { agentId: "writer", input: "hello", threadId: "t" };
+    const { run } = await startRun(ports, ann, create(StartRunRequestSchema, init), never);
+    const threads: GatewayPorts["threads"] = {
+      append: appendToFull,
+      read: (...asked) => ports.threads.read(...asked),
+      readPart: (...asked) => ports.threads.readPart(...asked),
+      last: (...asked) => ports.threads.last(...asked),
+      follow: (...asked) => ports.threads.follow(...asked),
+    };
+    const full = { ...ports, threads };
+    const head = await cancelRun(full, ann, { ...request, runId: run.runId }, never);
+    expect(head.status).toBe(RunStatus.CANCELLED);
+    const thread = { tenant: "acme", thread: "t" };
+    expect((await repairThread(ports, thread, never)).openTurns).toEqual([]);
   });
 
   test("is refused if the owner ends the run first", async () => {

@@ -53,11 +53,12 @@ async function endTurnOf(
   const thread = created?.threadId ?? "";
   if (thread === "") return;
   await endTurn(ports, { tenant, thread }, run, signal).catch((error: unknown) => {
-    // A process of the newer version ends the turn. The run is cancelled already.
-    if (!isNewerVersion(error)) throw error;
+    // The run is cancelled already, and a sweep ends its turn: of a newer version, or when the store has room.
+    if (!(error instanceof Failure) || !later.has(error.reason)) throw error;
   });
 }
 
-function isNewerVersion(error: unknown): boolean {
-  return error instanceof Failure && error.reason === ErrorReason.NEWER_VERSION;
-}
+const later: ReadonlySet<ErrorReason> = new Set([
+  ErrorReason.NEWER_VERSION,
+  ErrorReason.STORAGE_FULL,
+]);
