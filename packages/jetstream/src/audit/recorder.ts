@@ -101,6 +101,11 @@ export class AuditRecorder {
     void this.#add(event, false);
   }
 
+  /** Records changes that one event stands for, without waiting for it. */
+  noteChange(event: AuditEvent): void {
+    void this.#add(event, event.code === "OK");
+  }
+
   /** Appends events that had to wait, to the trail that `open` opens, until `signal` aborts. */
   async keep(open: () => Promise<AuditAppender>, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;

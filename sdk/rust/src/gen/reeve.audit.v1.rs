@@ -57,8 +57,9 @@ pub struct AuditEvent {
     /// Duration of the call until `time`.
     #[prost(message, optional, tag = "17")]
     pub duration: ::core::option::Option<::prost_types::Duration>,
-    /// Number of calls for which the event stands. More than 1 for refusals that repeat those of an
-    /// earlier event: they are counted for a minute.
+    /// Number of calls for which the event stands. More than 1 for calls that repeat that of an earlier
+    /// event, and are counted for a minute: refusals, and changes while the reserve of a full store is in
+    /// use.
     #[prost(uint32, tag = "18")]
     pub count: u32,
     /// Choices of the caller, such as `approved: true`.

@@ -18,6 +18,7 @@ import { outcomeOf, succeeded } from "./call-outcome.ts";
 import { choicesOf, resourcesOf } from "./call-resources.ts";
 import { actionOf, auditOf, isChange } from "./method-audit.ts";
 import type { AuditRecorder } from "@reeve/jetstream/audit/recorder";
+import type { RepeatedChanges } from "./repeated-changes.ts";
 import type { RepeatedRefusals } from "./repeated-refusals.ts";
 
 type Request = UnaryRequest | StreamRequest;
@@ -27,22 +28,20 @@ type Response = UnaryResponse | StreamResponse;
  * Records the calls of authenticated callers, as the contracts declare it. Refuses changes while the trail is required and cannot
  * be written. Calls that exceed a quota or other limit go to `refused`: a caller can repeat them as fast as the network permits.
  */
-export function auditCalls(
-  recorder: AuditRecorder,
-  refused: RepeatedRefusals,
-  clock: Pick<Clock, "now">,
-): Interceptor {
+export function auditCalls(dependencies: Dependencies): Interceptor {
+  const { recorder } = dependencies;
   return (next) => async (request) => {
     const { recording } = auditOf(request.method);
     const isRecorded = recording === Recording.READ || recording === Recording.CHANGE;
     if (!isRecorded || callerOf(request.contextValues) === undefined) return await next(request);
     if (isChange(request.method)) recorder.assertAvailable();
-    return await new AuditedRequest(request, { recorder, refused, clock }).send(next);
+    return await new AuditedRequest(request, dependencies).send(next);
   };
 }
 
-interface Dependencies {
+export interface Dependencies {
   readonly recorder: AuditRecorder;
+  readonly changes: RepeatedChanges;
   readonly refused: RepeatedRefusals;
   readonly clock: Pick<Clock, "now">;
 }
@@ -51,14 +50,16 @@ interface Dependencies {
 class AuditedRequest {
   readonly #request: Request;
   readonly #recorder: AuditRecorder;
+  readonly #changes: RepeatedChanges;
   readonly #refused: RepeatedRefusals;
   readonly #clock: Pick<Clock, "now">;
   readonly #startedAtMs: number;
   #sent: Message | undefined;
 
-  constructor(request: Request, { recorder, refused, clock }: Dependencies) {
+  constructor(request: Request, { recorder, changes, refused, clock }: Dependencies) {
     this.#request = request;
     this.#recorder = recorder;
+    this.#changes = changes;
     this.#refused = refused;
     this.#clock = clock;
     this.#startedAtMs = clock.now();
@@ -118,8 +119,10 @@ class AuditedRequest {
       const kind = [tenant, subject, method, reason].join(" ");
       return this.#refused.add(kind, event, this.#clock.now());
     }
-    if (isChange(this.#request.method)) await this.#recorder.record(event);
-    else this.#recorder.note(event);
+    if (!isChange(this.#request.method)) return this.#recorder.note(event);
+    // A deletion of what existed.
+    const makesRoom = response !== undefined && "existed" in response && response.existed === true;
+    await this.#changes.record(event, { makesRoom });
   }
 
   #note(outcome: CallOutcome, phase: AuditPhase): void {

@@ -4,6 +4,7 @@ import { openAuditTrail } from "@reeve/jetstream/audit/nats";
 import type { AuditReader, AuditTrail } from "@reeve/jetstream/audit/port";
 import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
 import { recordActs, unrecorded } from "@reeve/jetstream/audit/system-acts";
+import { reserveState } from "@reeve/jetstream/reserve/reserve-state";
 import { abortable } from "@reeve/platform/async/abortable";
 import type { Background } from "@reeve/platform/async/background";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -16,9 +17,10 @@ import { auditCalls } from "./audit-calls.ts";
 import { auditRefusals } from "./audit-refusals.ts";
 import type { AuditMode } from "@reeve/jetstream/audit/recorder";
 import { AuditRecorder } from "@reeve/jetstream/audit/recorder";
+import { RepeatedChanges } from "./repeated-changes.ts";
 import { RepeatedRefusals } from "./repeated-refusals.ts";
 
-/** Interval between looks for refusals whose count is due. */
+/** Interval between looks for events whose count is due. */
 const flushMs = 5_000;
 /** How many networks of callers without a valid credential are told apart in a minute. */
 const maxNetworks = 100;
@@ -77,12 +79,15 @@ export async function openAudit(
   const note = recorder.note.bind(recorder);
   const strangers = new RepeatedRefusals(maxNetworks, note);
   const denied = new RepeatedRefusals(maxDenied, note);
-  const flush = (nowMs: number) => [strangers, denied].forEach((each) => each.flush(nowMs));
+  const isReserveUsed = () => reserveState(nats.connection).isSpent;
+  const changes = new RepeatedChanges({ recorder, isReserveUsed, clock: systemClock });
+  const counts = [strangers, denied, changes];
+  const flush = (nowMs: number) => counts.forEach((each) => each.flush(nowMs));
   resources.use(every(flushMs, () => flush(systemClock.now())));
   resources.defer(() => flush(Infinity));
   const refusals = { recorder, strangers, denied, clock: systemClock };
   return {
-    interceptors: [auditCalls(recorder, denied, systemClock)],
+    interceptors: [auditCalls({ recorder, changes, refused: denied, clock: systemClock })],
     audited: (authenticate) => auditRefusals(authenticate, refusals),
     recordAct: recordActs(recorder, systemClock),
     trail: read,

@@ -152,8 +152,9 @@ export type AuditEvent = Message<"reeve.audit.v1.AuditEvent"> & {
   duration?: Duration | undefined;
 
   /**
-   * Number of calls for which the event stands. More than 1 for refusals that repeat those of an
-   * earlier event: they are counted for a minute.
+   * Number of calls for which the event stands. More than 1 for calls that repeat that of an earlier
+   * event, and are counted for a minute: refusals, and changes while the reserve of a full store is in
+   * use.
    *
    * @generated from field: uint32 count = 18;
    */

@@ -234,8 +234,9 @@ type AuditEvent struct {
 	Phase AuditPhase `protobuf:"varint,16,opt,name=phase,proto3,enum=reeve.audit.v1.AuditPhase" json:"phase,omitempty"`
 	// Duration of the call until `time`.
 	Duration *durationpb.Duration `protobuf:"bytes,17,opt,name=duration,proto3" json:"duration,omitempty"`
-	// Number of calls for which the event stands. More than 1 for refusals that repeat those of an
-	// earlier event: they are counted for a minute.
+	// Number of calls for which the event stands. More than 1 for calls that repeat that of an earlier
+	// event, and are counted for a minute: refusals, and changes while the reserve of a full store is in
+	// use.
 	Count uint32 `protobuf:"varint,18,opt,name=count,proto3" json:"count,omitempty"`
 	// Choices of the caller, such as `approved: true`.
 	Choices map[string]bool `protobuf:"bytes,19,rep,name=choices,proto3" json:"choices,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`

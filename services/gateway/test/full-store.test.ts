@@ -3,15 +3,18 @@ import { anyPack } from "@bufbuild/protobuf/wkt";
 import { RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
+import { reserveState } from "@reeve/jetstream/reserve/reserve-state";
 import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
 import { startSmallNats } from "@reeve/jetstream/test/small-nats";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { startTurn } from "@reeve/run/thread/start-turn";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { gatewayConfig } from "../src/config.ts";
 import { startGateway } from "../src/serve.ts";
+import type { Clients } from "./support/clients.ts";
 import { clientsOf } from "./support/clients.ts";
 
 const log = createLogger("test", "silent");
@@ -20,8 +23,10 @@ const storeBytes = 24 * 1024 * 1024;
 const reserveBytes = 2 * 1024 * 1024;
 const key = { tenant: "acme", thread: "thr_full" };
 const resources = new AsyncDisposableStack();
-let url: string;
-let nats: Awaited<ReturnType<typeof connectNats>>;
+const [large, waiting] = ["run_aaaaaaaa", "run_bbbbbbbb"];
+let nats: Nats;
+let gatewayNats: Nats;
+let clients: Clients;
 
 beforeAll(async () => {
   const server = resources.use(await startSmallNats(storeBytes));
@@ -34,8 +39,21 @@ beforeAll(async () => {
     // Nothing listens on this port.
     REEVE_APPROVALS_URL: "http://127.0.0.1:1",
     REEVE_STORE_RESERVE_BYTES: String(reserveBytes),
+    REEVE_AUDIT: "required",
   });
-  url = resources.use(await startGateway(config, { nats: await connect(), log }, never)).url;
+  gatewayNats = await connect();
+  const gateway = resources.use(await startGateway(config, { nats: gatewayNats, log }, never));
+  clients = clientsOf(gateway.url, "Bearer token-of-ann", "gRPC");
+  const { streams } = await openJetStreamManager(nats.connection);
+  const isWhole = async () => {
+    const state = await streams.info("RESERVE").then((info) => info.state);
+    expect(state.bytes).toBeGreaterThan(reserveBytes);
+  };
+  await vi.waitFor(isWhole, { timeout: 20_000 });
+  // The turn has the input of its run.
+  await startRun(large, "x".repeat(500_000));
+  await startRun(waiting, "next");
+  await fill();
 }, 60_000);
 
 afterAll(() => resources.disposeAsync());
@@ -66,17 +84,19 @@ async function fill(): Promise<void> {
   }
 }
 
-test("in a full store, the runs of a thread with a large turn can be cancelled and deleted, and so can the thread", async () => {
+test("in a full store, repeated changes are counted, so that they do not use up the reserve", async () => {
+  const { runs } = clients;
   const { streams } = await openJetStreamManager(nats.connection);
-  const reserved = async () => (await streams.info("RESERVE")).state.bytes;
-  await expect.poll(reserved, { timeout: 20_000 }).toBeGreaterThan(reserveBytes);
-  const waiting = "run_bbbbbbbb";
-  const large = "run_aaaaaaaa";
-  // The turn has the input of its run.
-  await startRun(large, "x".repeat(500_000));
-  await startRun(waiting, "next");
-  await fill();
-  const { runs, threads } = clientsOf(url, "Bearer token-of-ann", "gRPC");
+  const recorded = async () => (await streams.info("AUDIT")).state.messages;
+  await runs.cancelRun({ runId: waiting });
+  await expect.poll(() => reserveState(gatewayNats.connection).isSpent).toBe(true);
+  const before = await recorded();
+  for (let time = 0; time < 50; time++) await runs.cancelRun({ runId: waiting });
+  expect(await recorded()).toBeLessThan(before + 10);
+});
+
+test("in a full store, the runs of a thread with a large turn can be cancelled and deleted, and so can the thread", async () => {
+  const { runs, threads } = clients;
   for (const runId of [large, waiting]) {
     const { run } = await runs.cancelRun({ runId, reason: "enough" });
     expect(run?.status).toBe(RunStatus.CANCELLED);
