@@ -10,8 +10,11 @@ function bench() {
     clock: { now: () => store.nowMs },
     storedBytes: () => Promise.resolve(store.storedBytes),
   });
-  const look = (isWhole: boolean, lastSequence = 1) => backoff.noteLook({ isWhole, lastSequence });
-  return { store, backoff, look };
+  const look = (isWhole: boolean, lastSequence = 1) =>
+    backoff.noteLook({ isWhole, isEmpty: !isWhole, lastSequence });
+  const lookAtPart = (lastSequence: number) =>
+    backoff.noteLook({ isWhole: false, isEmpty: false, lastSequence });
+  return { store, backoff, look, lookAtPart };
 }
 
 test("after a failure, the reserve is filled when its size became free, or after a minute", async () => {
@@ -45,6 +48,15 @@ test("a reserve that another process filled between two looks, and that is empty
   expect(look(false, 32)).toBe(false);
   expect(look(false, 64)).toBe(true);
   expect(look(false, 64)).toBe(false);
+});
+
+test("a reserve that another process fills, or fills to another size, is no failure", () => {
+  const { look, lookAtPart } = bench();
+  expect(look(false, 0)).toBe(false);
+  expect(lookAtPart(10)).toBe(false);
+  expect(look(true, 32)).toBe(false);
+  expect(lookAtPart(96)).toBe(false);
+  expect(look(false, 96)).toBe(false);
 });
 
 test("what this process wrote in vain does not count twice", async () => {

@@ -6,6 +6,7 @@ const retryMs = 60_000;
 /** What a look at the reserve shows. */
 export interface ReserveLook {
   readonly isWhole: boolean;
+  readonly isEmpty: boolean;
   /** The sequence of the last content that anybody wrote, even if it was removed since. */
   readonly lastSequence: number;
 }
@@ -41,7 +42,7 @@ export class FillBackoff {
   }
 
   /** Notes what a look shows. Returns whether the reserve was freed so early that `noteFailure` is due. */
-  noteLook({ isWhole, lastSequence }: ReserveLook): boolean {
+  noteLook({ isWhole, isEmpty, lastSequence }: ReserveLook): boolean {
     const nowMs = this.#options.clock.now();
     const isWritten = this.#lastSequence !== undefined && lastSequence !== this.#lastSequence;
     this.#lastSequence = lastSequence;
@@ -52,13 +53,15 @@ export class FillBackoff {
     }
     const sinceMs = this.#wholeSinceMs;
     this.#wholeSinceMs = undefined;
-    // Without a look that showed it whole, another process filled it, or fills it now.
+    // Another process fills it now, perhaps to another size.
+    if (!isEmpty) return false;
+    // Without a look that showed it whole, another process filled it.
     return sinceMs === undefined ? isWritten : nowMs - sinceMs < retryMs;
   }
 
   /** Notes that this process filled the reserve, up to a sequence. */
   noteFill(lastSequence: number | undefined): void {
-    this.noteLook({ isWhole: true, lastSequence: lastSequence ?? 0 });
+    this.noteLook({ isWhole: true, isEmpty: false, lastSequence: lastSequence ?? 0 });
   }
 
   /** Notes that the reserve was freed early, or that this process could not fill it, up to a sequence. */

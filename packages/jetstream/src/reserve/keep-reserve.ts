@@ -88,7 +88,9 @@ export async function keepReserve(
     let isFilled = stored === undefined || stored.chunks === chunks;
     if (stored !== undefined) {
       ({ isClustered } = stored);
-      if (backoff.noteLook({ isWhole: isFilled, lastSequence: stored.lastSequence })) {
+      const isEmpty = stored.chunks === 0;
+      const { lastSequence } = stored;
+      if (backoff.noteLook({ isWhole: isFilled, isEmpty, lastSequence })) {
         setSpent(true);
         await backoff.noteFailure();
       }
