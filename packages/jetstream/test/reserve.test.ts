@@ -13,7 +13,7 @@ import { expect, test } from "vitest";
 import { issueCredentials, writeServerUsers } from "../src/access/server-users.ts";
 import { keepReserve, openReserve } from "../src/reserve/keep-reserve.ts";
 import { reserveFreed, reserveState, reserveStream } from "../src/reserve/reserve-state.ts";
-import { watchReserve } from "../src/reserve/watch-reserve.ts";
+import { untilReserveIsKnown, watchReserve } from "../src/reserve/watch-reserve.ts";
 import { openJetStreamManager } from "../src/streams/ensure-stream.ts";
 import { StreamPublisher } from "../src/streams/stream-publisher.ts";
 import { startSmallNats } from "./small-nats.ts";
@@ -198,6 +198,41 @@ test("a process that fills the reserve removes nothing that another one has just
   end.abort();
   await expect(keeping).rejects.toThrow("aborted");
 }, 60_000);
+
+test.each<[string, (writer: Nats, watcher: Nats) => unknown]>([
+  ["is filled", ({ connection }) => connection.publish("reserve.0", content)],
+  [
+    "is said to be in use",
+    (_, { connection }) => {
+      reserveState(connection).isSpent = true;
+    },
+  ],
+])(
+  "a process that starts does not know an empty reserve until it %s",
+  async (_, learn) => {
+    await using server = await startSmallNats(storeBytes);
+    await using writer = await open(server.url);
+    await using watcher = await open(server.url);
+    await untilReserveIsKnown(watcher, never);
+    await openReserve(writer);
+    let looks = 0;
+    writer.connection.subscribe(`$JS.API.STREAM.INFO.${reserveStream}`, {
+      callback: () => void looks++,
+    });
+    await writer.connection.flush();
+    let isKnown = false;
+    const wait = async () => {
+      await untilReserveIsKnown(watcher, never);
+      isKnown = true;
+    };
+    const known = wait();
+    await expect.poll(() => looks).toBeGreaterThanOrEqual(2);
+    expect(isKnown).toBe(false);
+    learn(writer, watcher);
+    await known;
+  },
+  60_000,
+);
 
 test("a process that keeps no reserve never takes it for spent", async () => {
   await using server = await startSmallNats(storeBytes);

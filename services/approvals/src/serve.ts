@@ -18,7 +18,7 @@ import type { ProjectionOverNats } from "@reeve/jetstream/projection/keep-projec
 import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
 import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { openRunCatalog } from "@reeve/jetstream/projection/nats-catalog";
-import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
+import { untilReserveIsKnown, watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
 import { abortable } from "@reeve/platform/async/abortable";
 import { Background } from "@reeve/platform/async/background";
 import type { Environment } from "@reeve/platform/config";
@@ -135,6 +135,8 @@ export async function startApprovals(
   if (notifications !== undefined && openStores !== undefined) {
     background.run(async (until) => {
       const stores = await abortable(openStores(), until);
+      // What waited for room before this process started must not use up the reserve.
+      await untilReserveIsKnown(nats, until);
       await runNotifications(
         notifications,
         { nats, stores, runLog, log, times: ports.times },

@@ -4,7 +4,7 @@ import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { sleep } from "@reeve/platform/async/sleep";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { keptMs, reserveStream, spentSetter, whenFreed } from "./reserve-state.ts";
+import { keptMs, reserveState, reserveStream, spentSetter, whenFreed } from "./reserve-state.ts";
 
 /** The time after an announcement until the second look, and after a look that showed a whole reserve until the next one. */
 const minLookMs = 500;
@@ -44,6 +44,21 @@ export async function watchReserve(
     await untilWhole(connection, freed, lookMs, signal);
     wholeAt = performance.now();
     setSpent(false);
+  }
+}
+
+/**
+ * Resolves when a process in which `watchReserve` has just started knows whether the reserve is in use: when the reserve has
+ * content, when nobody created it, after an announcement, or when there was none for long.
+ */
+export async function untilReserveIsKnown(
+  { connection }: { readonly connection: NatsConnection },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let waitedMs = 0; waitedMs < maxSilenceMs; waitedMs += minLookMs) {
+    const content = await look(connection);
+    if (content?.messages !== 0 || reserveState(connection).isSpent) return;
+    await sleep(minLookMs, signal);
   }
 }
 
