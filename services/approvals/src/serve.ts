@@ -34,7 +34,7 @@ import { serve } from "@reeve/platform/rpc/server";
 import { systemClock } from "@reeve/platform/async/clock";
 import { indexFolderOf, openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
-import { measureWaits } from "./app/approval-metrics.ts";
+import { measureWaits, reportBreakGlass } from "./app/approval-metrics.ts";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { escalateApprovals } from "./app/escalate-approvals.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
@@ -78,8 +78,12 @@ export async function startApprovals(
   // People decide without it, for example while NATS has the users of a version without grants.
   const grants = new LaterTable(bucketOf(GrantSchema).name, () => openTable(nats, GrantSchema));
   const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting);
+  const reportGlass = reportBreakGlass(log);
   const ports: ApprovalPorts = {
-    log: withAppendObserver(runLog, measureWaits),
+    log: withAppendObserver(runLog, (events) => {
+      measureWaits(events);
+      reportGlass(events);
+    }),
     logEnds: confirmedEnds(runLog, askedExistence(nats, { maxRetryMs: 0 })),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,

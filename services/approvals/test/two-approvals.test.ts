@@ -10,11 +10,12 @@ import { openApprovalsBench } from "./support/approvals-bench.ts";
 
 const slow = { timeout: 20_000 };
 
-/** Nothing of the agent `frozen` can be approved. */
+/** Nothing of the agent `frozen` can be approved, except in an emergency. */
 const policy = `
 rules: []
 approvals:
-  freezes: [{ name: forever, agents: [frozen], from: 2000-01-01T00:00:00Z, until: 2999-01-01T00:00:00Z }]`;
+  freezes: [{ name: forever, agents: [frozen], from: 2000-01-01T00:00:00Z, until: 2999-01-01T00:00:00Z }]
+  break_glass: [{ name: incidents, agents: [frozen], groups: [incident-response] }]`;
 
 let bench: ApprovalsBench;
 
@@ -244,4 +245,26 @@ test("two services escalate an approval once, and record it", async () => {
   const { PENDING, APPROVED } = ApprovalState;
   expect(await statesOf(approvalId)).toEqual([PENDING, PENDING, APPROVED]);
   expect((await bench.trail()).filter((line) => line === escalation)).toHaveLength(1);
+});
+
+test("members of a group approve in a freeze by break-glass, with a reason, and nobody else does", async () => {
+  const approvalId = await bench.park({
+    agentId: "frozen",
+    requestedAt: timestampFromMs(Date.now()),
+    alternatives: [{ name: "1", groups: ["finance"], approvals: 3, denials: 1 }],
+  });
+  const reason = "The payment system is down, see INC-42.";
+  const group = ["incident-response"];
+  const breaking = (subject: string, groups: readonly string[], why: string) =>
+    bench
+      .as(subject, "acme", groups)[1]
+      .decideApproval({ approvalId, approved: true, breakGlass: true, reason: why });
+  expect(await refusalOf(breaking("ann", group, reason))).toMatchObject({ kind: "denied" });
+  expect(await refusalOf(breaking("bob", ["finance"], reason))).toMatchObject({ kind: "denied" });
+  expect(await refusalOf(breaking("bob", group, "now"))).toMatchObject({ kind: "invalid" });
+  const { approval } = await breaking("bob", group, reason);
+  expect(approval).toMatchObject({
+    state: ApprovalState.APPROVED,
+    decision: { decidedBy: "bob", reason, breakGlass: { rule: "incidents", freeze: "forever" } },
+  });
 });

@@ -39,16 +39,22 @@ export function decideCommand(context: Context, verb: "approve" | "reject"): Com
     );
     command.option("--answer <json>", "answer to the question of a tool, as JSON", parseObject);
     addGrantOptions(command);
+    command.option(
+      "--break-glass",
+      "approve alone and at once, in an emergency; needs --reason, and is reported",
+    );
   }
   interface Options extends GrantOptions {
     readonly reason?: string;
     readonly args?: JsonObject;
     readonly answer?: JsonObject;
     readonly digest?: string;
+    readonly breakGlass?: true;
   }
   return command.action((approvalId: string, options: Options) =>
     withClient(context, command, async (reeve) => {
-      const { reason = "", args, answer, digest = "" } = options;
+      const { reason = "", args, answer, digest = "", breakGlass = false } = options;
+      if (breakGlass && reason.trim() === "") throw new UsageError("--break-glass needs --reason");
       const approved = verb === "approve";
       const grant = await grantOf(options, reeve, approvalId, context.signal);
       const decision = {
@@ -56,6 +62,7 @@ export function decideCommand(context: Context, verb: "approve" | "reject"): Com
         approved,
         reason,
         callDigest: digest,
+        breakGlass,
         ...(args && { editedArguments: args }),
         ...(answer && { answer }),
         ...(grant && { grant }),
@@ -68,7 +75,8 @@ export function decideCommand(context: Context, verb: "approve" | "reject"): Com
       });
       const [verbed, missing] = approved ? ["approved", "approval"] : ["rejected", "rejection"];
       if (approval.state !== ApprovalState.PENDING) {
-        context.terminal.out(`${approvalId} ${verbed}\n`);
+        const how = approval.decision?.breakGlass === undefined ? "" : " by break-glass";
+        context.terminal.out(`${approvalId} ${verbed}${how}\n`);
         const made = approval.decision?.grant;
         if (made !== undefined) context.terminal.out(`${renderGrant(made)}\n`);
         else if (grant !== undefined) context.terminal.note(notGranted);

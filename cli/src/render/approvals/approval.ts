@@ -22,10 +22,11 @@ export function renderApproval(
   const others = edited === undefined ? "" : ` with ${oneLine(JSON.stringify(edited), width)}`;
   const grant = decision?.appliedGrant?.grantId ?? "";
   const byGrant = grant === "" ? "" : `, with grant ${oneLine(grant, 256)}`;
+  const glass = decision?.breakGlass === undefined ? "" : ", by break-glass";
   const by =
     decision === undefined
       ? ""
-      : `${others} by ${oneLine(decision.decidedBy, 100)}${byGrant}${reason}`;
+      : `${others} by ${oneLine(decision.decidedBy, 100)}${byGrant}${glass}${reason}`;
   switch (state) {
     case ApprovalState.PENDING: {
       const id = oneLine(approvalId, 256);

@@ -53,6 +53,7 @@ function Decided() {
               <td>{agentId}</td>
               <td>
                 {decision?.decidedBy ?? "–"}
+                {decision?.breakGlass !== undefined && <span className="sub">by break-glass</span>}
                 {decision?.appliedGrant !== undefined && (
                   <span className="sub mono">with grant {decision.appliedGrant.rule}</span>
                 )}

@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { parseNamePattern } from "../tools/name-pattern.ts";
-import type { ApprovalTimes, CallSelection, Freeze, WaitRule } from "./approval-times.ts";
+import { isUnknownRole } from "../deciders/unknown-role.ts";
+import { defaultReasonLength } from "./approval-times.ts";
+import type {
+  ApprovalTimes,
+  BreakGlassRule,
+  CallSelection,
+  Freeze,
+  WaitRule,
+} from "./approval-times.ts";
 import { periodOf, weekly } from "./period-schema.ts";
 
 /** How many waits, and how many freezes, a policy may have. */
@@ -72,16 +80,51 @@ const freeze = z
     return z.NEVER;
   });
 
+const members = z
+  .array(z.string().min(1, "is empty").max(255, "has more than 255 characters"))
+  .max(100, "has more than 100 entries")
+  .default([]);
+
+const group = members.superRefine((groups, { addIssue }) => {
+  for (const [index, each] of groups.entries()) {
+    if (isUnknownRole(each)) {
+      addIssue({ code: "custom", path: [index], message: `"${each}" names no role` });
+    }
+  }
+});
+
+const breakGlass = z
+  .strictObject({
+    ...selection,
+    people: members,
+    groups: group,
+    min_reason_length: z.int().min(1).max(1_000).default(defaultReasonLength),
+    allow_requester: z.boolean().default(false),
+  })
+  .refine(
+    ({ people, groups }) => people.length + groups.length > 0,
+    "names nobody; add people or groups",
+  )
+  .transform((given): BreakGlassRule => ({
+    ...selected(given),
+    people: given.people,
+    groups: given.groups,
+    minReasonLength: given.min_reason_length,
+    allowRequester: given.allow_requester,
+  }));
+
 /** The section `approvals` of a policy file. */
 export const approvalTimesSchema: z.ZodType<ApprovalTimes> = z
   .strictObject({
     waits: rules(wait).default([]),
     freezes: rules(freeze).default([]),
+    break_glass: rules(breakGlass).default([]),
   })
   .refine(
-    ({ waits, freezes }) => waits.length + freezes.length > 0,
-    "has no effect; add waits or freezes",
-  );
+    ({ waits, freezes, break_glass: glass }) => waits.length + freezes.length + glass.length > 0,
+    "has no effect; add waits, freezes, or break_glass",
+  )
+  .transform(({ waits, freezes, break_glass: glass }) => ({ waits, freezes, breakGlass: glass }));
 
 function rules<Rule extends { readonly name: string }>(rule: z.ZodType<Rule>) {
   return z

@@ -5,6 +5,18 @@ import type { Period } from "./period.ts";
 export interface ApprovalTimes {
   readonly waits: readonly WaitRule[];
   readonly freezes: readonly Freeze[];
+  readonly breakGlass: readonly BreakGlassRule[];
+}
+
+/** How many characters the reason must have with which somebody breaks the glass, by default. */
+export const defaultReasonLength = 20;
+
+/** Who may approve calls in an emergency, alone and at once, in spite of all waits, freezes, and thresholds. */
+export interface BreakGlassRule extends CallSelection {
+  readonly people: readonly string[];
+  readonly groups: readonly string[];
+  readonly minReasonLength: number;
+  readonly allowRequester: boolean;
 }
 
 /** A time that must pass between the request of an approval and the approval. */

@@ -162,6 +162,9 @@ test.each([
   ["  waits: [{ name: a, wait: 1m }, { name: a, wait: 2m }]", "waits[1].name", "earlier entry"],
   ["  waits: [{ name: a, wait: 1m, tolls: [x] }]", "waits[0].tolls", "did you mean tools"],
   ["  waits: []", "approvals", "has no effect"],
+  ["  break_glass: [{ name: a }]", "break_glass[0]", "names nobody"],
+  ['  break_glass: [{ name: a, groups: ["role:boss"] }]', "break_glass[0].groups[0]", "no role"],
+  ["  break_glass: [{ name: a, people: [x], min_reason_length: 0 }]", "min_reason_length", "1"],
 ])("a policy is refused with %s", (section, field, problem) => {
   expect(() => timesOf(section)).toThrow(field);
   expect(() => timesOf(section)).toThrow(problem);

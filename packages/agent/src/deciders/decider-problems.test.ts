@@ -20,6 +20,14 @@ test.each<[string, Init, string]>([
   expect(fields).toEqual([`approval_policy.alternatives[0].${part}`]);
 });
 
+test.each([
+  [{}, "approval_policy.break_glass"],
+  [{ groups: ["role:boss"] }, "approval_policy.break_glass.groups"],
+])("a policy is refused with a break-glass that nobody may use: %j", (breakGlass, field) => {
+  const policy = create(ApprovalPolicySchema, { breakGlass });
+  expect(deciderProblems(policy).map((each) => each.field)).toEqual([field]);
+});
+
 test("a policy whose groups may have enough members is accepted", () => {
   const wide = { people: ["ann"], groups: ["security", "role:operator"], approvals: 3 };
   expect(deciderProblems(policyOf(wide, { approvals: 2 }))).toEqual([]);

@@ -1,9 +1,10 @@
 import type { ApprovalPolicy, DecisionAlternative } from "@reeve/contracts/agent";
 import type { Violation } from "@reeve/platform/failure";
-import { roleNamed } from "@reeve/platform/rpc/roles";
 import { alternativeName, escalationName } from "./alternative-name.ts";
+import { breakGlassProblems } from "./break-glass-problems.ts";
 import { escalationProblems } from "./escalation-problems.ts";
 import { filterProblem } from "./filter-problem.ts";
+import { isUnknownRole } from "./unknown-role.ts";
 import { waitProblems } from "./wait-of.ts";
 
 /**
@@ -13,7 +14,12 @@ import { waitProblems } from "./wait-of.ts";
 export function deciderProblems(policy: ApprovalPolicy | undefined): readonly Violation[] {
   return policy === undefined
     ? []
-    : [...alternativeProblems(policy), ...waitProblems(policy), ...escalationProblems(policy)];
+    : [
+        ...alternativeProblems(policy),
+        ...waitProblems(policy),
+        ...escalationProblems(policy),
+        ...breakGlassProblems(policy),
+      ];
 }
 
 function alternativeProblems({ alternatives, escalations }: ApprovalPolicy): readonly Violation[] {
@@ -63,10 +69,6 @@ function problemsOf(
     ...groups.map((group) => violation("groups", `"${group}" names no role`)),
     ...unreachable(alternative).map(([part, text]) => violation(part, text, "UNSATISFIABLE")),
   ];
-}
-
-function isUnknownRole(group: string): boolean {
-  return group.startsWith("role:") && roleNamed(group.slice("role:".length)) === undefined;
 }
 
 /** The number of members of a group is not known. */

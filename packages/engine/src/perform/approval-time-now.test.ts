@@ -1,30 +1,41 @@
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { Role } from "@reeve/contracts/access/role";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { ApprovalState } from "@reeve/contracts/approval";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ApprovalPolicySchema } from "@reeve/contracts/agent";
+import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import { callingModel } from "../../test/support/models.ts";
 import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
 
+type Policy = Exclude<MessageInitShape<typeof ApprovalPolicySchema>, { $typeName: string }>;
+type Glass = Pick<MessageInitShape<typeof DecisionSchema>, "breakGlass">;
+
 const startedBy = { startedByRoles: [Role.RUNNER], hasPolicy: true };
 const minute = 60_000;
+const slow: Policy = { waits: [{ wait: { seconds: 60n } }] };
 
 /** Drives a run until its call waits, and approves it after a time, as a service without the policy does. */
 async function approvedAfter(
   waitedMs: number,
   policy: string,
-  waits: { wait: { seconds: bigint } }[] = [],
+  approvalPolicy: Policy = {},
+  decision: Glass = {},
 ): Promise<WorkerBench> {
   const bench = new WorkerBench(callingModel([["count", "{}"]], () => undefined));
   bench.policy = parsePolicyFile("rules: []", "policy.yaml");
-  const spec = { hitlTools: ["count"], approvalPolicy: { waits } };
+  const spec = { hitlTools: ["count"], approvalPolicy };
   await (await bench.create(spec, startedBy)).drive("w");
-  bench.policy = parsePolicyFile(`rules: []\n${policy}`, "policy.yaml");
+  const rules = policy.startsWith("rules:") ? "" : "rules: []\n";
+  bench.policy = parsePolicyFile(`${rules}${policy}`, "policy.yaml");
   const [pending] = approvalsOf(foldHead(emptyHead, await bench.events()));
   const requestedMs = pending?.requestedAt ? timestampMs(pending.requestedAt) : 0;
-  await bench.decide(ApprovalState.APPROVED, undefined, requestedMs + waitedMs);
+  const decidedAt = timestampFromMs(requestedMs + waitedMs);
+  const decided = create(DecisionSchema, { approved: true, decidedAt, ...decision });
+  await bench.decide(ApprovalState.APPROVED, undefined, decided);
   await bench.drive("w2", 2);
   expectWhole(await bench.events(), RunStatus.COMPLETED);
   return bench;
@@ -44,14 +55,42 @@ describe("a call that was approved too early, by a service that does not know th
   });
 
   test("is not executed: in the wait of its agent", async () => {
-    const waits = [{ wait: { seconds: 60n } }];
-    const bench = await approvedAfter(minute - 1, "", waits);
+    const bench = await approvedAfter(minute - 1, "", slow);
     expect(bench.executed).toEqual([]);
     expect((await resultsOf(bench))[0]).toContain("before the wait that its agent requires");
-    expect((await approvedAfter(minute, "", waits)).executed).toHaveLength(1);
+    expect((await approvedAfter(minute, "", slow)).executed).toHaveLength(1);
   });
 
   test("is executed if it was approved in time", async () => {
     expect((await approvedAfter(minute, wait)).executed).toHaveLength(1);
+  });
+});
+
+describe("a call that was approved by break-glass", () => {
+  const glass = { breakGlass: { people: ["lea"] } };
+  const alternatives = [{ groups: ["finance"], approvals: 2 }];
+  const ofAgent = { breakGlass: { rule: "" } };
+  const ofOperator = { breakGlass: { rule: "incidents" } };
+
+  test("is executed in spite of the votes and waits of its agent, if that permits it", async () => {
+    const spec = { ...slow, ...glass, alternatives };
+    expect((await approvedAfter(0, "", spec, ofAgent)).executed).toHaveLength(1);
+    const refused = await approvedAfter(0, "", { ...slow, alternatives }, ofAgent);
+    expect(refused.executed).toEqual([]);
+    expect((await resultsOf(refused))[0]).toContain("which its agent does not permit");
+  });
+
+  test("is executed in spite of waits and freezes of the operator only by the operator's policy", async () => {
+    for (const policy of [freeze, wait]) {
+      const spec = { ...slow, ...glass };
+      expect((await approvedAfter(0, policy, spec, ofOperator)).executed).toHaveLength(1);
+      expect((await approvedAfter(0, policy, spec, ofAgent)).executed).toEqual([]);
+    }
+  });
+
+  test("is not executed if a rule denies it", async () => {
+    const denied = `rules: [{ name: no, permission: { rules: [{ tool: count, behavior: deny }] } }]`;
+    const bench = await approvedAfter(0, denied, glass, ofOperator);
+    expect(bench.executed).toEqual([]);
   });
 });

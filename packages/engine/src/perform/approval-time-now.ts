@@ -14,9 +14,12 @@ export function approvalTimeProblem(
   ports: Pick<RunPorts, "policy">,
 ): string | undefined {
   const times = ports.policy()?.approvals;
-  const decidedAt = approval?.decision?.decidedAt;
+  const { decidedAt, breakGlass } = approval?.decision ?? {};
   if (times === undefined || approval === undefined || decidedAt === undefined) return undefined;
-  const rules = { tenant: created?.tenant ?? "", times };
+  // The operator's policy permitted it in spite of everything, and the agent's in spite of its own waits.
+  if (breakGlass !== undefined && breakGlass.rule !== "") return undefined;
+  const withoutAgent = breakGlass !== undefined;
+  const rules = { tenant: created?.tenant ?? "", times, withoutAgent };
   const early = tooEarly(approval, decisionTime(rules, timestampMs(decidedAt)));
   if (early === undefined) return undefined;
   const when =

@@ -1,11 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Policy } from "@reeve/agent/policy/policy";
 import type { AgentSpecSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
-import type { ApprovalState } from "@reeve/contracts/approval";
-import { ApprovalSchema, DecisionSchema } from "@reeve/contracts/approval";
+import type { ApprovalState, Decision } from "@reeve/contracts/approval";
+import { ApprovalSchema } from "@reeve/contracts/approval";
 import type { Dispatch, RunCreatedSchema, RunEvent, RunStatus } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { Memory } from "@reeve/contracts/memory";
@@ -195,8 +194,8 @@ export class WorkerBench {
     return (await this.log.read(key, emptyTail, never)).events;
   }
 
-  /** Decides an approval, by default the first. */
-  async decide(state: ApprovalState, approvalId?: string, decidedMs?: number): Promise<void> {
+  /** Decides an approval, by default the first, without recording a decision. */
+  async decide(state: ApprovalState, approvalId?: string, decision?: Decision): Promise<void> {
     const ports = { log: this.log, dispatch: this.dispatch };
     await appendExternal(
       ports,
@@ -204,9 +203,6 @@ export class WorkerBench {
       (head) => {
         const id = approvalId ?? approvalsOf(head)[0]?.approvalId ?? "";
         const pending = approvalOf(head, id) ?? create(ApprovalSchema);
-        const decision =
-          decidedMs !== undefined &&
-          create(DecisionSchema, { approved: true, decidedAt: timestampFromMs(decidedMs) });
         const approval = create(ApprovalSchema, {
           ...pending,
           state,

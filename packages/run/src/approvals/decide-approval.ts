@@ -19,6 +19,7 @@ import type { Clock } from "@reeve/platform/async/clock";
 import type { AppendExternalPorts } from "../commands/append-external.ts";
 import { approvalNotFound, runOfApproval } from "./approval-id.ts";
 import { approvalOf } from "../head/run-head.ts";
+import { assertBreaksGlassAlone, breakGlass } from "./times/break-glass.ts";
 import { assertDecidable, decisionTime } from "./times/decidable.ts";
 import type { Decider } from "./votes/count-vote.ts";
 import { applyingTo } from "./votes/applying-to.ts";
@@ -94,15 +95,18 @@ async function decideOnce(
     (before) => {
       const approval = approvalOf(before, approvalId);
       if (approval === undefined) throw missing(before, approvalId);
-      if (isRepetition(approval, decision)) return [];
+      if (isRepetition(approval, decision, request.breakGlass)) return [];
       assertOpen(approval, before, clock.now());
       assertSameCall(approval, request.callDigest);
+      if (request.breakGlass) assertBreaksGlassAlone(approval, request);
       if (approval.question === undefined) assertEditedArguments(approval, decision, before);
       assertAnswers(approval, decision);
-      if (decision.approved) {
-        const rules = { tenant, times: times?.() };
-        assertDecidable(approval, decisionTime(rules, clock.now()));
+      const time = decisionTime({ tenant, times: times?.() }, clock.now());
+      if (request.breakGlass) {
+        const broken = breakGlass(approval, decision, { decider, head: before, time });
+        return [{ case: "approval", value: { approval: broken } }];
       }
+      if (decision.approved) assertDecidable(approval, time);
       const applies = applyingTo(approval, decision, before);
       const voted = countVote(approval, decision, decider, applies);
       const decided =
@@ -123,10 +127,11 @@ function missing({ lastSequence, status }: RunHead, approvalId: string): Error {
   return isOpen ? new MissingApproval() : approvalNotFound(approvalId);
 }
 
-/** Whether the approval was decided by this decision, or has or had this vote already. */
-function isRepetition(approval: Approval, decision: Decision): boolean {
-  if (isReplaced(approval, decision)) return true;
+/** Whether the approval was decided by this decision, or has or had this vote already. A broken glass is no repetition of a vote. */
+function isRepetition(approval: Approval, decision: Decision, breaksGlass: boolean): boolean {
   const { decision: deciding } = approval;
+  if (breaksGlass) return deciding?.breakGlass !== undefined && isSameRequest(deciding, decision);
+  if (isReplaced(approval, decision)) return true;
   if (deciding !== undefined && isSameRequest(deciding, decision)) return true;
   const vote = voteOf(approval, decision.decidedBy);
   if (vote?.decision === undefined || !isSameContent(vote.decision, decision)) return false;

@@ -321,6 +321,29 @@ pub struct ApprovalPolicy {
     /// Who else may decide when a call has waited for some time. They do not apply to questions of tools.
     #[prost(message, repeated, tag = "7")]
     pub escalations: ::prost::alloc::vec::Vec<Escalation>,
+    /// Who may approve a call alone and at once in an emergency. If unset, nobody by this policy. It does
+    /// not apply to questions of tools.
+    #[prost(message, optional, tag = "8")]
+    pub break_glass: ::core::option::Option<BreakGlass>,
+}
+/// People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
+/// the `waits` of the policy, but not of the waits and freezes of the operator. They must say so in the
+/// decision, with a reason.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BreakGlass {
+    /// Subjects of the people.
+    #[prost(string, repeated, tag = "1")]
+    pub people: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Groups whose members may, as their credentials name them; `role:operator` stands for everyone with
+    /// the role OPERATOR. `people` and `groups` must not both be empty.
+    #[prost(string, repeated, tag = "2")]
+    pub groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many characters the reason must have, without spaces around it. 0 means 20.
+    #[prost(uint32, tag = "3")]
+    pub min_reason_length: u32,
+    /// Whether also the person who started the run, and everyone who sent a message to it, may.
+    #[prost(bool, tag = "4")]
+    pub allow_requester: bool,
 }
 /// Further people who may decide on a call that has waited for some time without a decision.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

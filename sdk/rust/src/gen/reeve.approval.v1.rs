@@ -198,6 +198,25 @@ pub struct Decision {
     /// The grant that decided the approval: `decided_by` made it. Unset if a person decided.
     #[prost(message, optional, tag = "9")]
     pub applied_grant: ::core::option::Option<AppliedGrant>,
+    /// How the person broke the glass: approved alone and at once, in an emergency. Unset if not.
+    #[prost(message, optional, tag = "10")]
+    pub break_glass: ::core::option::Option<BreakGlassUse>,
+}
+/// An approval in an emergency, in spite of rules that were in its way.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BreakGlassUse {
+    /// Name of the entry of the operator's policy that permits it. Empty: the agent's policy does.
+    #[prost(string, tag = "1")]
+    pub rule: ::prost::alloc::string::String,
+    /// Time from which on the call could have been approved. Unset if that was before.
+    #[prost(message, optional, tag = "2")]
+    pub decidable_after: ::core::option::Option<::prost_types::Timestamp>,
+    /// Name of the freeze in which the call was approved. Empty if there was none.
+    #[prost(string, tag = "3")]
+    pub freeze: ::prost::alloc::string::String,
+    /// Whether other people would have had to decide.
+    #[prost(bool, tag = "4")]
+    pub without_votes: bool,
 }
 /// A decision about further calls: while it is valid, it approves the calls of its scope that its rule
 /// matches, in place of the person who made it. A rule that denies a call overrides it.
@@ -379,6 +398,12 @@ pub struct DecideApprovalRequest {
     /// about this call.
     #[prost(message, optional, tag = "8")]
     pub grant: ::core::option::Option<GrantRequest>,
+    /// Approves alone and at once, in an emergency: for people whom `break_glass` of the agent's or of the
+    /// operator's policy names. It needs a `reason`, and is recorded, reported, and counted as such. Refused
+    /// with PERMISSION_DENIED for everyone else, and with a rejection, for a question, and with `grant`.
+    /// Default: false.
+    #[prost(bool, tag = "9")]
+    pub break_glass: bool,
 }
 /// Response of `DecideApproval`.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -56,6 +56,8 @@ pub enum NotificationEvent {
     Resolved = 2,
     /// It has waited for some time, and more people may decide.
     Escalated = 3,
+    /// Somebody broke the glass: approved it alone and at once, in an emergency.
+    BreakGlass = 4,
 }
 impl NotificationEvent {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -68,6 +70,7 @@ impl NotificationEvent {
             Self::Requested => "NOTIFICATION_EVENT_REQUESTED",
             Self::Resolved => "NOTIFICATION_EVENT_RESOLVED",
             Self::Escalated => "NOTIFICATION_EVENT_ESCALATED",
+            Self::BreakGlass => "NOTIFICATION_EVENT_BREAK_GLASS",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -77,6 +80,7 @@ impl NotificationEvent {
             "NOTIFICATION_EVENT_REQUESTED" => Some(Self::Requested),
             "NOTIFICATION_EVENT_RESOLVED" => Some(Self::Resolved),
             "NOTIFICATION_EVENT_ESCALATED" => Some(Self::Escalated),
+            "NOTIFICATION_EVENT_BREAK_GLASS" => Some(Self::BreakGlass),
             _ => None,
         }
     }

@@ -2,7 +2,8 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState, ApprovalStateSchema } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
-import { gauge, histogram } from "@reeve/platform/telemetry/metrics";
+import { counter, gauge, histogram } from "@reeve/platform/telemetry/metrics";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Change } from "@reeve/jetstream/table/port";
 
 const pending = gauge({
@@ -14,6 +15,11 @@ const waits = histogram({
   help: "Time from the request of an approval to its end, by outcome.",
   labels: ["outcome"],
   buckets: [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 604_800],
+});
+
+const broken = counter({
+  name: "reeve_approval_break_glass_total",
+  help: "Approvals that a person decided alone and at once, in an emergency.",
 });
 
 /** Reports the number of pending approvals as a gauge, from the changes of the inbox. */
@@ -29,6 +35,24 @@ export class PendingApprovals {
     }
     pending.set(this.#keys.size);
   }
+}
+
+/** Counts and logs each approval that these appended events decide by break-glass. */
+export function reportBreakGlass(log: Logger): (events: readonly RunEvent[]) => void {
+  return (events) => {
+    for (const { event, runId } of events) {
+      const approval = event.case === "approval" ? event.value.approval : undefined;
+      const { breakGlass, decidedBy } = approval?.decision ?? {};
+      if (approval?.state !== ApprovalState.APPROVED || breakGlass === undefined) continue;
+      broken.inc();
+      const { approvalId } = approval;
+      const { rule, freeze, withoutVotes } = breakGlass;
+      log.warn(
+        { runId, approvalId, decidedBy, rule, freeze, withoutVotes },
+        "approval was decided by break-glass",
+      );
+    }
+  };
 }
 
 /** Records the wait of each approval that these appended events resolve. */

@@ -31,6 +31,9 @@ export async function approvalFactsOf(
       const { approval } = event.value;
       const what = eventOf(approval);
       if (what !== undefined) facts.push({ tenant, event: what, occurredAt, approval });
+      if (isBrokenGlass(approval)) {
+        facts.push({ tenant, event: NotificationEvent.BREAK_GLASS, occurredAt, approval });
+      }
     } else if (event.case === "status" && leavesApprovals(event.value.status)) {
       for (const approval of await withdrawnApprovals(log, batch, signal)) {
         facts.push({ tenant, event: NotificationEvent.RESOLVED, occurredAt, approval });
@@ -38,6 +41,11 @@ export async function approvalFactsOf(
     }
   }
   return facts;
+}
+
+/** Its files may change after the decision. */
+function isBrokenGlass({ state, decision }: Approval): boolean {
+  return state === ApprovalState.APPROVED && decision?.breakGlass !== undefined;
 }
 
 function eventOf({ state, revision, escalations }: Approval): NotificationEvent | undefined {

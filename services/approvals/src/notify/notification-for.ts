@@ -17,6 +17,7 @@ const settingOf: Readonly<Record<NotificationEvent, Receiver["events"][number] |
   [NotificationEvent.REQUESTED]: "requested",
   [NotificationEvent.RESOLVED]: "resolved",
   [NotificationEvent.ESCALATED]: "escalated",
+  [NotificationEvent.BREAK_GLASS]: "break_glass",
 };
 
 /** What the settings of a receiver select. */
@@ -56,9 +57,14 @@ function idOf(
   event: NotificationEvent,
   receiver: string,
 ): string {
-  const what = event === NotificationEvent.ESCALATED ? `escalated\0${revision}` : state;
+  const what = whatOf(event, revision) ?? state;
   const hash = createHash("sha256").update(`${approvalId}\0${what}\0${receiver}`);
   return `msg_${hash.digest("hex").slice(0, 32)}`;
+}
+
+function whatOf(event: NotificationEvent, revision: number): string | undefined {
+  if (event === NotificationEvent.ESCALATED) return `escalated\0${revision}`;
+  return event === NotificationEvent.BREAK_GLASS ? "break_glass" : undefined;
 }
 
 /** Returns what every receiver may know of an approval: no arguments, questions, files, or votes. */
@@ -87,6 +93,7 @@ function outlined(approval: Approval): Approval {
         decidedBy: decision.decidedBy,
         reason: decision.reason,
         ...(decision.decidedAt && { decidedAt: decision.decidedAt }),
+        ...(decision.breakGlass && { breakGlass: decision.breakGlass }),
         // Its rule may repeat arguments.
         ...(decision.appliedGrant && {
           appliedGrant: {

@@ -23,7 +23,7 @@ const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 const key = { tenant: "acme", run: "run_abcdefgh" };
 const { PENDING, APPROVED, SUPERSEDED, WITHDRAWN } = ApprovalState;
-const { REQUESTED, ESCALATED, RESOLVED } = NotificationEvent;
+const { REQUESTED, ESCALATED, RESOLVED, BREAK_GLASS } = NotificationEvent;
 
 const canary = "canary-of-the-arguments";
 const call = { callId: "call_1", name: "deploy", arguments: { token: canary } };
@@ -155,6 +155,44 @@ test("each escalation reaches the receivers that want it once, with who may deci
   expect(title).toBe("Approval escalated: deploy");
   expect(lines).toContainEqual(["More people may decide", "group group-1"]);
   expect(some).toEqual([]);
+});
+
+/** An approval that somebody decided by break-glass. */
+const broken = (revision: number, state: ApprovalState): ExternalFact => ({
+  case: "approval",
+  value: {
+    approval: {
+      approvalId: `${key.run}-a`,
+      state,
+      revision,
+      call,
+      decision: {
+        approved: true,
+        decidedBy: "lea",
+        reason: "an emergency",
+        breakGlass: { rule: "incidents", freeze: "lunch", withoutVotes: true },
+      },
+    },
+  },
+});
+
+test("break-glass has a notification of its own, besides the one that the approval is resolved", async () => {
+  const facts = [broken(1, APPROVED), broken(2, SUPERSEDED)];
+  const [all = [], some = []] = await published(facts, [{}, { events: ["break_glass"] }]);
+  expect(all.map(({ event }) => event)).toEqual([RESOLVED, BREAK_GLASS, RESOLVED]);
+  expect(new Set(all.map(({ notificationId }) => notificationId)).size).toBe(3);
+  expect(some.map((each) => standardMessage(each, "https://reeve.example.com"))).toMatchObject([
+    {
+      type: "approval.break_glass",
+      data: {
+        state: "approved",
+        decision: { decided_by: "lea", break_glass: { rule: "incidents", freeze: "lunch" } },
+      },
+    },
+  ]);
+  const { title, facts: lines } = describeFor(some[0]);
+  expect(title).toBe("Approved by break-glass: deploy");
+  expect(lines).toContainEqual(["Break-glass", "incidents"]);
 });
 
 test("settings select tenants, agents, and events", async () => {

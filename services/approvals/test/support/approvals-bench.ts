@@ -109,7 +109,11 @@ export async function openApprovalsBench(policy?: string): Promise<ApprovalsBenc
         approvalId,
         {
           case: "runCreated",
-          value: { tenant: "acme", ...(approval.agentId && { agentId: approval.agentId }) },
+          value: {
+            tenant: "acme",
+            startedBy: "ann",
+            ...(approval.agentId && { agentId: approval.agentId }),
+          },
         },
         ...(approval.call?.name
           ? [{ case: "runPrepared" as const, value: { tools: [toolOf(approval.call.name)] } }]

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ApprovalTimes } from "@reeve/agent/approval-times/approval-times";
 import type { Approval, ApprovalSchema, Grant } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { Dispatch } from "@reeve/contracts/run";
+import type { Dispatch, RunCreatedSchema } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
@@ -24,14 +24,21 @@ export const approvalId = `${runKey.run}-3-0`;
 export const ada = { tenant: runKey.tenant, subject: "ada" } as const;
 export const noon = Date.parse("2026-01-01T12:00:00Z");
 
+/** How the run began. */
+export type ParkedStart = Exclude<
+  MessageInitShape<typeof RunCreatedSchema>,
+  { readonly $typeName: string }
+>;
+
 /** Creates the ports of approvals in memory, at noon, with a run that is parked with a pending approval. */
 export async function parkedRun(
   more: NonNullable<MessageInitShape<typeof ApprovalSchema>> = {},
   tools: readonly MessageInitShape<typeof ToolDescriptorSchema>[] = [],
+  start: ParkedStart = {},
 ) {
   const approval = { approvalId, runId: runKey.run, state: ApprovalState.PENDING, ...more };
   const facts: readonly ExternalFact[] = [
-    { case: "runCreated", value: { tenant: runKey.tenant } },
+    { case: "runCreated", value: { tenant: runKey.tenant, ...start } },
     { case: "runPrepared", value: { tools: [...tools] } },
     { case: "approval", value: { approval } },
     { case: "runParked", value: { waitingFor: [approvalId] } },

@@ -70,6 +70,7 @@ function CallDetails({
       {approval?.decision !== undefined && (
         <p className="muted">
           {nameOfApproval(approval.state).name} by {approval.decision.decidedBy}
+          {approval.decision.breakGlass !== undefined && <>, by break-glass</>}
           {approval.decision.appliedGrant !== undefined && (
             <>, with grant {approval.decision.appliedGrant.grantId}</>
           )}

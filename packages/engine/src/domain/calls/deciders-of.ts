@@ -11,7 +11,7 @@ import type { AlternativeSchema } from "@reeve/contracts/approval";
 import type { RunCreated } from "@reeve/contracts/run";
 import type { ToolCall } from "@reeve/contracts/tool";
 import { filteredCall } from "@reeve/agent/deciders/filtered-call";
-import { oldestFirst } from "@reeve/run/head/linked";
+import { requestersOf } from "@reeve/run/approvals/requesters-of";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { onceForCall, shareOf } from "./once-for-call.ts";
@@ -125,18 +125,18 @@ function applyingNow(
 }
 
 /** Returns who may not decide; or why nobody may: a person who is to be excluded is not known. */
-function excludedSubjects({ head: { created, messages } }: RunState): ReadonlySet<string> | string {
+function excludedSubjects({ head }: RunState): ReadonlySet<string> | string {
+  const { created } = head;
   const policy = created?.spec?.approvalPolicy;
-  const { startedBy = "", agentAuthor = "", earlierRequesters = [] } = created ?? {};
+  const { startedBy = "", agentAuthor = "" } = created ?? {};
   if (policy?.excludeAuthor === true && agentAuthor === "") {
     return "nobody may approve this call: approval_policy.exclude_author is set, and it is not known who saved the agent; save the agent again";
   }
   if (policy?.excludeRequester === true && startedBy === "") {
     return "nobody may approve this call: approval_policy.exclude_requester is set, and it is not known who started the run";
   }
-  const senders = oldestFirst(messages).map(({ submittedBy }) => submittedBy);
   const excluded = [
-    ...(policy?.excludeRequester ? [startedBy, ...earlierRequesters, ...senders] : []),
+    ...(policy?.excludeRequester ? requestersOf(head) : []),
     ...(policy?.excludeAuthor ? [agentAuthor] : []),
   ];
   return new Set(excluded.filter((subject) => subject !== ""));

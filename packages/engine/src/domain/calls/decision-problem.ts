@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Approval } from "@reeve/contracts/approval";
+import type { Approval, BreakGlassUse } from "@reeve/contracts/approval";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { approvedCall } from "./approved-call.ts";
@@ -18,6 +18,7 @@ export function decisionProblem(
   const { approval } = pending;
   if (approval === undefined) return undefined;
   const { alternatives, decision, excludedSubjects } = approval;
+  if (decision?.breakGlass !== undefined) return glassProblem(state, decision.breakGlass);
   const decider = decision?.decidedBy ?? "";
   if (excludedSubjects.includes(decider)) {
     return `${decider} approved this call, but may not decide on it`;
@@ -35,6 +36,17 @@ export function decisionProblem(
   return isReached.some((reached, index) => reached && applies[index])
     ? undefined
     : "the alternative that approved this call does not apply to the arguments with which it was approved; call again with these arguments";
+}
+
+/** The service that stored the decision has checked the person, who may be named by a group. */
+function glassProblem(
+  { head: { created } }: RunState,
+  { rule }: BreakGlassUse,
+): string | undefined {
+  const isPermitted = rule !== "" || created?.spec?.approvalPolicy?.breakGlass !== undefined;
+  return isPermitted
+    ? undefined
+    : "this call was approved by break-glass, which its agent does not permit";
 }
 
 function isTooEarly({ decidableAfter, decision }: Approval): boolean {

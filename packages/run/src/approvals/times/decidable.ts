@@ -14,6 +14,8 @@ export interface WaitRules {
   readonly tenant: string;
   /** The operator's policy. Undefined: there is none. */
   readonly times: ApprovalTimes | undefined;
+  /** Whether the waits of the agent's policy do not count. Default: they do. */
+  readonly withoutAgent?: boolean;
 }
 
 /** A time at which calls may be approved or not. */
@@ -49,17 +51,20 @@ export function tooEarly(approval: Approval, time: DecisionTime): TooEarly | und
 }
 
 /** Returns when the waits of an approval end, by the agent's policy and by the operator's, or undefined if it has none. */
-export function waitEndOf(approval: Approval, { tenant, times }: WaitRules): number | undefined {
+export function waitEndOf(
+  approval: Approval,
+  { tenant, times, withoutAgent = false }: WaitRules,
+): number | undefined {
   const { question, requestedAt, decidableAfter } = approval;
   if (question !== undefined || requestedAt === undefined) return undefined;
   const waitMs = waitMsOf(times, timedCall(approval, tenant));
-  const recordedMs = decidableAfter === undefined ? 0 : timestampMs(decidableAfter);
+  const recordedMs = withoutAgent || decidableAfter === undefined ? 0 : timestampMs(decidableAfter);
   const endMs = waitMs === 0 ? recordedMs : Math.max(recordedMs, timestampMs(requestedAt) + waitMs);
   return endMs === 0 ? undefined : endMs;
 }
 
 /** Returns the call of an approval, as the rules about times select it. */
-function timedCall({ agentId, call }: Approval, tenant: string): TimedCall {
+export function timedCall({ agentId, call }: Approval, tenant: string): TimedCall {
   return { tenant, agentId, tool: call?.name ?? "" };
 }
 

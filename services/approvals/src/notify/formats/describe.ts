@@ -49,6 +49,7 @@ export function describe(
   const { decision, freeze } = approval ?? {};
   const { REQUESTED, ESCALATED } = NotificationEvent;
   const isOpen = event === REQUESTED || event === ESCALATED;
+  const glass = decision?.breakGlass;
   const deciders = escalatedTo(approval).flatMap(({ people, groups }) => [
     ...people,
     ...groups.map((group) => `group ${group}`),
@@ -60,6 +61,8 @@ export function describe(
     ["Decided by", decision?.appliedGrant ? undefined : decision?.decidedBy],
     ["Decided by a grant of", decision?.appliedGrant && decision.decidedBy],
     ["Grant", decision?.appliedGrant?.grantId],
+    ["Break-glass", glass && (glass.rule === "" ? "by the agent's policy" : glass.rule)],
+    ["In the freeze", glass?.freeze],
     ["Reason", decision?.reason],
     ["More people may decide", event === ESCALATED ? deciders.join(", ") : undefined],
     ["Can be approved from", isOpen ? timeText(approval?.decidableAfter) : undefined],
@@ -69,13 +72,19 @@ export function describe(
     ["Tenant", tenant],
   ] as const;
   return {
-    title: `Approval ${event === ESCALATED ? "escalated" : isOpen ? "requested" : state}: ${tool}`,
+    title: titleOf(event, state, tool),
     facts: facts.flatMap(([name, value = ""]) =>
       value === "" ? [] : [[name, shortened(value, maxValue)] as const],
     ),
     arguments: rest.arguments,
     link: linkTo(publicUrl, approval?.approvalId ?? ""),
   };
+}
+
+function titleOf(event: NotificationEvent, state: string, tool: string): string {
+  if (event === NotificationEvent.BREAK_GLASS) return `Approved by break-glass: ${tool}`;
+  if (event === NotificationEvent.ESCALATED) return `Approval escalated: ${tool}`;
+  return `Approval ${event === NotificationEvent.REQUESTED ? "requested" : state}: ${tool}`;
 }
 
 /** Returns who may decide since an escalation. Empty: the same people as before. */

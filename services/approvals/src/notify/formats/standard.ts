@@ -6,6 +6,7 @@ import { escalatedTo, linkTo, nameOfState, timeText } from "./describe.ts";
 const types: Readonly<Partial<Record<NotificationEvent, string>>> = {
   [NotificationEvent.REQUESTED]: "approval.requested",
   [NotificationEvent.ESCALATED]: "approval.escalated",
+  [NotificationEvent.BREAK_GLASS]: "approval.break_glass",
 };
 
 /** Returns a notification for programs: an envelope as Standard Webhooks recommends. Programs must ignore fields that they do not know. */
@@ -43,6 +44,12 @@ export function standardMessage(notification: Notification, publicUrl: string) {
         decided_at: timeText(decision.decidedAt),
         reason: decision.reason,
         grant_id: decision.appliedGrant?.grantId,
+        break_glass: decision.breakGlass && {
+          rule: decision.breakGlass.rule || undefined,
+          freeze: decision.breakGlass.freeze || undefined,
+          decidable_after: timeText(decision.breakGlass.decidableAfter),
+          without_votes: decision.breakGlass.withoutVotes,
+        },
       },
       arguments: notification.arguments || undefined,
       url: linkTo(publicUrl, approval?.approvalId ?? ""),

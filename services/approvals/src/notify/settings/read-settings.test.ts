@@ -35,7 +35,9 @@ test("a file gets the defaults, and its secrets are redacted from then on", asyn
     redaction,
   );
   expect(settings).toMatchObject({
-    receivers: [{ events: ["requested", "escalated", "resolved"], include_arguments: false }],
+    receivers: [
+      { events: ["requested", "escalated", "resolved", "break_glass"], include_arguments: false },
+    ],
     timeout_seconds: 10,
     retry: { first_seconds: 5, max_seconds: 3_600, give_up_hours: 72 },
   });

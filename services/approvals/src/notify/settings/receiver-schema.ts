@@ -14,9 +14,9 @@ const anyReceiver = {
     .string()
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be lower-case letters, digits, and -"),
   events: z
-    .array(z.enum(["requested", "escalated", "resolved"]))
+    .array(z.enum(["requested", "escalated", "resolved", "break_glass"]))
     .min(1)
-    .default(["requested", "escalated", "resolved"]),
+    .default(["requested", "escalated", "resolved", "break_glass"]),
   /** Default: all tenants. */
   tenants: names.optional(),
   /** Ids of agents. Default: all agents. */

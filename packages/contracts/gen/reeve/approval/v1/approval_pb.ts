@@ -20,7 +20,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/approval/v1/approval.proto.
  */
 export const file_reeve_approval_v1_approval: GenFile = /*@__PURE__*/
-  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEigggKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJEhAKCHJldmlzaW9uGB4gASgNEjQKDGFsdGVybmF0aXZlcxgfIAMoCzIeLnJlZXZlLmFwcHJvdmFsLnYxLkFsdGVybmF0aXZlEiYKBXZvdGVzGCAgAygLMhcucmVldmUuYXBwcm92YWwudjEuVm90ZRIZChFleGNsdWRlZF9zdWJqZWN0cxghIAMoCRIzCg9kZWNpZGFibGVfYWZ0ZXIYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKBmZyZWV6ZRgjIAEoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsRnJlZXplEjoKC2VzY2FsYXRpb25zGCQgAygLMiUucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxFc2NhbGF0aW9uOjPK3xgvCglhcHByb3ZhbHMSE3t0ZW5hbnR9LnthcHByb3ZhbH0qCwoCBAESAgQBKgEEOAEiuQEKEkFwcHJvdmFsRXNjYWxhdGlvbhIqCgZkdWVfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKC2FsdGVybmF0aXZlGAIgASgLMh4ucmVldmUuYXBwcm92YWwudjEuQWx0ZXJuYXRpdmUSMAoMZXNjYWxhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXZpc2lvbhgEIAEoDSJLCg5BcHByb3ZhbEZyZWV6ZRIMCgRuYW1lGAEgASgJEisKB2VuZHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp8BCgtBbHRlcm5hdGl2ZRIMCgRuYW1lGAEgASgJEg4KBnBlb3BsZRgCIAMoCRIOCgZncm91cHMYAyADKAkSEQoJYXBwcm92YWxzGAQgASgNEg8KB2RlbmlhbHMYBSABKA0SFwoPYXBwcm92YWxzX2dpdmVuGAYgASgNEhUKDWRlbmlhbHNfZ2l2ZW4YByABKA0SDgoGZmlsdGVyGAggASgJInkKBFZvdGUSLQoIZGVjaXNpb24YASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpc2lvbhISCgpjb3VudHNfZm9yGAIgAygJEhAKCGF0dGVtcHRzGAMgASgNEhwKFGVhcmxpZXJfZGVjaXNpb25faWRzGAQgAygJIsICCghEZWNpc2lvbhITCgtkZWNpc2lvbl9pZBgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBISCgpkZWNpZGVkX2J5GAMgASgJEi4KCmRlY2lkZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgFIAEoCRIxChBlZGl0ZWRfYXJndW1lbnRzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBWdyYW50GAggASgLMhgucmVldmUuYXBwcm92YWwudjEuR3JhbnQSNgoNYXBwbGllZF9ncmFudBgJIAEoCzIfLnJlZXZlLmFwcHJvdmFsLnYxLkFwcGxpZWRHcmFudCKjBAoFR3JhbnQSEAoIZ3JhbnRfaWQYASABKAkSLAoFc2NvcGUYAiABKA4yHS5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudFNjb3BlEgwKBHJ1bGUYAyABKAkSEAoIYWdlbnRfaWQYBCABKAkSFgoOYWdlbnRfcmV2aXNpb24YBSABKA0SDgoGcnVuX2lkGAYgASgJEhEKCXRocmVhZF9pZBgHIAEoCRITCgthcHByb3ZhbF9pZBgIIAEoCRISCgpncmFudGVkX2J5GAkgASgJEi4KCmdyYW50ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCG1heF91c2VzGAwgASgNEhQKDGFsdGVybmF0aXZlcxgNIAMoCRIpCgR1c2VzGA4gAygLMhsucmVldmUuYXBwcm92YWwudjEuR3JhbnRVc2USEgoKcmV2b2tlZF9ieRgPIAEoCRIuCgpyZXZva2VkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtzcGVjX2RpZ2VzdBgRIAEoCRIWCg5jb250ZW50X2RpZ2VzdBgSIAEoCToyyt8YLgoGZ3JhbnRzEhB7dGVuYW50fS57Z3JhbnR9IgUIgMm4ASoJCgEEEgEEKgEEOAEiXAoIR3JhbnRVc2USEwoLYXBwcm92YWxfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEisKB3VzZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlwKDEFwcGxpZWRHcmFudBIQCghncmFudF9pZBgBIAEoCRIMCgRydWxlGAIgASgJEiwKBXNjb3BlGAMgASgOMh0ucmVldmUuYXBwcm92YWwudjEuR3JhbnRTY29wZSK8AQoMR3JhbnRSZXF1ZXN0EjgKBXNjb3BlGAEgASgOMh0ucmVldmUuYXBwcm92YWwudjEuR3JhbnRTY29wZUIKukgHggEEEAEgABIYCgRydWxlGAIgASgJQgq6SAdyBRABKKAfEhoKCG1heF91c2VzGAMgASgNQgi6SAUqAxjoBxI8CghsaWZldGltZRgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIPukgMqgEJIgUIgJqeASoAIoIBChRMaXN0QXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABEhYKDmluY2x1ZGVfY2xvc2VkGAIgASgIEhoKCXBhZ2Vfc2l6ZRgDIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAyiABCJgChVMaXN0QXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKEkdldEFwcHJvdmFsUmVxdWVzdBIfCgthcHByb3ZhbF9pZBgBIAEoCUIKukgHcgUQASiAAiJEChNHZXRBcHByb3ZhbFJlc3BvbnNlEi0KCGFwcHJvdmFsGAEgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwivgIKFURlY2lkZUFwcHJvdmFsUmVxdWVzdBIfCgthcHByb3ZhbF9pZBgBIAEoCUIKukgHcgUQASiAAhIQCghhcHByb3ZlZBgCIAEoCBIYCgZyZWFzb24YAyABKAlCCLpIBXIDKIAgEh0KC2RlY2lzaW9uX2lkGAQgASgJQgi6SAVyAyiAARIxChBlZGl0ZWRfYXJndW1lbnRzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KC2NhbGxfZGlnZXN0GAcgASgJQhi6SBVyEzIRXihbMC05YS1mXXs2NH0pPyQSLgoFZ3JhbnQYCCABKAsyHy5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudFJlcXVlc3QiRwoWRGVjaWRlQXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIoMBChFMaXN0R3JhbnRzUmVxdWVzdBIaCghhZ2VudF9pZBgBIAEoCUIIukgFcgMogAESGAoGcnVuX2lkGAIgASgJQgi6SAVyAyiAARIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAQiVwoSTGlzdEdyYW50c1Jlc3BvbnNlEigKBmdyYW50cxgBIAMoCzIYLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChJSZXZva2VHcmFudFJlcXVlc3QSHAoIZ3JhbnRfaWQYASABKAlCCrpIB3IFEAEogAIiPgoTUmV2b2tlR3JhbnRSZXNwb25zZRInCgVncmFudBgBIAEoCzIYLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50IjEKFVdhdGNoQXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABIkgKFldhdGNoQXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwqhgEKCEdhdGVLaW5kEhkKFUdBVEVfS0lORF9VTlNQRUNJRklFRBAAEhIKDkdBVEVfS0lORF9UT09MEAESGQoVR0FURV9LSU5EX1RPT0xfU09VUkNFEAISFgoSR0FURV9LSU5EX1FVRVNUSU9OEAMSGAoUR0FURV9LSU5EX1BFUk1JU1NJT04QBCpsCg5BcHByb3ZhbFNvdXJjZRIfChtBUFBST1ZBTF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIXChNBUFBST1ZBTF9TT1VSQ0VfUlVOEAESIAocQVBQUk9WQUxfU09VUkNFX1dPUktGTE9XX1JVThACKuABCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGwoXQVBQUk9WQUxfU1RBVEVfUkVKRUNURUQQAxIcChhBUFBST1ZBTF9TVEFURV9USU1FRF9PVVQQBBIcChhBUFBST1ZBTF9TVEFURV9XSVRIRFJBV04QBRIdChlBUFBST1ZBTF9TVEFURV9TVVBFUlNFREVEEAYqbQoKR3JhbnRTY29wZRIbChdHUkFOVF9TQ09QRV9VTlNQRUNJRklFRBAAEhMKD0dSQU5UX1NDT1BFX1JVThABEhYKEkdSQU5UX1NDT1BFX1RIUkVBRBACEhUKEUdSQU5UX1NDT1BFX0FHRU5UEAMygAcKD0FwcHJvdmFsU2VydmljZRJxCg1MaXN0QXBwcm92YWxzEicucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaKC5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESawoLR2V0QXBwcm92YWwSJS5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlcXVlc3QaJi5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIg2QAgHg4BgB6uAYAggBEukBCg5EZWNpZGVBcHByb3ZhbBIoLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVzcG9uc2UigQHg4BgD6uAYeQgDEg9hcHByb3ZhbC5kZWNpZGUaFwoIYXBwcm92YWwSC2FwcHJvdmFsX2lkGhYKA3J1bhoPYXBwcm92YWwucnVuX2lkGikKBWdyYW50GiBhcHByb3ZhbC5kZWNpc2lvbi5ncmFudC5ncmFudF9pZCIIYXBwcm92ZWQSaAoKTGlzdEdyYW50cxIkLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RHcmFudHNSZXF1ZXN0GiUucmVldmUuYXBwcm92YWwudjEuTGlzdEdyYW50c1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEp4BCgtSZXZva2VHcmFudBIlLnJlZXZlLmFwcHJvdmFsLnYxLlJldm9rZUdyYW50UmVxdWVzdBomLnJlZXZlLmFwcHJvdmFsLnYxLlJldm9rZUdyYW50UmVzcG9uc2UiQODgGAPq4Bg4CAMSDGdyYW50LnJldm9rZRoRCgVncmFudBIIZ3JhbnRfaWQaEwoDcnVuGgxncmFudC5ydW5faWQSlQEKDldhdGNoQXBwcm92YWxzEigucmVldmUuYXBwcm92YWwudjEuV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0GikucmVldmUuYXBwcm92YWwudjEuV2F0Y2hBcHByb3ZhbHNSZXNwb25zZSIskAIB4OAYAergGCEIAhIOYXBwcm92YWwud2F0Y2gaDQoDcnVuEgZydW5faWQwAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
+  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEigggKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJEhAKCHJldmlzaW9uGB4gASgNEjQKDGFsdGVybmF0aXZlcxgfIAMoCzIeLnJlZXZlLmFwcHJvdmFsLnYxLkFsdGVybmF0aXZlEiYKBXZvdGVzGCAgAygLMhcucmVldmUuYXBwcm92YWwudjEuVm90ZRIZChFleGNsdWRlZF9zdWJqZWN0cxghIAMoCRIzCg9kZWNpZGFibGVfYWZ0ZXIYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKBmZyZWV6ZRgjIAEoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsRnJlZXplEjoKC2VzY2FsYXRpb25zGCQgAygLMiUucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxFc2NhbGF0aW9uOjPK3xgvCglhcHByb3ZhbHMSE3t0ZW5hbnR9LnthcHByb3ZhbH0qCwoCBAESAgQBKgEEOAEiuQEKEkFwcHJvdmFsRXNjYWxhdGlvbhIqCgZkdWVfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKC2FsdGVybmF0aXZlGAIgASgLMh4ucmVldmUuYXBwcm92YWwudjEuQWx0ZXJuYXRpdmUSMAoMZXNjYWxhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXZpc2lvbhgEIAEoDSJLCg5BcHByb3ZhbEZyZWV6ZRIMCgRuYW1lGAEgASgJEisKB2VuZHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp8BCgtBbHRlcm5hdGl2ZRIMCgRuYW1lGAEgASgJEg4KBnBlb3BsZRgCIAMoCRIOCgZncm91cHMYAyADKAkSEQoJYXBwcm92YWxzGAQgASgNEg8KB2RlbmlhbHMYBSABKA0SFwoPYXBwcm92YWxzX2dpdmVuGAYgASgNEhUKDWRlbmlhbHNfZ2l2ZW4YByABKA0SDgoGZmlsdGVyGAggASgJInkKBFZvdGUSLQoIZGVjaXNpb24YASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpc2lvbhISCgpjb3VudHNfZm9yGAIgAygJEhAKCGF0dGVtcHRzGAMgASgNEhwKFGVhcmxpZXJfZGVjaXNpb25faWRzGAQgAygJIvkCCghEZWNpc2lvbhITCgtkZWNpc2lvbl9pZBgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBISCgpkZWNpZGVkX2J5GAMgASgJEi4KCmRlY2lkZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgFIAEoCRIxChBlZGl0ZWRfYXJndW1lbnRzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBWdyYW50GAggASgLMhgucmVldmUuYXBwcm92YWwudjEuR3JhbnQSNgoNYXBwbGllZF9ncmFudBgJIAEoCzIfLnJlZXZlLmFwcHJvdmFsLnYxLkFwcGxpZWRHcmFudBI1CgticmVha19nbGFzcxgKIAEoCzIgLnJlZXZlLmFwcHJvdmFsLnYxLkJyZWFrR2xhc3NVc2UieQoNQnJlYWtHbGFzc1VzZRIMCgRydWxlGAEgASgJEjMKD2RlY2lkYWJsZV9hZnRlchgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZnJlZXplGAMgASgJEhUKDXdpdGhvdXRfdm90ZXMYBCABKAgiowQKBUdyYW50EhAKCGdyYW50X2lkGAEgASgJEiwKBXNjb3BlGAIgASgOMh0ucmVldmUuYXBwcm92YWwudjEuR3JhbnRTY29wZRIMCgRydWxlGAMgASgJEhAKCGFnZW50X2lkGAQgASgJEhYKDmFnZW50X3JldmlzaW9uGAUgASgNEg4KBnJ1bl9pZBgGIAEoCRIRCgl0aHJlYWRfaWQYByABKAkSEwoLYXBwcm92YWxfaWQYCCABKAkSEgoKZ3JhbnRlZF9ieRgJIAEoCRIuCgpncmFudGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghtYXhfdXNlcxgMIAEoDRIUCgxhbHRlcm5hdGl2ZXMYDSADKAkSKQoEdXNlcxgOIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50VXNlEhIKCnJldm9rZWRfYnkYDyABKAkSLgoKcmV2b2tlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLc3BlY19kaWdlc3QYESABKAkSFgoOY29udGVudF9kaWdlc3QYEiABKAk6MsrfGC4KBmdyYW50cxIQe3RlbmFudH0ue2dyYW50fSIFCIDJuAEqCQoBBBIBBCoBBDgBIlwKCEdyYW50VXNlEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIrCgd1c2VkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJcCgxBcHBsaWVkR3JhbnQSEAoIZ3JhbnRfaWQYASABKAkSDAoEcnVsZRgCIAEoCRIsCgVzY29wZRgDIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGUivAEKDEdyYW50UmVxdWVzdBI4CgVzY29wZRgBIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGVCCrpIB4IBBBABIAASGAoEcnVsZRgCIAEoCUIKukgHcgUQASigHxIaCghtYXhfdXNlcxgDIAEoDUIIukgFKgMY6AcSPAoIbGlmZXRpbWUYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CD7pIDKoBCSIFCICangEqACKCAQoUTGlzdEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAARIWCg5pbmNsdWRlX2Nsb3NlZBgCIAEoCBIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAQiYAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChJHZXRBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAIiRAoTR2V0QXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsItMCChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAISEAoIYXBwcm92ZWQYAiABKAgSGAoGcmVhc29uGAMgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgEIAEoCUIIukgFcgMogAESMQoQZWRpdGVkX2FyZ3VtZW50cxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGYW5zd2VyGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgtjYWxsX2RpZ2VzdBgHIAEoCUIYukgVchMyEV4oWzAtOWEtZl17NjR9KT8kEi4KBWdyYW50GAggASgLMh8ucmVldmUuYXBwcm92YWwudjEuR3JhbnRSZXF1ZXN0EhMKC2JyZWFrX2dsYXNzGAkgASgIIkcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCKDAQoRTGlzdEdyYW50c1JlcXVlc3QSGgoIYWdlbnRfaWQYASABKAlCCLpIBXIDKIABEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgMogAESGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDKIAEIlcKEkxpc3RHcmFudHNSZXNwb25zZRIoCgZncmFudHMYASADKAsyGC5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgoSUmV2b2tlR3JhbnRSZXF1ZXN0EhwKCGdyYW50X2lkGAEgASgJQgq6SAdyBRABKIACIj4KE1Jldm9rZUdyYW50UmVzcG9uc2USJwoFZ3JhbnQYASABKAsyGC5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudCIxChVXYXRjaEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAASJIChZXYXRjaEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsKoYBCghHYXRlS2luZBIZChVHQVRFX0tJTkRfVU5TUEVDSUZJRUQQABISCg5HQVRFX0tJTkRfVE9PTBABEhkKFUdBVEVfS0lORF9UT09MX1NPVVJDRRACEhYKEkdBVEVfS0lORF9RVUVTVElPThADEhgKFEdBVEVfS0lORF9QRVJNSVNTSU9OEAQqbAoOQXBwcm92YWxTb3VyY2USHwobQVBQUk9WQUxfU09VUkNFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU09VUkNFX1JVThABEiAKHEFQUFJPVkFMX1NPVVJDRV9XT1JLRkxPV19SVU4QAirgAQoNQXBwcm92YWxTdGF0ZRIeChpBUFBST1ZBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkFQUFJPVkFMX1NUQVRFX1BFTkRJTkcQARIbChdBUFBST1ZBTF9TVEFURV9BUFBST1ZFRBACEhsKF0FQUFJPVkFMX1NUQVRFX1JFSkVDVEVEEAMSHAoYQVBQUk9WQUxfU1RBVEVfVElNRURfT1VUEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUSHQoZQVBQUk9WQUxfU1RBVEVfU1VQRVJTRURFRBAGKm0KCkdyYW50U2NvcGUSGwoXR1JBTlRfU0NPUEVfVU5TUEVDSUZJRUQQABITCg9HUkFOVF9TQ09QRV9SVU4QARIWChJHUkFOVF9TQ09QRV9USFJFQUQQAhIVChFHUkFOVF9TQ09QRV9BR0VOVBADMo4HCg9BcHByb3ZhbFNlcnZpY2UScQoNTGlzdEFwcHJvdmFscxInLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GigucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEmsKC0dldEFwcHJvdmFsEiUucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiYucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXNwb25zZSINkAIB4OAYAergGAIIARL3AQoORGVjaWRlQXBwcm92YWwSKC5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlc3BvbnNlIo8B4OAYA+rgGIYBCAMSD2FwcHJvdmFsLmRlY2lkZRoXCghhcHByb3ZhbBILYXBwcm92YWxfaWQaFgoDcnVuGg9hcHByb3ZhbC5ydW5faWQaKQoFZ3JhbnQaIGFwcHJvdmFsLmRlY2lzaW9uLmdyYW50LmdyYW50X2lkIghhcHByb3ZlZCILYnJlYWtfZ2xhc3MSaAoKTGlzdEdyYW50cxIkLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RHcmFudHNSZXF1ZXN0GiUucmVldmUuYXBwcm92YWwudjEuTGlzdEdyYW50c1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEp4BCgtSZXZva2VHcmFudBIlLnJlZXZlLmFwcHJvdmFsLnYxLlJldm9rZUdyYW50UmVxdWVzdBomLnJlZXZlLmFwcHJvdmFsLnYxLlJldm9rZUdyYW50UmVzcG9uc2UiQODgGAPq4Bg4CAMSDGdyYW50LnJldm9rZRoRCgVncmFudBIIZ3JhbnRfaWQaEwoDcnVuGgxncmFudC5ydW5faWQSlQEKDldhdGNoQXBwcm92YWxzEigucmVldmUuYXBwcm92YWwudjEuV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0GikucmVldmUuYXBwcm92YWwudjEuV2F0Y2hBcHByb3ZhbHNSZXNwb25zZSIskAIB4OAYAergGCEIAhIOYXBwcm92YWwud2F0Y2gaDQoDcnVuEgZydW5faWQwAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
 
 /**
  * A tool call, or a question of a tool, that a person decides.
@@ -485,6 +485,13 @@ export type Decision = Message<"reeve.approval.v1.Decision"> & {
    * @generated from field: reeve.approval.v1.AppliedGrant applied_grant = 9;
    */
   appliedGrant?: AppliedGrant | undefined;
+
+  /**
+   * How the person broke the glass: approved alone and at once, in an emergency. Unset if not.
+   *
+   * @generated from field: reeve.approval.v1.BreakGlassUse break_glass = 10;
+   */
+  breakGlass?: BreakGlassUse | undefined;
 };
 
 /**
@@ -493,6 +500,48 @@ export type Decision = Message<"reeve.approval.v1.Decision"> & {
  */
 export const DecisionSchema: GenMessage<Decision> = /*@__PURE__*/
   messageDesc(file_reeve_approval_v1_approval, 5);
+
+/**
+ * An approval in an emergency, in spite of rules that were in its way.
+ *
+ * @generated from message reeve.approval.v1.BreakGlassUse
+ */
+export type BreakGlassUse = Message<"reeve.approval.v1.BreakGlassUse"> & {
+  /**
+   * Name of the entry of the operator's policy that permits it. Empty: the agent's policy does.
+   *
+   * @generated from field: string rule = 1;
+   */
+  rule: string;
+
+  /**
+   * Time from which on the call could have been approved. Unset if that was before.
+   *
+   * @generated from field: google.protobuf.Timestamp decidable_after = 2;
+   */
+  decidableAfter?: Timestamp | undefined;
+
+  /**
+   * Name of the freeze in which the call was approved. Empty if there was none.
+   *
+   * @generated from field: string freeze = 3;
+   */
+  freeze: string;
+
+  /**
+   * Whether other people would have had to decide.
+   *
+   * @generated from field: bool without_votes = 4;
+   */
+  withoutVotes: boolean;
+};
+
+/**
+ * Describes the message reeve.approval.v1.BreakGlassUse.
+ * Use `create(BreakGlassUseSchema)` to create a new message.
+ */
+export const BreakGlassUseSchema: GenMessage<BreakGlassUse> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 6);
 
 /**
  * A decision about further calls: while it is valid, it approves the calls of its scope that its rule
@@ -639,7 +688,7 @@ export type Grant = Message<"reeve.approval.v1.Grant"> & {
  * Use `create(GrantSchema)` to create a new message.
  */
 export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 6);
+  messageDesc(file_reeve_approval_v1_approval, 7);
 
 /**
  * An approval that a grant decided.
@@ -674,7 +723,7 @@ export type GrantUse = Message<"reeve.approval.v1.GrantUse"> & {
  * Use `create(GrantUseSchema)` to create a new message.
  */
 export const GrantUseSchema: GenMessage<GrantUse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 7);
+  messageDesc(file_reeve_approval_v1_approval, 8);
 
 /**
  * The grant that decided an approval.
@@ -709,7 +758,7 @@ export type AppliedGrant = Message<"reeve.approval.v1.AppliedGrant"> & {
  * Use `create(AppliedGrantSchema)` to create a new message.
  */
 export const AppliedGrantSchema: GenMessage<AppliedGrant> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 8);
+  messageDesc(file_reeve_approval_v1_approval, 9);
 
 /**
  * A grant to be made with a decision.
@@ -751,7 +800,7 @@ export type GrantRequest = Message<"reeve.approval.v1.GrantRequest"> & {
  * Use `create(GrantRequestSchema)` to create a new message.
  */
 export const GrantRequestSchema: GenMessage<GrantRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 9);
+  messageDesc(file_reeve_approval_v1_approval, 10);
 
 /**
  * Request of `ListApprovals`.
@@ -793,7 +842,7 @@ export type ListApprovalsRequest = Message<"reeve.approval.v1.ListApprovalsReque
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 10);
+  messageDesc(file_reeve_approval_v1_approval, 11);
 
 /**
  * Response of `ListApprovals`.
@@ -821,7 +870,7 @@ export type ListApprovalsResponse = Message<"reeve.approval.v1.ListApprovalsResp
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 11);
+  messageDesc(file_reeve_approval_v1_approval, 12);
 
 /**
  * Request of `GetApproval`.
@@ -842,7 +891,7 @@ export type GetApprovalRequest = Message<"reeve.approval.v1.GetApprovalRequest">
  * Use `create(GetApprovalRequestSchema)` to create a new message.
  */
 export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 12);
+  messageDesc(file_reeve_approval_v1_approval, 13);
 
 /**
  * Response of `GetApproval`.
@@ -863,7 +912,7 @@ export type GetApprovalResponse = Message<"reeve.approval.v1.GetApprovalResponse
  * Use `create(GetApprovalResponseSchema)` to create a new message.
  */
 export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 13);
+  messageDesc(file_reeve_approval_v1_approval, 14);
 
 /**
  * Request of `DecideApproval`.
@@ -932,6 +981,16 @@ export type DecideApprovalRequest = Message<"reeve.approval.v1.DecideApprovalReq
    * @generated from field: reeve.approval.v1.GrantRequest grant = 8;
    */
   grant?: GrantRequest | undefined;
+
+  /**
+   * Approves alone and at once, in an emergency: for people whom `break_glass` of the agent's or of the
+   * operator's policy names. It needs a `reason`, and is recorded, reported, and counted as such. Refused
+   * with PERMISSION_DENIED for everyone else, and with a rejection, for a question, and with `grant`.
+   * Default: false.
+   *
+   * @generated from field: bool break_glass = 9;
+   */
+  breakGlass: boolean;
 };
 
 /**
@@ -939,7 +998,7 @@ export type DecideApprovalRequest = Message<"reeve.approval.v1.DecideApprovalReq
  * Use `create(DecideApprovalRequestSchema)` to create a new message.
  */
 export const DecideApprovalRequestSchema: GenMessage<DecideApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 14);
+  messageDesc(file_reeve_approval_v1_approval, 15);
 
 /**
  * Response of `DecideApproval`.
@@ -960,7 +1019,7 @@ export type DecideApprovalResponse = Message<"reeve.approval.v1.DecideApprovalRe
  * Use `create(DecideApprovalResponseSchema)` to create a new message.
  */
 export const DecideApprovalResponseSchema: GenMessage<DecideApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 15);
+  messageDesc(file_reeve_approval_v1_approval, 16);
 
 /**
  * Request of `ListGrants`.
@@ -1002,7 +1061,7 @@ export type ListGrantsRequest = Message<"reeve.approval.v1.ListGrantsRequest"> &
  * Use `create(ListGrantsRequestSchema)` to create a new message.
  */
 export const ListGrantsRequestSchema: GenMessage<ListGrantsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 16);
+  messageDesc(file_reeve_approval_v1_approval, 17);
 
 /**
  * Response of `ListGrants`.
@@ -1030,7 +1089,7 @@ export type ListGrantsResponse = Message<"reeve.approval.v1.ListGrantsResponse">
  * Use `create(ListGrantsResponseSchema)` to create a new message.
  */
 export const ListGrantsResponseSchema: GenMessage<ListGrantsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 17);
+  messageDesc(file_reeve_approval_v1_approval, 18);
 
 /**
  * Request of `RevokeGrant`.
@@ -1051,7 +1110,7 @@ export type RevokeGrantRequest = Message<"reeve.approval.v1.RevokeGrantRequest">
  * Use `create(RevokeGrantRequestSchema)` to create a new message.
  */
 export const RevokeGrantRequestSchema: GenMessage<RevokeGrantRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 18);
+  messageDesc(file_reeve_approval_v1_approval, 19);
 
 /**
  * Response of `RevokeGrant`.
@@ -1072,7 +1131,7 @@ export type RevokeGrantResponse = Message<"reeve.approval.v1.RevokeGrantResponse
  * Use `create(RevokeGrantResponseSchema)` to create a new message.
  */
 export const RevokeGrantResponseSchema: GenMessage<RevokeGrantResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 19);
+  messageDesc(file_reeve_approval_v1_approval, 20);
 
 /**
  * Request of `WatchApprovals`.
@@ -1093,7 +1152,7 @@ export type WatchApprovalsRequest = Message<"reeve.approval.v1.WatchApprovalsReq
  * Use `create(WatchApprovalsRequestSchema)` to create a new message.
  */
 export const WatchApprovalsRequestSchema: GenMessage<WatchApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 20);
+  messageDesc(file_reeve_approval_v1_approval, 21);
 
 /**
  * A message of the stream of `WatchApprovals`.
@@ -1114,7 +1173,7 @@ export type WatchApprovalsResponse = Message<"reeve.approval.v1.WatchApprovalsRe
  * Use `create(WatchApprovalsResponseSchema)` to create a new message.
  */
 export const WatchApprovalsResponseSchema: GenMessage<WatchApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 21);
+  messageDesc(file_reeve_approval_v1_approval, 22);
 
 /**
  * A reason why a call needs a decision.

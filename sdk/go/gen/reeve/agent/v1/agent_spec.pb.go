@@ -1044,7 +1044,10 @@ type ApprovalPolicy struct {
 	// counts. They do not apply to questions of tools. If empty, an approval takes effect at once.
 	Waits []*ApprovalWait `protobuf:"bytes,6,rep,name=waits,proto3" json:"waits,omitempty"`
 	// Who else may decide when a call has waited for some time. They do not apply to questions of tools.
-	Escalations   []*Escalation `protobuf:"bytes,7,rep,name=escalations,proto3" json:"escalations,omitempty"`
+	Escalations []*Escalation `protobuf:"bytes,7,rep,name=escalations,proto3" json:"escalations,omitempty"`
+	// Who may approve a call alone and at once in an emergency. If unset, nobody by this policy. It does
+	// not apply to questions of tools.
+	BreakGlass    *BreakGlass `protobuf:"bytes,8,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1128,6 +1131,89 @@ func (x *ApprovalPolicy) GetEscalations() []*Escalation {
 	return nil
 }
 
+func (x *ApprovalPolicy) GetBreakGlass() *BreakGlass {
+	if x != nil {
+		return x.BreakGlass
+	}
+	return nil
+}
+
+// People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
+// the `waits` of the policy, but not of the waits and freezes of the operator. They must say so in the
+// decision, with a reason.
+type BreakGlass struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Subjects of the people.
+	People []string `protobuf:"bytes,1,rep,name=people,proto3" json:"people,omitempty"`
+	// Groups whose members may, as their credentials name them; `role:operator` stands for everyone with
+	// the role OPERATOR. `people` and `groups` must not both be empty.
+	Groups []string `protobuf:"bytes,2,rep,name=groups,proto3" json:"groups,omitempty"`
+	// How many characters the reason must have, without spaces around it. 0 means 20.
+	MinReasonLength uint32 `protobuf:"varint,3,opt,name=min_reason_length,json=minReasonLength,proto3" json:"min_reason_length,omitempty"`
+	// Whether also the person who started the run, and everyone who sent a message to it, may.
+	AllowRequester bool `protobuf:"varint,4,opt,name=allow_requester,json=allowRequester,proto3" json:"allow_requester,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *BreakGlass) Reset() {
+	*x = BreakGlass{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BreakGlass) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BreakGlass) ProtoMessage() {}
+
+func (x *BreakGlass) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BreakGlass.ProtoReflect.Descriptor instead.
+func (*BreakGlass) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *BreakGlass) GetPeople() []string {
+	if x != nil {
+		return x.People
+	}
+	return nil
+}
+
+func (x *BreakGlass) GetGroups() []string {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *BreakGlass) GetMinReasonLength() uint32 {
+	if x != nil {
+		return x.MinReasonLength
+	}
+	return 0
+}
+
+func (x *BreakGlass) GetAllowRequester() bool {
+	if x != nil {
+		return x.AllowRequester
+	}
+	return false
+}
+
 // Further people who may decide on a call that has waited for some time without a decision.
 type Escalation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1143,7 +1229,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1241,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1254,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Escalation) GetAfter() *durationpb.Duration {
@@ -1199,7 +1285,7 @@ type ApprovalWait struct {
 
 func (x *ApprovalWait) Reset() {
 	*x = ApprovalWait{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1297,7 @@ func (x *ApprovalWait) String() string {
 func (*ApprovalWait) ProtoMessage() {}
 
 func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1310,7 @@ func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalWait.ProtoReflect.Descriptor instead.
 func (*ApprovalWait) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ApprovalWait) GetTools() []string {
@@ -1268,7 +1354,7 @@ type DecisionAlternative struct {
 
 func (x *DecisionAlternative) Reset() {
 	*x = DecisionAlternative{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1280,7 +1366,7 @@ func (x *DecisionAlternative) String() string {
 func (*DecisionAlternative) ProtoMessage() {}
 
 func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1293,7 +1379,7 @@ func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
 func (*DecisionAlternative) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DecisionAlternative) GetName() string {
@@ -1470,7 +1556,7 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x05_codeB\v\n" +
 	"\t_planning\"'\n" +
 	"\rNetworkAccess\x12\x16\n" +
-	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\"\x92\x03\n" +
+	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\"\xcf\x03\n" +
 	"\x0eApprovalPolicy\x125\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x124\n" +
 	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArguments\x12I\n" +
@@ -1478,7 +1564,15 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x11exclude_requester\x18\x04 \x01(\bR\x10excludeRequester\x12%\n" +
 	"\x0eexclude_author\x18\x05 \x01(\bR\rexcludeAuthor\x124\n" +
 	"\x05waits\x18\x06 \x03(\v2\x1c.reeve.agent.v1.ApprovalWaitB\x00R\x05waits\x12>\n" +
-	"\vescalations\x18\a \x03(\v2\x1a.reeve.agent.v1.EscalationB\x00R\vescalations\"\x86\x01\n" +
+	"\vescalations\x18\a \x03(\v2\x1a.reeve.agent.v1.EscalationB\x00R\vescalations\x12;\n" +
+	"\vbreak_glass\x18\b \x01(\v2\x1a.reeve.agent.v1.BreakGlassR\n" +
+	"breakGlass\"\x97\x01\n" +
+	"\n" +
+	"BreakGlass\x12\x18\n" +
+	"\x06people\x18\x01 \x03(\tB\x00R\x06people\x12\x18\n" +
+	"\x06groups\x18\x02 \x03(\tB\x00R\x06groups\x12,\n" +
+	"\x11min_reason_length\x18\x03 \x01(\rB\x00R\x0fminReasonLength\x12'\n" +
+	"\x0fallow_requester\x18\x04 \x01(\bR\x0eallowRequester\"\x86\x01\n" +
 	"\n" +
 	"Escalation\x121\n" +
 	"\x05after\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\x05after\x12E\n" +
@@ -1507,7 +1601,7 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
 	(*RetryPolicy)(nil),         // 1: reeve.agent.v1.RetryPolicy
@@ -1519,50 +1613,52 @@ var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*DeepAgent)(nil),           // 7: reeve.agent.v1.DeepAgent
 	(*NetworkAccess)(nil),       // 8: reeve.agent.v1.NetworkAccess
 	(*ApprovalPolicy)(nil),      // 9: reeve.agent.v1.ApprovalPolicy
-	(*Escalation)(nil),          // 10: reeve.agent.v1.Escalation
-	(*ApprovalWait)(nil),        // 11: reeve.agent.v1.ApprovalWait
-	(*DecisionAlternative)(nil), // 12: reeve.agent.v1.DecisionAlternative
-	nil,                         // 13: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 14: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 15: google.protobuf.ListValue
-	(*durationpb.Duration)(nil), // 16: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 17: google.protobuf.Value
+	(*BreakGlass)(nil),          // 10: reeve.agent.v1.BreakGlass
+	(*Escalation)(nil),          // 11: reeve.agent.v1.Escalation
+	(*ApprovalWait)(nil),        // 12: reeve.agent.v1.ApprovalWait
+	(*DecisionAlternative)(nil), // 13: reeve.agent.v1.DecisionAlternative
+	nil,                         // 14: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 15: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 16: google.protobuf.ListValue
+	(*durationpb.Duration)(nil), // 17: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 18: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	13, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	14, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	14, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	15, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
 	3,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	15, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	15, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	16, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	16, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
 	4,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
 	5,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
 	7,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
 	9,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
 	2,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
 	1,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
-	16, // 11: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	16, // 12: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	16, // 13: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	16, // 14: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	17, // 11: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	17, // 12: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	17, // 13: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	17, // 14: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
 	5,  // 15: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	15, // 16: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	15, // 17: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	16, // 18: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	16, // 19: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	16, // 16: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	16, // 17: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	17, // 18: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	17, // 19: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
 	8,  // 20: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	16, // 21: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	12, // 22: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	11, // 23: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	10, // 24: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
-	16, // 25: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
-	12, // 26: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
-	16, // 27: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
-	17, // 28: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	17, // 21: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	13, // 22: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	12, // 23: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	11, // 24: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	10, // 25: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
+	17, // 26: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
+	13, // 27: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	17, // 28: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
+	18, // 29: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -1583,7 +1679,7 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -886,7 +886,9 @@ type Decision struct {
 	// The grant that the person made with the decision, as it was made. Unset if there is none.
 	Grant *Grant `protobuf:"bytes,8,opt,name=grant,proto3" json:"grant,omitempty"`
 	// The grant that decided the approval: `decided_by` made it. Unset if a person decided.
-	AppliedGrant  *AppliedGrant `protobuf:"bytes,9,opt,name=applied_grant,json=appliedGrant,proto3" json:"applied_grant,omitempty"`
+	AppliedGrant *AppliedGrant `protobuf:"bytes,9,opt,name=applied_grant,json=appliedGrant,proto3" json:"applied_grant,omitempty"`
+	// How the person broke the glass: approved alone and at once, in an emergency. Unset if not.
+	BreakGlass    *BreakGlassUse `protobuf:"bytes,10,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -984,6 +986,86 @@ func (x *Decision) GetAppliedGrant() *AppliedGrant {
 	return nil
 }
 
+func (x *Decision) GetBreakGlass() *BreakGlassUse {
+	if x != nil {
+		return x.BreakGlass
+	}
+	return nil
+}
+
+// An approval in an emergency, in spite of rules that were in its way.
+type BreakGlassUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the entry of the operator's policy that permits it. Empty: the agent's policy does.
+	Rule string `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Time from which on the call could have been approved. Unset if that was before.
+	DecidableAfter *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=decidable_after,json=decidableAfter,proto3" json:"decidable_after,omitempty"`
+	// Name of the freeze in which the call was approved. Empty if there was none.
+	Freeze string `protobuf:"bytes,3,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	// Whether other people would have had to decide.
+	WithoutVotes  bool `protobuf:"varint,4,opt,name=without_votes,json=withoutVotes,proto3" json:"without_votes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BreakGlassUse) Reset() {
+	*x = BreakGlassUse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BreakGlassUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BreakGlassUse) ProtoMessage() {}
+
+func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BreakGlassUse.ProtoReflect.Descriptor instead.
+func (*BreakGlassUse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *BreakGlassUse) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *BreakGlassUse) GetDecidableAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DecidableAfter
+	}
+	return nil
+}
+
+func (x *BreakGlassUse) GetFreeze() string {
+	if x != nil {
+		return x.Freeze
+	}
+	return ""
+}
+
+func (x *BreakGlassUse) GetWithoutVotes() bool {
+	if x != nil {
+		return x.WithoutVotes
+	}
+	return false
+}
+
 // A decision about further calls: while it is valid, it approves the calls of its scope that its rule
 // matches, in place of the person who made it. A rule that denies a call overrides it.
 type Grant struct {
@@ -1036,7 +1118,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1130,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1143,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Grant) GetGrantId() string {
@@ -1205,7 +1287,7 @@ type GrantUse struct {
 
 func (x *GrantUse) Reset() {
 	*x = GrantUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1299,7 @@ func (x *GrantUse) String() string {
 func (*GrantUse) ProtoMessage() {}
 
 func (x *GrantUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1312,7 @@ func (x *GrantUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
 func (*GrantUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GrantUse) GetApprovalId() string {
@@ -1269,7 +1351,7 @@ type AppliedGrant struct {
 
 func (x *AppliedGrant) Reset() {
 	*x = AppliedGrant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1281,7 +1363,7 @@ func (x *AppliedGrant) String() string {
 func (*AppliedGrant) ProtoMessage() {}
 
 func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1294,7 +1376,7 @@ func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
 func (*AppliedGrant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AppliedGrant) GetGrantId() string {
@@ -1335,7 +1417,7 @@ type GrantRequest struct {
 
 func (x *GrantRequest) Reset() {
 	*x = GrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1347,7 +1429,7 @@ func (x *GrantRequest) String() string {
 func (*GrantRequest) ProtoMessage() {}
 
 func (x *GrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1360,7 +1442,7 @@ func (x *GrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
 func (*GrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GrantRequest) GetScope() GrantScope {
@@ -1408,7 +1490,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1502,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1515,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -1477,7 +1559,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1489,7 +1571,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1502,7 +1584,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -1530,7 +1612,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1542,7 +1624,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1555,7 +1637,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -1576,7 +1658,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1588,7 +1670,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1601,7 +1683,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -1635,14 +1717,19 @@ type DecideApprovalRequest struct {
 	// Approves further calls too. Refused with a rejection, with edited arguments, for a question, if the
 	// rule does not match the call, and if other people would have to agree. If unset, the decision is
 	// about this call.
-	Grant         *GrantRequest `protobuf:"bytes,8,opt,name=grant,proto3" json:"grant,omitempty"`
+	Grant *GrantRequest `protobuf:"bytes,8,opt,name=grant,proto3" json:"grant,omitempty"`
+	// Approves alone and at once, in an emergency: for people whom `break_glass` of the agent's or of the
+	// operator's policy names. It needs a `reason`, and is recorded, reported, and counted as such. Refused
+	// with PERMISSION_DENIED for everyone else, and with a rejection, for a question, and with `grant`.
+	// Default: false.
+	BreakGlass    bool `protobuf:"varint,9,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1654,7 +1741,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1667,7 +1754,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -1726,6 +1813,13 @@ func (x *DecideApprovalRequest) GetGrant() *GrantRequest {
 	return nil
 }
 
+func (x *DecideApprovalRequest) GetBreakGlass() bool {
+	if x != nil {
+		return x.BreakGlass
+	}
+	return false
+}
+
 // Response of `DecideApproval`.
 type DecideApprovalResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1737,7 +1831,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1749,7 +1843,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1762,7 +1856,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -1789,7 +1883,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1801,7 +1895,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1814,7 +1908,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -1858,7 +1952,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1870,7 +1964,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1883,7 +1977,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -1911,7 +2005,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1923,7 +2017,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1936,7 +2030,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -1957,7 +2051,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1969,7 +2063,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1982,7 +2076,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -2003,7 +2097,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2015,7 +2109,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2028,7 +2122,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -2049,7 +2143,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2155,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2168,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -2146,7 +2240,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
 	"counts_for\x18\x02 \x03(\tR\tcountsFor\x12\x1a\n" +
 	"\battempts\x18\x03 \x01(\rR\battempts\x120\n" +
-	"\x14earlier_decision_ids\x18\x04 \x03(\tR\x12earlierDecisionIds\"\xa4\x03\n" +
+	"\x14earlier_decision_ids\x18\x04 \x03(\tR\x12earlierDecisionIds\"\xe7\x03\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12\x1a\n" +
@@ -2159,7 +2253,15 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x10edited_arguments\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x0feditedArguments\x12/\n" +
 	"\x06answer\x18\a \x01(\v2\x17.google.protobuf.StructR\x06answer\x12.\n" +
 	"\x05grant\x18\b \x01(\v2\x18.reeve.approval.v1.GrantR\x05grant\x12D\n" +
-	"\rapplied_grant\x18\t \x01(\v2\x1f.reeve.approval.v1.AppliedGrantR\fappliedGrant\"\xab\x05\n" +
+	"\rapplied_grant\x18\t \x01(\v2\x1f.reeve.approval.v1.AppliedGrantR\fappliedGrant\x12A\n" +
+	"\vbreak_glass\x18\n" +
+	" \x01(\v2 .reeve.approval.v1.BreakGlassUseR\n" +
+	"breakGlass\"\xa5\x01\n" +
+	"\rBreakGlassUse\x12\x12\n" +
+	"\x04rule\x18\x01 \x01(\tR\x04rule\x12C\n" +
+	"\x0fdecidable_after\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x0edecidableAfter\x12\x16\n" +
+	"\x06freeze\x18\x03 \x01(\tR\x06freeze\x12#\n" +
+	"\rwithout_votes\x18\x04 \x01(\bR\fwithoutVotes\"\xab\x05\n" +
 	"\x05Grant\x12\x19\n" +
 	"\bgrant_id\x18\x01 \x01(\tR\agrantId\x123\n" +
 	"\x05scope\x18\x02 \x01(\x0e2\x1d.reeve.approval.v1.GrantScopeR\x05scope\x12\x12\n" +
@@ -2214,7 +2316,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
 	"approvalId\"N\n" +
 	"\x13GetApprovalResponse\x127\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xe2\x02\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\x83\x03\n" +
 	"\x15DecideApprovalRequest\x12!\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
 	"approvalId\x12\x1a\n" +
@@ -2226,7 +2328,9 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x06answer\x18\x06 \x01(\v2\x17.google.protobuf.StructR\x06answer\x12!\n" +
 	"\vcall_digest\x18\a \x01(\tB\x00R\n" +
 	"callDigest\x125\n" +
-	"\x05grant\x18\b \x01(\v2\x1f.reeve.approval.v1.GrantRequestR\x05grant\"Q\n" +
+	"\x05grant\x18\b \x01(\v2\x1f.reeve.approval.v1.GrantRequestR\x05grant\x12\x1f\n" +
+	"\vbreak_glass\x18\t \x01(\bR\n" +
+	"breakGlass\"Q\n" +
 	"\x16DecideApprovalResponse\x127\n" +
 	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\x89\x01\n" +
 	"\x11ListGrantsRequest\x12\x1b\n" +
@@ -2293,7 +2397,7 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(GateKind)(0),                  // 0: reeve.approval.v1.GateKind
 	(ApprovalSource)(0),            // 1: reeve.approval.v1.ApprovalSource
@@ -2305,91 +2409,94 @@ var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(*Alternative)(nil),            // 7: reeve.approval.v1.Alternative
 	(*Vote)(nil),                   // 8: reeve.approval.v1.Vote
 	(*Decision)(nil),               // 9: reeve.approval.v1.Decision
-	(*Grant)(nil),                  // 10: reeve.approval.v1.Grant
-	(*GrantUse)(nil),               // 11: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),           // 12: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),           // 13: reeve.approval.v1.GrantRequest
-	(*ListApprovalsRequest)(nil),   // 14: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),  // 15: reeve.approval.v1.ListApprovalsResponse
-	(*GetApprovalRequest)(nil),     // 16: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),    // 17: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),  // 18: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil), // 19: reeve.approval.v1.DecideApprovalResponse
-	(*ListGrantsRequest)(nil),      // 20: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),     // 21: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),     // 22: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),    // 23: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),  // 24: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil), // 25: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),            // 26: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),  // 27: google.protobuf.Timestamp
-	(*v1.Question)(nil),            // 28: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),  // 29: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),        // 30: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),        // 31: google.protobuf.Struct
-	(*durationpb.Duration)(nil),    // 32: google.protobuf.Duration
+	(*BreakGlassUse)(nil),          // 10: reeve.approval.v1.BreakGlassUse
+	(*Grant)(nil),                  // 11: reeve.approval.v1.Grant
+	(*GrantUse)(nil),               // 12: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),           // 13: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),           // 14: reeve.approval.v1.GrantRequest
+	(*ListApprovalsRequest)(nil),   // 15: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),  // 16: reeve.approval.v1.ListApprovalsResponse
+	(*GetApprovalRequest)(nil),     // 17: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),    // 18: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),  // 19: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil), // 20: reeve.approval.v1.DecideApprovalResponse
+	(*ListGrantsRequest)(nil),      // 21: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),     // 22: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),     // 23: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),    // 24: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),  // 25: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil), // 26: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),            // 27: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),  // 28: google.protobuf.Timestamp
+	(*v1.Question)(nil),            // 29: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),  // 30: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),        // 31: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),        // 32: google.protobuf.Struct
+	(*durationpb.Duration)(nil),    // 33: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	26, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	27, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	27, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	27, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	28, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	28, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
 	9,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	28, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	29, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	29, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	30, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	30, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	31, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
 	7,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
 	8,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	27, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	28, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
 	6,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
 	5,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
-	27, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	28, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
 	7,  // 16: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	27, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	27, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	28, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	28, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
 	9,  // 19: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	27, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	31, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	31, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	10, // 23: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	12, // 24: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	3,  // 25: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	27, // 26: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	27, // 27: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	11, // 28: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	27, // 29: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	27, // 30: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	3,  // 31: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	3,  // 32: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	32, // 33: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	4,  // 34: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	4,  // 35: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	31, // 36: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	31, // 37: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	13, // 38: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	4,  // 39: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	10, // 40: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	10, // 41: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	4,  // 42: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	14, // 43: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	16, // 44: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	18, // 45: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	20, // 46: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	22, // 47: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	24, // 48: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	15, // 49: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	17, // 50: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	19, // 51: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	21, // 52: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	23, // 53: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	25, // 54: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	49, // [49:55] is the sub-list for method output_type
-	43, // [43:49] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	28, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	32, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	32, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	11, // 23: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	13, // 24: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	10, // 25: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
+	28, // 26: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	3,  // 27: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	28, // 28: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	28, // 29: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	12, // 30: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	28, // 31: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	28, // 32: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	3,  // 33: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	3,  // 34: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	33, // 35: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	4,  // 36: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	4,  // 37: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	32, // 38: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	32, // 39: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	14, // 40: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	4,  // 41: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	11, // 42: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	11, // 43: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	4,  // 44: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	15, // 45: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	17, // 46: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	19, // 47: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	21, // 48: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	23, // 49: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	25, // 50: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	16, // 51: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	18, // 52: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	20, // 53: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	22, // 54: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	24, // 55: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	26, // 56: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	51, // [51:57] is the sub-list for method output_type
+	45, // [45:51] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -2403,7 +2510,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

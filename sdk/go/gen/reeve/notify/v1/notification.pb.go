@@ -37,6 +37,8 @@ const (
 	NotificationEvent_NOTIFICATION_EVENT_RESOLVED NotificationEvent = 2
 	// It has waited for some time, and more people may decide.
 	NotificationEvent_NOTIFICATION_EVENT_ESCALATED NotificationEvent = 3
+	// Somebody broke the glass: approved it alone and at once, in an emergency.
+	NotificationEvent_NOTIFICATION_EVENT_BREAK_GLASS NotificationEvent = 4
 )
 
 // Enum value maps for NotificationEvent.
@@ -46,12 +48,14 @@ var (
 		1: "NOTIFICATION_EVENT_REQUESTED",
 		2: "NOTIFICATION_EVENT_RESOLVED",
 		3: "NOTIFICATION_EVENT_ESCALATED",
+		4: "NOTIFICATION_EVENT_BREAK_GLASS",
 	}
 	NotificationEvent_value = map[string]int32{
 		"NOTIFICATION_EVENT_UNSPECIFIED": 0,
 		"NOTIFICATION_EVENT_REQUESTED":   1,
 		"NOTIFICATION_EVENT_RESOLVED":    2,
 		"NOTIFICATION_EVENT_ESCALATED":   3,
+		"NOTIFICATION_EVENT_BREAK_GLASS": 4,
 	}
 )
 
@@ -284,12 +288,13 @@ const file_reeve_notify_v1_notification_proto_rawDesc = "" +
 	"\fnotification\x18\x01 \x01(\v2\x1d.reeve.notify.v1.NotificationR\fnotification\x12\x18\n" +
 	"\aproblem\x18\x02 \x01(\tR\aproblem\x12\x1a\n" +
 	"\battempts\x18\x03 \x01(\rR\battempts\x12:\n" +
-	"\vgiven_up_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tgivenUpAt:\x00*\x9c\x01\n" +
+	"\vgiven_up_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tgivenUpAt:\x00*\xc0\x01\n" +
 	"\x11NotificationEvent\x12\"\n" +
 	"\x1eNOTIFICATION_EVENT_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cNOTIFICATION_EVENT_REQUESTED\x10\x01\x12\x1f\n" +
 	"\x1bNOTIFICATION_EVENT_RESOLVED\x10\x02\x12 \n" +
-	"\x1cNOTIFICATION_EVENT_ESCALATED\x10\x03BY\n" +
+	"\x1cNOTIFICATION_EVENT_ESCALATED\x10\x03\x12\"\n" +
+	"\x1eNOTIFICATION_EVENT_BREAK_GLASS\x10\x04BY\n" +
 	"\x13dev.reeve.notify.v1B\x11NotificationProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/notify/v1;notifyv1b\x06proto3"
 
 var (

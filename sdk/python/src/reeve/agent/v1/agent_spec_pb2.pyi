@@ -199,7 +199,7 @@ class NetworkAccess(_message.Message):
     def __init__(self, allow: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ApprovalPolicy(_message.Message):
-    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits", "escalations")
+    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits", "escalations", "break_glass")
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     ALLOW_EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
@@ -207,6 +207,7 @@ class ApprovalPolicy(_message.Message):
     EXCLUDE_AUTHOR_FIELD_NUMBER: _ClassVar[int]
     WAITS_FIELD_NUMBER: _ClassVar[int]
     ESCALATIONS_FIELD_NUMBER: _ClassVar[int]
+    BREAK_GLASS_FIELD_NUMBER: _ClassVar[int]
     timeout: _duration_pb2.Duration
     allow_edited_arguments: bool
     alternatives: _containers.RepeatedCompositeFieldContainer[DecisionAlternative]
@@ -214,7 +215,20 @@ class ApprovalPolicy(_message.Message):
     exclude_author: bool
     waits: _containers.RepeatedCompositeFieldContainer[ApprovalWait]
     escalations: _containers.RepeatedCompositeFieldContainer[Escalation]
-    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ..., waits: _Optional[_Iterable[_Union[ApprovalWait, _Mapping]]] = ..., escalations: _Optional[_Iterable[_Union[Escalation, _Mapping]]] = ...) -> None: ...
+    break_glass: BreakGlass
+    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ..., waits: _Optional[_Iterable[_Union[ApprovalWait, _Mapping]]] = ..., escalations: _Optional[_Iterable[_Union[Escalation, _Mapping]]] = ..., break_glass: _Optional[_Union[BreakGlass, _Mapping]] = ...) -> None: ...
+
+class BreakGlass(_message.Message):
+    __slots__ = ("people", "groups", "min_reason_length", "allow_requester")
+    PEOPLE_FIELD_NUMBER: _ClassVar[int]
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    MIN_REASON_LENGTH_FIELD_NUMBER: _ClassVar[int]
+    ALLOW_REQUESTER_FIELD_NUMBER: _ClassVar[int]
+    people: _containers.RepeatedScalarFieldContainer[str]
+    groups: _containers.RepeatedScalarFieldContainer[str]
+    min_reason_length: int
+    allow_requester: bool
+    def __init__(self, people: _Optional[_Iterable[str]] = ..., groups: _Optional[_Iterable[str]] = ..., min_reason_length: _Optional[int] = ..., allow_requester: _Optional[bool] = ...) -> None: ...
 
 class Escalation(_message.Message):
     __slots__ = ("after", "alternative")

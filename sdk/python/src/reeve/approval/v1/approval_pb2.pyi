@@ -172,7 +172,7 @@ class Vote(_message.Message):
     def __init__(self, decision: _Optional[_Union[Decision, _Mapping]] = ..., counts_for: _Optional[_Iterable[str]] = ..., attempts: _Optional[int] = ..., earlier_decision_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer", "grant", "applied_grant")
+    __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer", "grant", "applied_grant", "break_glass")
     DECISION_ID_FIELD_NUMBER: _ClassVar[int]
     APPROVED_FIELD_NUMBER: _ClassVar[int]
     DECIDED_BY_FIELD_NUMBER: _ClassVar[int]
@@ -182,6 +182,7 @@ class Decision(_message.Message):
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     GRANT_FIELD_NUMBER: _ClassVar[int]
     APPLIED_GRANT_FIELD_NUMBER: _ClassVar[int]
+    BREAK_GLASS_FIELD_NUMBER: _ClassVar[int]
     decision_id: str
     approved: bool
     decided_by: str
@@ -191,7 +192,20 @@ class Decision(_message.Message):
     answer: _struct_pb2.Struct
     grant: Grant
     applied_grant: AppliedGrant
-    def __init__(self, decision_id: _Optional[str] = ..., approved: _Optional[bool] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., grant: _Optional[_Union[Grant, _Mapping]] = ..., applied_grant: _Optional[_Union[AppliedGrant, _Mapping]] = ...) -> None: ...
+    break_glass: BreakGlassUse
+    def __init__(self, decision_id: _Optional[str] = ..., approved: _Optional[bool] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., grant: _Optional[_Union[Grant, _Mapping]] = ..., applied_grant: _Optional[_Union[AppliedGrant, _Mapping]] = ..., break_glass: _Optional[_Union[BreakGlassUse, _Mapping]] = ...) -> None: ...
+
+class BreakGlassUse(_message.Message):
+    __slots__ = ("rule", "decidable_after", "freeze", "without_votes")
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    DECIDABLE_AFTER_FIELD_NUMBER: _ClassVar[int]
+    FREEZE_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_VOTES_FIELD_NUMBER: _ClassVar[int]
+    rule: str
+    decidable_after: _timestamp_pb2.Timestamp
+    freeze: str
+    without_votes: bool
+    def __init__(self, rule: _Optional[str] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[str] = ..., without_votes: _Optional[bool] = ...) -> None: ...
 
 class Grant(_message.Message):
     __slots__ = ("grant_id", "scope", "rule", "agent_id", "agent_revision", "run_id", "thread_id", "approval_id", "granted_by", "granted_at", "expires_at", "max_uses", "alternatives", "uses", "revoked_by", "revoked_at", "spec_digest", "content_digest")
@@ -298,7 +312,7 @@ class GetApprovalResponse(_message.Message):
     def __init__(self, approval: _Optional[_Union[Approval, _Mapping]] = ...) -> None: ...
 
 class DecideApprovalRequest(_message.Message):
-    __slots__ = ("approval_id", "approved", "reason", "decision_id", "edited_arguments", "answer", "call_digest", "grant")
+    __slots__ = ("approval_id", "approved", "reason", "decision_id", "edited_arguments", "answer", "call_digest", "grant", "break_glass")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     APPROVED_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
@@ -307,6 +321,7 @@ class DecideApprovalRequest(_message.Message):
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     CALL_DIGEST_FIELD_NUMBER: _ClassVar[int]
     GRANT_FIELD_NUMBER: _ClassVar[int]
+    BREAK_GLASS_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     approved: bool
     reason: str
@@ -315,7 +330,8 @@ class DecideApprovalRequest(_message.Message):
     answer: _struct_pb2.Struct
     call_digest: str
     grant: GrantRequest
-    def __init__(self, approval_id: _Optional[str] = ..., approved: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., call_digest: _Optional[str] = ..., grant: _Optional[_Union[GrantRequest, _Mapping]] = ...) -> None: ...
+    break_glass: bool
+    def __init__(self, approval_id: _Optional[str] = ..., approved: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., call_digest: _Optional[str] = ..., grant: _Optional[_Union[GrantRequest, _Mapping]] = ..., break_glass: _Optional[bool] = ...) -> None: ...
 
 class DecideApprovalResponse(_message.Message):
     __slots__ = ("approval",)

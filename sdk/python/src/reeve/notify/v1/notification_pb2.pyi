@@ -16,10 +16,12 @@ class NotificationEvent(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     NOTIFICATION_EVENT_REQUESTED: _ClassVar[NotificationEvent]
     NOTIFICATION_EVENT_RESOLVED: _ClassVar[NotificationEvent]
     NOTIFICATION_EVENT_ESCALATED: _ClassVar[NotificationEvent]
+    NOTIFICATION_EVENT_BREAK_GLASS: _ClassVar[NotificationEvent]
 NOTIFICATION_EVENT_UNSPECIFIED: NotificationEvent
 NOTIFICATION_EVENT_REQUESTED: NotificationEvent
 NOTIFICATION_EVENT_RESOLVED: NotificationEvent
 NOTIFICATION_EVENT_ESCALATED: NotificationEvent
+NOTIFICATION_EVENT_BREAK_GLASS: NotificationEvent
 
 class Notification(_message.Message):
     __slots__ = ("notification_id", "receiver", "tenant", "event", "occurred_at", "queued_at", "approval", "arguments")

@@ -1,0 +1,13 @@
+import type { RunHead } from "../head/run-head.ts";
+import { oldestFirst } from "../head/linked.ts";
+
+/** Returns the people who started a run or those that it continues, and those who sent a message to it. */
+export function requestersOf({
+  created,
+  messages,
+}: Pick<RunHead, "created" | "messages">): ReadonlySet<string> {
+  const { startedBy = "", earlierRequesters = [] } = created ?? {};
+  const senders = oldestFirst(messages).map(({ submittedBy }) => submittedBy);
+  const all = [startedBy, ...earlierRequesters, ...senders];
+  return new Set(all.filter((subject) => subject !== ""));
+}
