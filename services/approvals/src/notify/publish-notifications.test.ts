@@ -228,6 +228,6 @@ test("arguments and votes leave the deployment only where the settings say so, a
   expect(within[1]?.arguments).toHaveLength(4_001);
 });
 
-test("facts that are older than the time to give up are not published", async () => {
+test("facts that are older than the maximum age are not published", async () => {
   expect(await published([asked("a", PENDING)], [{}], noon + 60_001)).toEqual([[]]);
 });

@@ -26,7 +26,7 @@ export interface PublishPorts {
   readonly clock: Pick<Clock, "now">;
   /** The operator's policy of now about when calls can be approved. */
   readonly times: ApprovalPorts["times"];
-  /** Older facts are not published: their notifications would have been given up. */
+  /** Older facts are not published: after a time without notifications, people want to hear of what is new. */
   readonly maxAgeMs: number;
 }
 
@@ -48,7 +48,7 @@ export async function publishNotifications(
       if (skipped > 0) {
         log.warn(
           { runId: batch.key.run, skipped },
-          "approvals are older than give_up_hours, and nobody is notified of them",
+          "approvals are older than max_age_hours, and nobody is notified of them",
         );
       }
     } catch (error) {

@@ -42,7 +42,7 @@ export async function runNotifications(
   { nats, stores, runLog, log, times }: NotificationsDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const { retry, timeout_seconds: timeoutSeconds } = settings;
+  const { retry, timeout_seconds: timeoutSeconds, max_age_hours: maxAgeHours } = settings;
   const giveUpMs = retry.give_up_hours * 3_600_000;
   const limits = {
     firstDelayMs: retry.first_seconds * 1_000,
@@ -69,7 +69,7 @@ export async function runNotifications(
   });
   // Who turns notifications on wants none about the past.
   const feed = await openRunFeed(nats, { start: "end" });
-  const publishing = { log: runLog, receivers, clock, times, maxAgeMs: giveUpMs };
+  const publishing = { log: runLog, receivers, clock, times, maxAgeMs: maxAgeHours * 3_600_000 };
   const publish = (until: AbortSignal) => publishNotifications(feed, publishing, log, until);
   log.info({ receivers: receivers.length }, "notifications start");
   await runTogether([publish, ...deliveries], signal);

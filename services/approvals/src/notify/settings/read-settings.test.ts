@@ -39,6 +39,7 @@ test("a file gets the defaults, and its secrets are redacted from then on", asyn
       { events: ["requested", "escalated", "resolved", "break_glass"], include_arguments: false },
     ],
     timeout_seconds: 10,
+    max_age_hours: 24,
     retry: { first_seconds: 5, max_seconds: 3_600, give_up_hours: 72 },
   });
   expect(redaction.text(`got ${secret}`)).toBe("got [redacted]");

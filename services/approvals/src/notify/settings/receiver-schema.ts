@@ -98,6 +98,8 @@ export const notifySettings = z.strictObject({
     }),
   /** How long an attempt may take. */
   timeout_seconds: seconds(60).default(10),
+  /** How old what happened may be when it is published, for example after nobody was notified for some days. */
+  max_age_hours: z.number().min(0.001).max(240).default(24),
   retry: z
     .strictObject({
       /** The delay after the first attempt. It doubles with each further one. */
