@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { ApprovalPolicySchema } from "@reeve/contracts/agent";
+import { AgentSpecSchema, ApprovalPolicySchema } from "@reeve/contracts/agent";
 import { expect, test } from "vitest";
 import { deciderProblems } from "./decider-problems.ts";
-import { agentWaitMs, waitWarnings } from "./wait-of.ts";
+import { policyForTenant } from "../policy/caller-policy.ts";
+import { parsePolicyFile } from "../policy/policy-file.ts";
+import { agentWaitMs, operatorWaitProblems, waitWarnings } from "./wait-of.ts";
 
 const seconds = (count: number) => ({ seconds: BigInt(count), nanos: 0 });
 
@@ -29,6 +31,27 @@ test("a wait for a pattern that cannot be read is refused, and would hold for ev
   const policy = create(ApprovalPolicySchema, { waits: [{ tools: ["pay\\"], wait: seconds(60) }] });
   expect(deciderProblems(policy)).toMatchObject([{ field: "approval_policy.waits[0].tools[0]" }]);
   expect(agentWaitMs(policy, "read")).toBe(60_000);
+});
+
+test("a timeout within the operator's wait for a tool is refused, because nobody could approve", () => {
+  const waits = parsePolicyFile(
+    "rules: []\napprovals: { waits: [{ name: slow, agents: [buyer], tools: [pay], wait: 60s }] }",
+    "policy.yaml",
+  );
+  const problems = (id: string, timeout: number, tenant = "acme") =>
+    operatorWaitProblems(
+      create(AgentSpecSchema, {
+        id,
+        hitlTools: ["read", "pay"],
+        approvalPolicy: { timeout: seconds(timeout) },
+      }),
+      policyForTenant(waits, tenant).waitMs,
+    );
+  expect(problems("buyer", 60)).toMatchObject([
+    { field: "approval_policy.timeout", reason: "UNSATISFIABLE" },
+  ]);
+  expect(problems("buyer", 61)).toEqual([]);
+  expect(problems("reader", 60)).toEqual([]);
 });
 
 test("a wait that is for no tool of the agent has a warning", () => {

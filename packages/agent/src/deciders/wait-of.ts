@@ -1,5 +1,5 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import type { ApprovalPolicy, ApprovalWait } from "@reeve/contracts/agent";
+import type { AgentSpec, ApprovalPolicy, ApprovalWait } from "@reeve/contracts/agent";
 import type { Violation } from "@reeve/platform/failure";
 import { parseNamePattern } from "../tools/name-pattern.ts";
 
@@ -39,6 +39,24 @@ export function waitProblems({ waits, timeout }: ApprovalPolicy): readonly Viola
       "is not less than approval_policy.timeout, so that approvals would expire before anyone could approve";
     return [...malformed, { field: `${field}.wait`, description, reason: "UNSATISFIABLE" }];
   });
+}
+
+/**
+ * Returns the violations of a timeout that is not longer than the operator's wait for a tool which needs an approval: nobody could
+ * approve its calls.
+ */
+export function operatorWaitProblems(
+  { id, hitlTools, approvalPolicy }: Pick<AgentSpec, "id" | "hitlTools" | "approvalPolicy">,
+  waitMs: (agentId: string, tool: string) => number = () => 0,
+): readonly Violation[] {
+  const timeout = approvalPolicy?.timeout;
+  if (timeout === undefined) return [];
+  const timeoutMs = Math.max(durationMs(timeout), 1);
+  const tools = hitlTools.filter((tool) => waitMs(id, tool) >= timeoutMs);
+  if (tools.length === 0) return [];
+  const waits = Math.max(...tools.map((tool) => waitMs(id, tool))) / 1_000;
+  const description = `is not longer than the ${waits} s that calls of ${tools.join(", ")} wait by the operator's policy, so that approvals would expire before anyone could approve`;
+  return [{ field: "approval_policy.timeout", description, reason: "UNSATISFIABLE" }];
 }
 
 /** Returns warnings about waits that are for no tool of the agent. */

@@ -5,6 +5,7 @@ import type { PolicyPermission } from "@reeve/contracts/run";
 import { PolicyPermissionSchema } from "@reeve/contracts/run";
 import type { PermissionClass, ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionBehavior } from "@reeve/contracts/tool";
+import { waitMsOf } from "../approval-times/approval-times.ts";
 import type { NetworkEntry } from "../spec/network-entry.ts";
 import { decide, matchesCaller, matchRulesOnce } from "./decide.ts";
 import type { Policy, PolicyCaller, PolicyItem, PolicyRule, Withheld } from "./policy.ts";
@@ -22,6 +23,8 @@ export interface CallerPolicy {
   readonly limits: PolicyLimits;
   /** Permission rules for calls, in the order of the policy. */
   readonly permissions: readonly PolicyPermission[];
+  /** Returns how long a call of a tool waits at least for its approval, in milliseconds. Default: it does not wait. */
+  readonly waitMs?: (agentId: string, tool: string) => number;
   /** Returns why a thing is withheld, or undefined if it is allowed. */
   withheld(item: PolicyItem): Withheld | undefined;
 }
@@ -84,7 +87,11 @@ export function policyForTenant(policy: Policy | undefined, tenant: string): Cal
   const candidates = roleSets.flatMap((roles) =>
     runContexts.map((context) => matching(policy, { tenant, roles, context })),
   );
-  return forAny(distinct(candidates));
+  const { approvals } = policy;
+  return {
+    ...forAny(distinct(candidates)),
+    waitMs: (agentId, tool) => waitMsOf(approvals, { tenant, agentId, tool }),
+  };
 }
 
 /** All sets of roles that a caller who starts runs may have. */

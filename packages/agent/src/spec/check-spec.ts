@@ -9,7 +9,7 @@ import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
 import { permissionViolations, permissionWarnings } from "../permission/permission-problems.ts";
 import { deciderProblems } from "../deciders/decider-problems.ts";
-import { waitWarnings } from "../deciders/wait-of.ts";
+import { operatorWaitProblems, waitWarnings } from "../deciders/wait-of.ts";
 import { checkFields } from "./check-fields.ts";
 import { checkModels } from "./check-models.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
@@ -62,6 +62,7 @@ export function checkSpec(
     ...idViolations(spec),
     ...checkFields(given),
     ...deciderProblems(given.approvalPolicy),
+    ...operatorWaitProblems(spec, policy.waitMs),
     ...permissionViolations(spec),
     ...models.violations,
     ...limitViolations(spec, offer.models.maxima),
