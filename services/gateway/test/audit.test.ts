@@ -150,7 +150,7 @@ describe("a change", () => {
     const [decision] = await eventsOf({ action: "approval.decide" });
     expect(decision).toMatchObject({
       resources: [{ kind: "approval", id: "ap_1" }],
-      choices: { approved: true },
+      choices: { approved: true, break_glass: false },
       code: "UNAVAILABLE",
     });
   });

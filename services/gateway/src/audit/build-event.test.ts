@@ -52,7 +52,7 @@ test("a decision has its choice, and not its reason or arguments", () => {
     editedArguments: { path: "a secret" },
   });
   const { decideApproval: method } = ApprovalService.method;
-  expect(choicesOf(method, { request })).toEqual({ approved: false });
+  expect(choicesOf(method, { request })).toEqual({ approved: false, break_glass: false });
   expect(resourcesOf(method, { request })).toEqual([{ kind: "approval", id: "ap_1" }]);
 });
 
