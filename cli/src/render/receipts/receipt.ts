@@ -2,7 +2,12 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
 import { GateKindSchema } from "@reeve/contracts/approval";
-import type { CallReceipt, CastDecision } from "@reeve/contracts/receipt";
+import type {
+  CallReceipt,
+  CastDecision,
+  ReceiptLog,
+  ReceiptResult,
+} from "@reeve/contracts/receipt";
 import { ToolStatus, ToolStatusSchema } from "@reeve/contracts/tool";
 import { renderProgress } from "../approvals/approval-progress.ts";
 import { renderPermission } from "../permission.ts";
@@ -35,10 +40,8 @@ export function renderReceipt(receipt: CallReceipt): readonly string[] {
     ...decisions.map((decision) => line("decided", decidedBy(decision))),
     line("executed", executionOf(receipt)),
     line("result", `${status} at ${timeOf(result?.recordedAt)}, ${content}`),
-    ...(result?.offloadedArtifactId
-      ? [line("", `a part; the rest is artifact ${result.offloadedArtifactId}, without a digest`)]
-      : []),
-    line("log", `events 1 to ${log?.throughSequence ?? 0}, ${log?.digest || "without a digest"}`),
+    ...(result?.offloadedArtifactId ? [line("", artifactOf(result))] : []),
+    line("log", logOf(log)),
   ];
 }
 
@@ -86,6 +89,18 @@ function decidedBy({ decision, isVote, countsFor, recordedAt, approvalId }: Cast
   const vote = isVote ? ` (vote for ${countsFor.join(", ")})` : "";
   const why = reason === "" ? "" : `: ${reason}`;
   return `${verb} by ${subject}${grant ?? ""} at ${timeOf(recordedAt)}, ${approvalId}${vote}${why}`;
+}
+
+function artifactOf({ offloadedArtifactId, offloadedArtifactSha256 }: ReceiptResult): string {
+  const digest = offloadedArtifactSha256 === "" ? "no digest" : `sha256 ${offloadedArtifactSha256}`;
+  return `with artifact ${offloadedArtifactId}, ${digest}`;
+}
+
+function logOf(log: ReceiptLog | undefined): string {
+  const { throughSequence = 0, digest = "", chainedFrom = 0 } = log ?? {};
+  return chainedFrom === 0
+    ? `events 1 to ${throughSequence}, without a digest`
+    : `events ${chainedFrom} to ${throughSequence}, digest ${digest}`;
 }
 
 /** Whether the call was executed, as far as the log of the run can tell. */

@@ -69,7 +69,7 @@ export interface CallResult {
   /** How long the tool ran. Absent: as long as the call took. */
   readonly executionTimeMs?: number;
   /** The artifact that holds what `content` does not show. Absent: `content` shows everything. */
-  readonly artifactId?: string;
+  readonly artifact?: { readonly artifactId: string; readonly sha256: string };
   /** The content of the files that the call names, before it. Absent: it was not inspected. */
   readonly boundContent?: BoundContent;
   /** Whether the call was not executed, because its approval is bound to another content. */

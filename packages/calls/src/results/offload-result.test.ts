@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
@@ -58,7 +59,7 @@ describe("a text", () => {
     const artifacts = store();
     const result = await offloaded({ content: "short", structured: { a: 1 } }, artifacts);
     expect(result).toMatchObject({ content: "short", structured: { a: 1 } });
-    expect(result.artifactId).toBeUndefined();
+    expect(result.artifact?.artifactId).toBeUndefined();
     expect(await artifacts.list("acme", never)).toEqual([]);
   });
 
@@ -69,8 +70,10 @@ describe("a text", () => {
     const result = await offloaded({ content }, artifacts);
     expect(Buffer.byteLength(result.content)).toBeLessThanOrEqual(2_000);
     expect(result.content).toMatch(/^begin .*10010 bytes in all; call retrieve_artifact .* end$/s);
-    expect(result.content).toContain(result.artifactId);
-    expect(await storedText(artifacts, result.artifactId)).toBe(content);
+    expect(result.content).toContain(result.artifact?.artifactId);
+    expect(await storedText(artifacts, result.artifact?.artifactId)).toBe(content);
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    expect(result.artifact?.sha256).toBe(sha256);
     expect(await artifacts.list("acme", never)).toMatchObject([
       { runId: "run_1", name: "echo-result.txt", mediaType: "text/plain; charset=utf-8" },
     ]);
@@ -80,7 +83,9 @@ describe("a text", () => {
   test("that is too long names no tool that the model lacks", async () => {
     const content = `begin ${"é".repeat(5_000)} end`;
     const result = await offloaded({ content }, store(), { cannotRetrieve: true });
-    expect(result.content).toContain(`10010 bytes in all, kept as artifact ${result.artifactId}]`);
+    expect(result.content).toContain(
+      `10010 bytes in all, kept as artifact ${result.artifact?.artifactId}]`,
+    );
     expect(result.content).not.toContain("retrieve_artifact");
   });
 
@@ -120,10 +125,12 @@ describe("a record", () => {
     expect(result.structured).toMatchObject({
       stdout: expect.stringMatching(/^begin\n+\[cut: 10008 bytes in all\]\n+end$/) as string,
       success: true,
-      offloaded: expect.stringContaining(result.artifactId ?? "none") as string,
+      offloaded: expect.stringContaining(result.artifact?.artifactId ?? "none") as string,
     });
     expect(Buffer.byteLength(result.content)).toBeLessThanOrEqual(2_000);
-    expect(JSON.parse(await storedText(artifacts, result.artifactId))).toEqual(structured);
+    expect(JSON.parse(await storedText(artifacts, result.artifact?.artifactId))).toEqual(
+      structured,
+    );
   });
 
   test("that is large beside a short text is stored separately", async () => {
@@ -131,10 +138,12 @@ describe("a record", () => {
     const structured = { list: ["x".repeat(10_000)] };
     const result = await offloaded({ content: "short", structured }, artifacts);
     expect(result.content).toBe(
-      `short\n[artifacts: the structured result is ${result.artifactId}]`,
+      `short\n[artifacts: the structured result is ${result.artifact?.artifactId}]`,
     );
     expect(result.structured).toBeUndefined();
-    expect(JSON.parse(await storedText(artifacts, result.artifactId))).toEqual(structured);
+    expect(JSON.parse(await storedText(artifacts, result.artifact?.artifactId))).toEqual(
+      structured,
+    );
   });
 
   test("whose text is its JSON, in whatever format, is not stored twice", async () => {
@@ -144,9 +153,9 @@ describe("a record", () => {
     const result = await offloaded({ content, structured }, artifacts);
     expect(result.structured).toBeUndefined();
     expect(await artifacts.list("acme", never)).toMatchObject([
-      { mediaType: "application/json", artifactId: result.artifactId },
+      { mediaType: "application/json", artifactId: result.artifact?.artifactId },
     ]);
-    expect(await storedText(artifacts, result.artifactId)).toBe(content);
+    expect(await storedText(artifacts, result.artifact?.artifactId)).toBe(content);
   });
 });
 
@@ -156,7 +165,9 @@ describe("a picture", () => {
   test("is stored, and the content names its artifact", async () => {
     const artifacts = store();
     const result = await offloaded({ content: "[image 1]", attachments: [picture] }, artifacts);
-    expect(result.content).toBe(`[image 1]\n[artifacts: image 1 is ${result.artifactId}]`);
+    expect(result.content).toBe(
+      `[image 1]\n[artifacts: image 1 is ${result.artifact?.artifactId}]`,
+    );
     expect(await artifacts.list("acme", never)).toMatchObject([
       { name: "echo-result-image-1.png", mediaType: "image/png", sizeBytes: 3 },
     ]);
@@ -171,7 +182,7 @@ describe("a picture", () => {
     );
     expect(Buffer.byteLength(result.content)).toBeLessThanOrEqual(2_000);
     expect(await artifacts.list("acme", never)).toHaveLength(3);
-    expect(await storedText(artifacts, result.artifactId)).toBe(long.content);
+    expect(await storedText(artifacts, result.artifact?.artifactId)).toBe(long.content);
   });
 
   test("of an invalid media type is stored as bytes", async () => {
@@ -208,7 +219,7 @@ describe("the same call", () => {
     const artifacts = store();
     const first = await offloaded(long, artifacts);
     const second = await offloaded({ content: "y".repeat(6_000) }, artifacts);
-    expect(second.artifactId).toBe(first.artifactId);
+    expect(second.artifact?.artifactId).toBe(first.artifact?.artifactId);
     expect(second.content).toContain("what an earlier attempt of this call gave");
   });
 });
@@ -229,7 +240,7 @@ describe("a store that fails costs the rest of the result and not the call", () 
     expect(result.content).toContain(problem);
     expect(result.content).not.toContain("secret");
     expect(result.content.startsWith("xxx")).toBe(true);
-    expect(result.artifactId).toBeUndefined();
+    expect(result.artifact?.artifactId).toBeUndefined();
   });
 
   test("and is not tried for the other attachments", async () => {

@@ -7,7 +7,7 @@ import { fitRecord } from "./fit-record.ts";
 import { preview } from "./preview.ts";
 import { fitsMessage } from "./record-size.ts";
 import { storeAttachments } from "./store-attachments.ts";
-import type { StorePorts, StoredPart } from "./store-part.ts";
+import type { StoredArtifact, StoredPart, StorePorts } from "./store-part.ts";
 import { storePart } from "./store-part.ts";
 
 /**
@@ -30,12 +30,12 @@ export async function offloadResult(
   const stored = await storeAttachments(request, [...records, ...attachments], ports, signal);
   const room = maxBytes - Buffer.byteLength(stored.note);
   if (Buffer.byteLength(content) <= room) {
-    const { artifactId } = stored;
+    const { artifact } = stored;
     return {
       ...others,
       content: note + content + stored.note,
       ...(fits && structured !== undefined && { structured }),
-      ...(artifactId !== undefined && { artifactId }),
+      ...(artifact && { artifact }),
     };
   }
   const bytes = Buffer.from(content);
@@ -43,14 +43,18 @@ export async function offloadResult(
   const part = await storePart(request, { key: "", mediaType, bytes }, ports, signal);
   const where = whereIsRest(part, bytes.length, request.settings?.cannotRetrieve ?? false);
   const record = isRecord && stored.note === "" ? fittedRecord(structured, where, room) : undefined;
-  const artifactId = part.kind === "stored" ? part.artifactId : stored.artifactId;
+  const artifact = part.kind === "stored" ? artifactOf(part) : stored.artifact;
   const cut = record ?? { content: preview(content, where, room) + stored.note };
   return {
     ...others,
     ...cut,
     content: note + cut.content,
-    ...(artifactId !== undefined && { artifactId }),
+    ...(artifact && { artifact }),
   };
+}
+
+function artifactOf({ artifactId, sha256 }: StoredArtifact): StoredArtifact {
+  return { artifactId, sha256 };
 }
 
 function whereIsRest(part: StoredPart, size: number, cannotRetrieve: boolean): string {

@@ -16,8 +16,14 @@ export interface Part {
 }
 
 export type StoredPart =
-  | { readonly kind: "stored"; readonly artifactId: string; readonly isEarlier: boolean }
+  | (StoredArtifact & { readonly kind: "stored"; readonly isEarlier: boolean })
   | { readonly kind: "lost"; readonly reason: string };
+
+/** An artifact as the store has it. */
+export interface StoredArtifact {
+  readonly artifactId: string;
+  readonly sha256: string;
+}
 
 /** Where the parts of a result are stored. */
 export interface StorePorts extends Pick<CallPorts, "artifacts" | "storeTimeoutMs" | "log"> {
@@ -60,7 +66,7 @@ export async function storePart(
   try {
     const { artifactId, sha256 } = await outlastOutage(put, outage, signal);
     const isEarlier = sha256 !== createHash("sha256").update(bytes).digest("hex");
-    return { kind: "stored", artifactId, isEarlier };
+    return { kind: "stored", artifactId, sha256, isEarlier };
   } catch (error) {
     signal.throwIfAborted();
     log.warn({ err: error, callId }, "part of a result was not stored");

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
+import { ApprovalState } from "@reeve/contracts/approval";
 import type { StoredRunBatch } from "@reeve/contracts/run";
 import { contradictions } from "@reeve/run/receipts/contradictions";
 import { envelopeText, openEnvelope, sealEnvelope } from "@reeve/run/receipts/envelope";
@@ -63,6 +64,7 @@ test("a receipt says who asked, what was decided by whom, with every vote, and w
   expect(subjects).toMatchObject([
     { name: `call:${decidedCallId}` },
     { name: `result:${decidedCallId}`, digest: { sha256: digestOf("paid") } },
+    { name: "artifact:art_large", digest: { sha256: "d".repeat(64) } },
     { name: "file:bill.pdf", digest: { sha256: "a".repeat(64) } },
   ]);
 });
@@ -158,6 +160,10 @@ test("a receipt that contradicts itself says so", async () => {
   const { decisions, result } = receipt;
   expect(contradictions({ ...receipt, decisions: decisions.slice(0, 2) })).toMatchObject([
     expect.stringContaining("without the approval"),
+  ]);
+  const approvals = receipt.approvals.map((each) => ({ ...each, state: ApprovalState.REJECTED }));
+  expect(contradictions({ ...receipt, approvals })).toMatchObject([
+    expect.stringContaining("does not permit it"),
   ]);
   const other = result && { ...result, boundContentDigest: "c".repeat(64) };
   expect(contradictions({ ...receipt, result: other })).toMatchObject([

@@ -72,6 +72,8 @@ export function decidedCall(changes: { readonly result?: JsonObject } = {}): rea
             approvalStatus: "APPROVAL_STATUS_APPROVED",
             approvalId: decidedCallId,
             isolation: "none",
+            offloadedArtifactId: "art_large",
+            offloadedArtifactSha256: "d".repeat(64),
             content: { digest: "b".repeat(64), files: [file] },
           },
           ...changes.result,

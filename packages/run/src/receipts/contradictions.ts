@@ -1,4 +1,5 @@
 import { ApprovalState } from "@reeve/contracts/approval";
+import { ToolStatus } from "@reeve/contracts/tool";
 import type { CallReceipt } from "@reeve/contracts/receipt";
 
 /**
@@ -32,6 +33,10 @@ export function contradictions({
     }
   }
   const counted = byId.get(result?.approvalId ?? "");
+  const isPermitted = counted === undefined || counted.state === ApprovalState.APPROVED;
+  if (result?.status === ToolStatus.SUCCESS && !isPermitted) {
+    found.push(`the call succeeded, but its approval ${result.approvalId} does not permit it`);
+  }
   const decidedOn = counted?.content?.digest ?? "";
   const executedWith = result?.boundContentDigest ?? "";
   if (decidedOn !== "" && executedWith !== "" && decidedOn !== executedWith) {

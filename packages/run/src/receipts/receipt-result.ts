@@ -19,6 +19,7 @@ export function receiptResult({ event, value }: EndedCall["result"]): ReceiptRes
     ...(metadata && {
       status: metadata.status,
       offloadedArtifactId: metadata.offloadedArtifactId,
+      offloadedArtifactSha256: metadata.offloadedArtifactSha256,
       boundContentDigest: metadata.content?.digest ?? "",
       workspaceRevision: metadata.workspaceRevision,
       isolation: metadata.isolation,

@@ -36,10 +36,13 @@ function subjectsOf({ ended }: ReceiptSource): JsonObject[] {
   const { metadata } = result.value.result ?? {};
   const content = metadata?.content ?? gate?.content;
   const call = { name, ...(final && { arguments: final }) };
-  const { contentSha256 } = receiptResult(result);
+  const { contentSha256, offloadedArtifactId, offloadedArtifactSha256 } = receiptResult(result);
   return [
     subject(`call:${callId}`, callDigest(call, created, gate?.content)),
     subject(`result:${callId}`, contentSha256),
+    ...(offloadedArtifactSha256 === ""
+      ? []
+      : [subject(`artifact:${offloadedArtifactId}`, offloadedArtifactSha256)]),
     ...filesOf(content).map(({ path, sha256 }) => subject(`file:${path}`, sha256)),
   ];
 }

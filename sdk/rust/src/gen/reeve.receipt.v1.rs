@@ -191,7 +191,8 @@ pub struct ReceiptResult {
     /// there is none.
     #[prost(string, tag = "7")]
     pub structured_sha256: ::prost::alloc::string::String,
-    /// Id of the artifact with the complete result, of which the content is a part only. Empty: there is none.
+    /// Id of the artifact with the complete result, if the content is a part only; otherwise of the first
+    /// artifact with a part of the result that is not text. Empty: there is none.
     #[prost(string, tag = "8")]
     pub offloaded_artifact_id: ::prost::alloc::string::String,
     /// `BoundContent.digest` of the files that the call names, directly before it was executed. Empty if no
@@ -222,6 +223,10 @@ pub struct ReceiptResult {
     /// What the permission rules decided about the call. Unset if there are none.
     #[prost(message, optional, tag = "17")]
     pub permission: ::core::option::Option<super::super::tool::v1::PermissionDecision>,
+    /// SHA-256, in lower-case hexadecimal, of that artifact. Empty if there is none, and for results of
+    /// versions that did not record it.
+    #[prost(string, tag = "18")]
+    pub offloaded_artifact_sha256: ::prost::alloc::string::String,
 }
 /// A part of the log of a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

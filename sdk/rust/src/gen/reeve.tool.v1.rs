@@ -157,6 +157,10 @@ pub struct ToolResultMetadata {
     /// result is in the journal of the call only: the run requests another approval.
     #[prost(bool, tag = "16")]
     pub content_changed: bool,
+    /// SHA-256, in lower-case hexadecimal, of the artifact `offloaded_artifact_id`. Empty if there is none,
+    /// and in results of versions that did not record it.
+    #[prost(string, tag = "17")]
+    pub offloaded_artifact_sha256: ::prost::alloc::string::String,
 }
 /// Content of files of a workspace to which an approval is bound.
 #[derive(Clone, PartialEq, ::prost::Message)]

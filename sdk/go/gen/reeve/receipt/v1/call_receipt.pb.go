@@ -653,7 +653,8 @@ type ReceiptResult struct {
 	// SHA-256, in lower-case hexadecimal, over the structured form of the result as canonical JSON. Empty:
 	// there is none.
 	StructuredSha256 string `protobuf:"bytes,7,opt,name=structured_sha256,json=structuredSha256,proto3" json:"structured_sha256,omitempty"`
-	// Id of the artifact with the complete result, of which the content is a part only. Empty: there is none.
+	// Id of the artifact with the complete result, if the content is a part only; otherwise of the first
+	// artifact with a part of the result that is not text. Empty: there is none.
 	OffloadedArtifactId string `protobuf:"bytes,8,opt,name=offloaded_artifact_id,json=offloadedArtifactId,proto3" json:"offloaded_artifact_id,omitempty"`
 	// `BoundContent.digest` of the files that the call names, directly before it was executed. Empty if no
 	// approval was bound to files.
@@ -673,9 +674,12 @@ type ReceiptResult struct {
 	// Id of that approval. Empty: the call itself needed none, and a person answered its questions.
 	ApprovalId string `protobuf:"bytes,16,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
 	// What the permission rules decided about the call. Unset if there are none.
-	Permission    *v13.PermissionDecision `protobuf:"bytes,17,opt,name=permission,proto3" json:"permission,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Permission *v13.PermissionDecision `protobuf:"bytes,17,opt,name=permission,proto3" json:"permission,omitempty"`
+	// SHA-256, in lower-case hexadecimal, of that artifact. Empty if there is none, and for results of
+	// versions that did not record it.
+	OffloadedArtifactSha256 string `protobuf:"bytes,18,opt,name=offloaded_artifact_sha256,json=offloadedArtifactSha256,proto3" json:"offloaded_artifact_sha256,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
 }
 
 func (x *ReceiptResult) Reset() {
@@ -827,6 +831,13 @@ func (x *ReceiptResult) GetPermission() *v13.PermissionDecision {
 	return nil
 }
 
+func (x *ReceiptResult) GetOffloadedArtifactSha256() string {
+	if x != nil {
+		return x.OffloadedArtifactSha256
+	}
+	return ""
+}
+
 // A part of the log of a run.
 type ReceiptLog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -967,7 +978,7 @@ const file_reeve_receipt_v1_call_receipt_proto_rawDesc = "" +
 	"approvalId\x12A\n" +
 	"\n" +
 	"permission\x18\x04 \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
-	"permission\"\xa7\x06\n" +
+	"permission\"\xe3\x06\n" +
 	"\rReceiptResult\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\rR\bsequence\x12;\n" +
 	"\vrecorded_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -992,7 +1003,8 @@ const file_reeve_receipt_v1_call_receipt_proto_rawDesc = "" +
 	"approvalId\x12A\n" +
 	"\n" +
 	"permission\x18\x11 \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
-	"permission\"\x8c\x01\n" +
+	"permission\x12:\n" +
+	"\x19offloaded_artifact_sha256\x18\x12 \x01(\tR\x17offloadedArtifactSha256\"\x8c\x01\n" +
 	"\n" +
 	"ReceiptLog\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12)\n" +

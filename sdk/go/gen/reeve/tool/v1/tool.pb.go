@@ -856,8 +856,11 @@ type ToolResultMetadata struct {
 	// Whether the call was not executed because `content` is not what its approval was bound to. Such a
 	// result is in the journal of the call only: the run requests another approval.
 	ContentChanged bool `protobuf:"varint,16,opt,name=content_changed,json=contentChanged,proto3" json:"content_changed,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// SHA-256, in lower-case hexadecimal, of the artifact `offloaded_artifact_id`. Empty if there is none,
+	// and in results of versions that did not record it.
+	OffloadedArtifactSha256 string `protobuf:"bytes,17,opt,name=offloaded_artifact_sha256,json=offloadedArtifactSha256,proto3" json:"offloaded_artifact_sha256,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
 }
 
 func (x *ToolResultMetadata) Reset() {
@@ -1000,6 +1003,13 @@ func (x *ToolResultMetadata) GetContentChanged() bool {
 		return x.ContentChanged
 	}
 	return false
+}
+
+func (x *ToolResultMetadata) GetOffloadedArtifactSha256() string {
+	if x != nil {
+		return x.OffloadedArtifactSha256
+	}
+	return ""
 }
 
 // Content of files of a workspace to which an approval is bound.
@@ -2502,7 +2512,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bmetadata\x18\x05 \x01(\v2!.reeve.tool.v1.ToolResultMetadataR\bmetadata\x127\n" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
-	"structured\"\xc0\x06\n" +
+	"structured\"\xfc\x06\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2525,7 +2535,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"permission\x18\x0e \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
 	"permission\x125\n" +
 	"\acontent\x18\x0f \x01(\v2\x1b.reeve.tool.v1.BoundContentR\acontent\x12'\n" +
-	"\x0fcontent_changed\x18\x10 \x01(\bR\x0econtentChanged\"V\n" +
+	"\x0fcontent_changed\x18\x10 \x01(\bR\x0econtentChanged\x12:\n" +
+	"\x19offloaded_artifact_sha256\x18\x11 \x01(\tR\x17offloadedArtifactSha256\"V\n" +
 	"\fBoundContent\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12.\n" +
 	"\x05files\x18\x02 \x03(\v2\x18.reeve.tool.v1.BoundFileR\x05files\"\xbc\x01\n" +

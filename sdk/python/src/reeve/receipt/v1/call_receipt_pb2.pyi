@@ -127,7 +127,7 @@ class CallStart(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., approval_id: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ...) -> None: ...
 
 class ReceiptResult(_message.Message):
-    __slots__ = ("sequence", "recorded_at", "status", "is_error", "content_sha256", "content_bytes", "structured_sha256", "offloaded_artifact_id", "bound_content_digest", "workspace_revision", "isolation", "end_reason", "started_at", "completed_at", "approval_status", "approval_id", "permission")
+    __slots__ = ("sequence", "recorded_at", "status", "is_error", "content_sha256", "content_bytes", "structured_sha256", "offloaded_artifact_id", "bound_content_digest", "workspace_revision", "isolation", "end_reason", "started_at", "completed_at", "approval_status", "approval_id", "permission", "offloaded_artifact_sha256")
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     RECORDED_AT_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
@@ -145,6 +145,7 @@ class ReceiptResult(_message.Message):
     APPROVAL_STATUS_FIELD_NUMBER: _ClassVar[int]
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     PERMISSION_FIELD_NUMBER: _ClassVar[int]
+    OFFLOADED_ARTIFACT_SHA256_FIELD_NUMBER: _ClassVar[int]
     sequence: int
     recorded_at: _timestamp_pb2.Timestamp
     status: _tool_pb2.ToolStatus
@@ -162,7 +163,8 @@ class ReceiptResult(_message.Message):
     approval_status: _tool_pb2.ApprovalStatus
     approval_id: str
     permission: _tool_pb2.PermissionDecision
-    def __init__(self, sequence: _Optional[int] = ..., recorded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., status: _Optional[_Union[_tool_pb2.ToolStatus, str]] = ..., is_error: _Optional[bool] = ..., content_sha256: _Optional[str] = ..., content_bytes: _Optional[int] = ..., structured_sha256: _Optional[str] = ..., offloaded_artifact_id: _Optional[str] = ..., bound_content_digest: _Optional[str] = ..., workspace_revision: _Optional[int] = ..., isolation: _Optional[str] = ..., end_reason: _Optional[str] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., approval_status: _Optional[_Union[_tool_pb2.ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ...) -> None: ...
+    offloaded_artifact_sha256: str
+    def __init__(self, sequence: _Optional[int] = ..., recorded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., status: _Optional[_Union[_tool_pb2.ToolStatus, str]] = ..., is_error: _Optional[bool] = ..., content_sha256: _Optional[str] = ..., content_bytes: _Optional[int] = ..., structured_sha256: _Optional[str] = ..., offloaded_artifact_id: _Optional[str] = ..., bound_content_digest: _Optional[str] = ..., workspace_revision: _Optional[int] = ..., isolation: _Optional[str] = ..., end_reason: _Optional[str] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., approval_status: _Optional[_Union[_tool_pb2.ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., offloaded_artifact_sha256: _Optional[str] = ...) -> None: ...
 
 class ReceiptLog(_message.Message):
     __slots__ = ("subject", "through_sequence", "digest", "chained_from")
