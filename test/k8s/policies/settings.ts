@@ -53,6 +53,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "reeve-internal": ["gateway", "approvals"],
   "reeve-tls": ["gateway", "approvals"],
   "reeve-models": ["runtime"],
+  "reeve-receipts": ["gateway"],
 };
 
 const docs = readFileSync(join(import.meta.dirname, "../../../docs/deploy.md"), "utf8");
