@@ -1,10 +1,14 @@
-import { globSync, readFileSync } from "node:fs";
+import { generateKeyPairSync } from "node:crypto";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
 import { buildConsole } from "@reeve/cli/embedded/ensure-console";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
+import { openEnvelope } from "@reeve/run/receipts/envelope";
+import { parseSigningKey } from "@reeve/run/receipts/receipt-keys";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "../system/support/deployment.ts";
@@ -19,6 +23,11 @@ const dist = join(import.meta.dirname, "../../console/dist");
 const pictures = process.env["REEVE_WRITE_PICTURES"] === "1";
 const isSkipped = missingBrowser !== undefined && process.env["CI"] === undefined;
 const viewer = "viewer-token-0123456789";
+
+const receiptKey = parseSigningKey(
+  generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  "the key",
+);
 
 const resources = new AsyncDisposableStack();
 let deployment: Deployment;
@@ -36,6 +45,7 @@ beforeAll(async () => {
     await Deployment.start({
       OPENAI_API_KEY: "sk-test",
       OPENAI_BASE_URL: models.url,
+      REEVE_RECEIPT_KEY_FILE: receiptKeyFile(),
       REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer`,
     }),
   );
@@ -51,6 +61,15 @@ beforeAll(async () => {
 afterAll(async () => {
   await resources.disposeAsync();
 });
+
+/** Writes the key of receipts to a file. */
+function receiptKeyFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-console-"));
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "key.pem");
+  writeFileSync(path, receiptKey.privateKey.export({ type: "pkcs8", format: "pem" }));
+  return path;
+}
 
 async function started(input: string, agentId = "helper"): Promise<string> {
   const { run } = await deployment.reeve.runs.startRun({ agentId, input });
@@ -201,6 +220,16 @@ describe.skipIf(isSkipped)("the console", () => {
         decision: { editedArguments: { text: "pay 1 to ann" }, decidedBy: "tester" },
       },
     ]);
+    await page.goto(`${deployment.url}/inbox`);
+    await page.getByText("Decided before").click();
+    const name = `Save the receipt of ${approvals[0]?.approvalId}`;
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name }).click(),
+    ]);
+    await expectAccessible(page);
+    const receipt = readFileSync(await saved.path(), "utf8");
+    expect(openEnvelope(receipt, [receiptKey])).toMatchObject({ kind: "verified" });
     expect(shown.problems).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { WorkspaceService } from "@reeve/contracts/tool";
 import { ArtifactService } from "@reeve/contracts/artifact";
@@ -28,7 +29,8 @@ export const transport: Transport = createConnectTransport({
   interceptors: [authorized],
 });
 
-/** The clients of methods that stream, for which there are no hooks. */
+/** The clients of methods that are called on request or stream, for which there are no hooks. */
 export const runs = createClient(RunService, transport);
 export const files = createClient(WorkspaceService, transport);
+export const receipts = createClient(ReceiptService, transport);
 export const artifacts = createClient(ArtifactService, transport);

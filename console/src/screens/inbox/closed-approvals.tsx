@@ -6,6 +6,7 @@ import { msOf } from "../../format/time.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Ago } from "../../ui/times.tsx";
+import { ReceiptButton } from "./receipt-button.tsx";
 
 /** What was decided, by whom, and why. */
 export function ClosedApprovals() {
@@ -34,6 +35,7 @@ function Decided() {
             <th scope="col">Decided by</th>
             <th scope="col">When</th>
             <th scope="col">Reason</th>
+            <th scope="col">Proof</th>
           </tr>
         </thead>
         <tbody>
@@ -62,6 +64,11 @@ function Decided() {
                 <Ago ms={msOf(decision?.decidedAt)} />
               </td>
               <td className="wrap">{decision?.reason}</td>
+              <td className="row-action">
+                {decision !== undefined && call !== undefined && (
+                  <ReceiptButton runId={runId} callId={call.callId} />
+                )}
+              </td>
             </tr>
           ))}
         </tbody>

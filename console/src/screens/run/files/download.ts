@@ -1,4 +1,5 @@
 import { artifacts, files } from "../../../api/transport.ts";
+import { saveAs } from "../../../ui/save-as.ts";
 
 /** Saves an artifact on the machine of the reader. Its type is not used, so that the browser never opens it. */
 export async function downloadArtifact(artifactId: string, name: string): Promise<void> {
@@ -6,7 +7,7 @@ export async function downloadArtifact(artifactId: string, name: string): Promis
   for await (const { part } of artifacts.downloadArtifact({ artifactId })) {
     if (part.case === "chunk") chunks.push(new Uint8Array(part.value));
   }
-  save(chunks, name);
+  saveAs(chunks, name);
 }
 
 /** Saves a file of a workspace on the machine of the reader. */
@@ -15,14 +16,5 @@ export async function downloadFile(runId: string, path: string): Promise<void> {
   for await (const { part } of files.readFile({ runId, path })) {
     if (part.case === "chunk") chunks.push(new Uint8Array(part.value));
   }
-  save(chunks, path.split("/").at(-1) ?? "file");
-}
-
-function save(chunks: BlobPart[], name: string): void {
-  const url = URL.createObjectURL(new Blob(chunks, { type: "application/octet-stream" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveAs(chunks, path.split("/").at(-1) ?? "file");
 }
