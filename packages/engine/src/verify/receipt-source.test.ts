@@ -6,7 +6,7 @@ import { envelopeText, openEnvelope, sealEnvelope } from "@reeve/run/receipts/en
 import { parseSigningKey } from "@reeve/run/receipts/receipt-keys";
 import { readStatement, receiptPayload } from "@reeve/run/receipts/receipt-statement";
 import { expect, test } from "vitest";
-import { contents, decidedCall, decidedCallId } from "../../test/support/decided-call.ts";
+import { callWith, contents, decidedCall, decidedCallId } from "../../test/support/decided-call.ts";
 import type { StoredLog } from "../../test/support/stored-log.ts";
 import { recordedEvents, storedLog } from "../../test/support/stored-log.ts";
 import { receiptSource } from "./receipt-source.ts";
@@ -153,6 +153,75 @@ test("what a newer version wrote about the call is refused, and not left out", a
   const keys = { $typeName: "x", $unknown: [1], __proto__: 1 };
   const named = await storedLog(decidedCall({ result: { structured: keys } }), [3]);
   await expect(payloadOf(named)).resolves.toBeDefined();
+});
+
+const call = { callId: decidedCallId, name: "pay" };
+const approval = { approvalId: decidedCallId, call, state: "APPROVAL_STATE_PENDING" };
+const approved = {
+  ...approval,
+  state: "APPROVAL_STATE_APPROVED",
+  decision: { approved: true, decidedBy: "bob" },
+};
+
+function resultOf(approvalId: string, status: string) {
+  return { toolResult: { result: { ...call, content: "", metadata: { approvalId, status } } } };
+}
+
+test("an approval that was superseded is shown with the one that replaced it, and each with its start", async () => {
+  const second = { ...approved, approvalId: `${decidedCallId}-r2`, supersedes: decidedCallId };
+  const events = callWith([
+    { approval: { approval } },
+    { approval: { approval: approved } },
+    { toolCallStarted: { callId: decidedCallId } },
+    { approval: { approval: { ...approved, state: "APPROVAL_STATE_SUPERSEDED" } } },
+    { approval: { approval: { ...second, state: "APPROVAL_STATE_PENDING", decision: null } } },
+    { approval: { approval: second } },
+    { toolCallStarted: { callId: decidedCallId } },
+    resultOf(second.approvalId, "TOOL_STATUS_SUCCESS"),
+  ]);
+  const { receipt } = await receiptIn(await storedLog(events, [2]));
+  expect(contradictions(receipt)).toEqual([]);
+  expect(receipt.approvals.map(({ state }) => state)).toEqual([
+    ApprovalState.SUPERSEDED,
+    ApprovalState.APPROVED,
+  ]);
+  expect(receipt.decisions.map(({ approvalId }) => approvalId)).toEqual([
+    decidedCallId,
+    second.approvalId,
+  ]);
+  expect(receipt.starts.map(({ approvalId }) => approvalId)).toEqual([
+    decidedCallId,
+    second.approvalId,
+  ]);
+});
+
+test("a grant that decided is named, and a call that became subtasks starts with each of them", async () => {
+  const appliedGrant = { grantId: "grt_1", rule: "pay" };
+  const granted = { ...approved, decision: { ...approved.decision, appliedGrant } };
+  const events = callWith([
+    { approval: { approval } },
+    { approval: { approval: granted } },
+    { subtask: { subtaskId: `${decidedCallId}/0`, callId: decidedCallId } },
+    { subtask: { subtaskId: `${decidedCallId}/0`, callId: decidedCallId, ended: true } },
+    resultOf(decidedCallId, "TOOL_STATUS_SUCCESS"),
+  ]);
+  const { receipt } = await receiptIn(await storedLog(events, [2]));
+  expect(contradictions(receipt)).toEqual([]);
+  expect(receipt.decisions).toMatchObject([{ decision: { decidedBy: "bob", appliedGrant } }]);
+  expect(receipt.starts).toMatchObject([{ sequence: 6, approvalId: decidedCallId }]);
+});
+
+test("an event of a newer version before the result is refused as such, and not as altered", async () => {
+  const events = decidedCall();
+  const [, prepared] = events;
+  if (prepared === undefined) throw new Error("the run is too short");
+  prepared.event = { case: undefined };
+  prepared.$unknown = [{ no: 9_999, wireType: 2, data: new Uint8Array([0]) }];
+  const { batches, ...log } = await storedLog(events, [2]);
+  const [first, ...others] = batches;
+  if (first === undefined) throw new Error("the log is empty");
+  const headed = [{ ...first, kinds: [...first.kinds, "newer_kind"] }, ...others];
+  await expect(payloadOf({ ...log, batches: headed })).rejects.toThrow("newer version");
 });
 
 test("a receipt that contradicts itself says so", async () => {

@@ -83,6 +83,16 @@ export function decidedCall(changes: { readonly result?: JsonObject } = {}): rea
     { messageSubmitted: { messageId: "n", message: { text: "more" }, submittedBy: "zoe" } },
     { text: { text: "done" } },
   ];
+  return eventsFrom(facts);
+}
+
+/** Returns the events of a run of one call, `pay`, with these facts after the call. */
+export function callWith(facts: readonly JsonObject[]): readonly RunEvent[] {
+  const created = { tenant: "acme", agentId: "payer", agentRevision: 3, startedBy: "ann" };
+  return eventsFrom([{ runCreated: created }, { runPrepared: {} }, { toolCall: call }, ...facts]);
+}
+
+function eventsFrom(facts: readonly JsonObject[]): readonly RunEvent[] {
   return eventsOf(facts.map(event));
 }
 
