@@ -72,6 +72,7 @@ test("says what a receipt proves, without a server, as lines and as JSON", async
   expect(shown.text).toContain(
     "executed   handed out at 2030-01-01T00:00:09.000Z, isolation none\n",
   );
+  expect(shown.text).toContain("escalated 2030-01-01T00:00:06.000Z to dan\n");
   expect(shown.text).toContain(`with artifact art_large, sha256 ${"d".repeat(64)}\n`);
   expect(shown.text).toMatch(/^log +events 1 to 10, digest [0-9a-f]{64}$/m);
   expect(shown.text).toMatch(/^result +success .*sha256 [0-9a-f]{64}$/m);

@@ -10,6 +10,7 @@ import type {
 } from "@reeve/contracts/receipt";
 import { ToolStatus, ToolStatusSchema } from "@reeve/contracts/tool";
 import { renderProgress } from "../approvals/approval-progress.ts";
+import { renderTimes } from "../approvals/approval-times.ts";
 import { renderPermission } from "../permission.ts";
 import { oneLine } from "../plain-text.ts";
 import { shownExactly } from "../shown-exactly.ts";
@@ -70,16 +71,16 @@ function filesOf({ content, approvalId }: Approval): readonly string[] {
 
 /** Why a decision was needed, and who might decide. */
 function policyOf(approval: Approval): readonly string[] {
-  const { approvalId, gates, permission, expiresAt, supersedes } = approval;
+  const { approvalId, gates, permission, supersedes } = approval;
   const names = gates.map((gate) => GateKindSchema.value[gate]?.localName.toLowerCase() ?? "newer");
   const rule = renderPermission(permission, 512);
   const parts = [
     `${approvalId} for ${names.join(", ") || "an unknown reason"}`,
     ...(rule === "" ? [] : [rule]),
-    ...(expiresAt === undefined ? [] : [`until ${timeOf(expiresAt)}`]),
     ...(supersedes === "" ? [] : [`in place of ${supersedes}`]),
   ];
-  return [line("policy", parts.join("; ")), ...renderProgress(approval).map((of) => line("", of))];
+  const further = [...renderProgress(approval), ...renderTimes(approval)];
+  return [line("policy", parts.join("; ")), ...further.map((each) => line("", each))];
 }
 
 function decidedBy({ decision, isVote, countsFor, recordedAt, approvalId }: CastDecision): string {

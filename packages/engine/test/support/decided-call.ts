@@ -24,6 +24,14 @@ const approval = {
   state: "APPROVAL_STATE_PENDING",
   allowEditedArguments: true,
   gates: ["GATE_KIND_TOOL"],
+  escalations: [
+    {
+      dueAt: "2030-01-01T00:00:05Z",
+      escalatedAt: "2030-01-01T00:00:06Z",
+      alternative: { name: "later", people: ["dan"], approvals: 1, denials: 1 },
+      revision: 1,
+    },
+  ],
   alternatives: [{ name: "security", groups: ["security"], approvals: 2, denials: 1 }],
   content: { digest: "b".repeat(64), files: [{ ...file, preview: contents.model }] },
 };
