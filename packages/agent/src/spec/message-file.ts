@@ -75,13 +75,15 @@ export function readMapping(kind: Kind, text: string, file: string): JsonObject 
     throw malformedFile(kind, file, [{ field: "", description, reason: "TOO_LARGE" }]);
   }
   const lineCounter = new LineCounter();
-  // The parser compares each key with each other one, so a file with many keys would take minutes.
-  const document = parseDocument(text, { stringKeys: true, uniqueKeys: false, lineCounter });
-  const syntax = [
-    ...[...document.errors, ...document.warnings].map(syntaxErrorOf),
-    ...repeatedKeys(document, lineCounter),
-  ];
-  if (syntax.length > 0) throw malformedFile(kind, file, syntax.slice(0, maxSyntaxErrors));
+  const document = withoutStacks(() =>
+    // The parser would compare each key with each other one, and copy the line of each error: a file would take minutes.
+    parseDocument(text, { stringKeys: true, uniqueKeys: false, prettyErrors: false, lineCounter }),
+  );
+  const errors = [...document.errors, ...document.warnings]
+    .slice(0, maxSyntaxErrors)
+    .map((error) => syntaxErrorOf(error, lineCounter));
+  const syntax = [...errors, ...repeatedKeys(document, lineCounter)].slice(0, maxSyntaxErrors);
+  if (syntax.length > 0) throw malformedFile(kind, file, syntax);
   let value: unknown;
   try {
     value = document.toJS();
@@ -124,16 +126,28 @@ function repeatedKeys(document: Document.Parsed, lines: LineCounter): readonly V
   return repeated;
 }
 
-/** Describes an error of the parser, whose message ends with its position and an excerpt of the file. */
-function syntaxErrorOf({ code, message, linePos }: YAMLParseError | YAMLWarning): Violation {
-  const [{ line, col } = { line: 0, col: 0 }] = linePos ?? [];
-  if (code === "MULTIPLE_DOCS") {
-    return syntaxError(`line ${line}`, "the file contains more than one document");
+/** Describes an error of the parser. */
+function syntaxErrorOf(
+  { code, message, pos: [start] }: YAMLParseError | YAMLWarning,
+  lines: LineCounter,
+): Violation {
+  const { line } = lines.linePos(start);
+  const isSecond = code === "MULTIPLE_DOCS";
+  return syntaxError(
+    `line ${line}`,
+    isSecond ? "the file contains more than one document" : message,
+  );
+}
+
+/** Runs a function whose errors have no stack: to record one takes longer than the parser needs to find a mistake. */
+function withoutStacks<Result>(parse: () => Result): Result {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return parse();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
-  const position = ` at line ${line}, column ${col}:`;
-  const [first = message] = message.split("\n");
-  if (!first.endsWith(position)) return syntaxError("", first);
-  return syntaxError(`line ${line}`, first.slice(0, -position.length));
 }
 
 /** `where` is the line in the file, if it is known. */

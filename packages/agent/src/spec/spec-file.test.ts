@@ -197,6 +197,12 @@ describe("a file that is too large or repeats keys", () => {
     ]);
   });
 
+  test("is refused with its first mistakes, however many one line has", () => {
+    const violations = violationsOf(`name: [${",".repeat(300_000)}]`);
+    expect(violations).toHaveLength(100);
+    expect(violations[0]).toMatchObject({ field: "line 1", reason: "SYNTAX" });
+  });
+
   test("takes time in proportion to its keys", () => {
     // A comparison of each key with each other one takes minutes.
     const keys = Array.from({ length: 40_000 }, (_, index) => `k${index}: 1`);

@@ -9,6 +9,8 @@ import { counter } from "../telemetry/metrics.ts";
 import type { PeerCertificate } from "../tls/peer-certificate.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
 import { agreed, peerOf } from "./client-certificates.ts";
+import { addressGroup } from "./http/address-group.ts";
+import { clientAddressOf } from "./http/client-address.ts";
 import type { Credential, CredentialKind, Grant, Principal } from "./credential.ts";
 import { membershipsOf } from "./credential.ts";
 import { permits, requireRole } from "./roles.ts";
@@ -84,9 +86,9 @@ export type Authenticate = (
 export interface Credentials {
   /**
    * Resolves to the grant of a token, or to undefined if the token is unknown. Rejects with a Failure that says why a token of
-   * an identity provider is refused, or cannot be checked at the moment.
+   * an identity provider is refused, or cannot be checked at the moment. `network` is that of the caller: see `addressGroup`.
    */
-  accept(token: string): Promise<Grant | undefined>;
+  accept(token: string, network: string): Promise<Grant | undefined>;
 }
 
 /** Returns credentials that never change. */
@@ -145,9 +147,11 @@ export function authenticate(
   return async ({ service, method, requestHeader, values }) => {
     if (isOpenService(service)) return;
     const token = bearerTokenOf(requestHeader);
+    const network = addressGroup(clientAddressOf(values));
+    const given = token === undefined ? undefined : { token, network };
     const peer = peerOf(values);
     const id = token === undefined ? (peer?.id ?? "") : tokenId(token);
-    const current = await acceptCredential({ credentials, certificates }, token, peer);
+    const current = await acceptCredential({ credentials, certificates }, given, peer);
     const admit = (): Credential => {
       const { tenant, subject, roles, kind = "token", groups = [] } = current();
       // Before the role is checked: a refused caller is known too.
@@ -171,6 +175,12 @@ export function authenticate(
   };
 }
 
+/** A token, and the network from which it came. */
+interface GivenToken {
+  readonly token: string;
+  readonly network: string;
+}
+
 interface Accepted {
   readonly credentials: Credentials;
   readonly certificates: ClientCertificates | undefined;
@@ -179,23 +189,23 @@ interface Accepted {
 /** Returns a function that returns the credential of a request at each moment, or throws the Failure of its refusal. */
 async function acceptCredential(
   { credentials, certificates }: Accepted,
-  token: string | undefined,
+  given: GivenToken | undefined,
   peer: PeerCertificate | undefined,
 ): Promise<() => Credential> {
   const grant = certificates?.accept(peer);
   const byCertificate = () => counted(() => grant?.());
   // Before the token: a connection with a refused certificate learns nothing about tokens.
-  if (byCertificate() === undefined && token === undefined) throw refused("missing", missing(peer));
-  const byToken = token === undefined ? undefined : await grantOf(credentials, token);
+  if (byCertificate() === undefined && given === undefined) throw refused("missing", missing(peer));
+  const byToken = given && (await grantOf(credentials, given));
   return () => {
     const own = byCertificate();
     if (byToken === undefined) {
       if (own === undefined) throw refused("missing", missing(peer));
       return own;
     }
-    const given = byToken();
-    if (given === undefined) throw refused("unknown", unknownToken());
-    return own === undefined ? given : counted(() => agreed(own, given));
+    const ofToken = byToken();
+    if (ofToken === undefined) throw refused("unknown", unknownToken());
+    return own === undefined ? ofToken : counted(() => agreed(own, ofToken));
   };
 }
 
@@ -217,10 +227,10 @@ function missing(peer: PeerCertificate | undefined): Failure {
   );
 }
 
-async function grantOf(credentials: Credentials, token: string): Promise<Grant> {
+async function grantOf(credentials: Credentials, { token, network }: GivenToken): Promise<Grant> {
   let grant: Grant | undefined;
   try {
-    grant = await credentials.accept(token);
+    grant = await credentials.accept(token, network);
   } catch (error) {
     throw refused(whyOf(error), error);
   }

@@ -72,9 +72,9 @@ async function openTokens(
 /** Returns credentials that accept what one of `all` accepts. */
 function firstOf(all: readonly Credentials[]): Credentials {
   return {
-    async accept(token) {
+    async accept(token, network) {
       for (const credentials of all) {
-        const grant = await credentials.accept(token);
+        const grant = await credentials.accept(token, network);
         if (grant !== undefined) return grant;
       }
       return undefined;

@@ -34,13 +34,13 @@ function watched(): WatchedTokens {
 }
 
 async function found(tokens: WatchedTokens, token: string): Promise<Credential | undefined> {
-  return (await tokens.accept(token))?.();
+  return (await tokens.accept(token, "192.0.2.1"))?.();
 }
 
 test("a token is revoked and another one added without a restart", async () => {
   writeFileSync(path, line("old-token", "acme/ann/runner"));
   const tokens = watched();
-  const held = await tokens.accept("old-token");
+  const held = await tokens.accept("old-token", "192.0.2.1");
   expect(held?.()).toMatchObject({ tenant: "acme", subject: "ann" });
   writeFileSync(path, line("new-token", "acme/ann/runner"));
   await vi.waitFor(async () => expect(await found(tokens, "new-token")).toBeDefined(), {

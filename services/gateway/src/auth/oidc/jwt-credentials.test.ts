@@ -2,12 +2,12 @@ import { createHmac } from "node:crypto";
 import { Role } from "@reeve/contracts/access/role";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { HastyClock, ManualClock } from "@reeve/platform/test/support/manual-clock";
-import type { CryptoKey, JWK } from "jose";
+import type { CryptoKey, JSONWebKeySet, JWK } from "jose";
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
 import { expect, test } from "vitest";
 import { jwtCredentials } from "./jwt-credentials.ts";
 import { oidcConfig } from "./oidc-config.ts";
-import { ProviderKeys } from "./provider-keys.ts";
+import { maxWaitingOfNetwork, ProviderKeys } from "./provider-keys.ts";
 
 const issuer = "https://login.example.com";
 const now = Date.parse("2026-01-01T00:00:00Z");
@@ -62,6 +62,8 @@ async function tokenOf(
   return await new SignJWT({ ...claims, ...given }).setProtectedHeader(header).sign(key);
 }
 
+const network = "192.0.2.1";
+
 function part(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
@@ -74,7 +76,7 @@ function unusual(header: object, sign: (input: string) => string): string {
 
 async function refusalOf(token: string, given = config): Promise<unknown> {
   const { credentials } = opened(given);
-  return await credentials.accept(token).then(
+  return await credentials.accept(token, network).then(
     () => "accepted",
     (error: unknown) => error,
   );
@@ -83,7 +85,7 @@ async function refusalOf(token: string, given = config): Promise<unknown> {
 test("a token stands for the tenant, the subject, the roles, and the groups of its claims", async () => {
   const { credentials } = opened();
   const token = await tokenOf({ aud: ["other", "reeve"] }, { typ: "at+JWT" });
-  const grant = await credentials.accept(token);
+  const grant = await credentials.accept(token, network);
   expect(grant?.()).toEqual({
     kind: "oidc",
     tenant: "acme",
@@ -95,12 +97,12 @@ test("a token stands for the tenant, the subject, the roles, and the groups of i
 
 test("a token ends when it expires, with the tolerance for clocks that differ", async () => {
   const { clock, credentials } = opened();
-  const grant = await credentials.accept(await tokenOf({}));
+  const grant = await credentials.accept(await tokenOf({}), network);
   await clock.advance(329_999);
   expect(grant?.()).toBeDefined();
   await clock.advance(1);
   expect(grant?.()).toBeUndefined();
-  await expect(credentials.accept(await tokenOf({}))).rejects.toThrow(
+  await expect(credentials.accept(await tokenOf({}), network)).rejects.toThrow(
     /^the token expired at 2026-01-01T00:05:00\.000Z; get a new one/,
   );
 });
@@ -174,11 +176,31 @@ test.each<[string, () => string | Promise<string>]>([
 test("a new key with the id of an old one is used at once, and ends the tokens of the old one", async () => {
   const published = [jwk];
   const { credentials } = opened(config, published);
-  const before = await credentials.accept(await tokenOf({}));
+  const before = await credentials.accept(await tokenOf({}), network);
   const next = await generateKeyPair("ES256", { extractable: true });
   published[0] = { ...jwk, ...(await exportJWK(next.publicKey)) };
-  const after = await credentials.accept(await tokenOf({}, { key: next.privateKey }));
+  const after = await credentials.accept(await tokenOf({}, { key: next.privateKey }), network);
   expect([before?.(), after?.()]).toEqual([undefined, expect.objectContaining({ subject: "ann" })]);
+});
+
+test("a token that may have a new key is not refused as wrong while too many wait for the keys", async () => {
+  const next = await generateKeyPair("ES256", { extractable: true });
+  const read = Promise.withResolvers<JSONWebKeySet>();
+  const clock = new ManualClock(seconds * 1_000);
+  const log = createLogger("test", "silent");
+  let answer = Promise.resolve<JSONWebKeySet>({ keys: [jwk] });
+  const options = { issuer: config.issuer, read: () => answer, clock, log };
+  const keys = new ProviderKeys(options, new AbortController().signal);
+  const credentials = jwtCredentials(config, keys, clock, log);
+  await credentials.accept(await tokenOf({}), network);
+  answer = read.promise;
+  const waiting = Array.from({ length: maxWaitingOfNetwork }, () => keys.refresh(network));
+  const token = await tokenOf({}, { key: next.privateKey });
+  await expect(credentials.accept(token, network)).rejects.toMatchObject({ kind: "unavailable" });
+  read.resolve({ keys: [{ ...jwk, ...(await exportJWK(next.publicKey)) }] });
+  await clock.advance(5_000);
+  await Promise.all(waiting);
+  expect(await credentials.accept(token, network)).toBeDefined();
 });
 
 test("a token whose key cannot be used is refused, and the key is logged once", async () => {
@@ -187,7 +209,7 @@ test("a token whose key cannot be used is refused, and the key is logged once", 
   const { credentials, logged } = opened(config, [short, malformed]);
   for (const { kid, alg } of [short, malformed]) {
     const token = unusual({ alg, kid }, () => "AA");
-    await expect(credentials.accept(token)).rejects.toMatchObject({
+    await expect(credentials.accept(token, network)).rejects.toMatchObject({
       kind: "unauthenticated",
       message: expect.stringMatching(/its key at https:\S+ cannot be used/) as string,
     });
@@ -215,7 +237,7 @@ test.each<[string, Claims, RegExp]>([
 test("the tenant can be a claim, which must have the name of a tenant", async () => {
   const given = { ...config, tenant: { claim: ["org", "id"] } };
   const { credentials } = opened(given);
-  const grant = await credentials.accept(await tokenOf({ org: { id: "globex" } }));
+  const grant = await credentials.accept(await tokenOf({ org: { id: "globex" } }), network);
   expect(grant?.()).toMatchObject({ tenant: "globex" });
   for (const id of [undefined, "", "a.b", "*", "Globex", ["globex"], 1]) {
     expect(await refusalOf(await tokenOf({ org: { id } }), given)).toMatchObject({
@@ -229,6 +251,6 @@ test("only the scope of a token is a list that is separated by spaces", async ()
   const text = { groups: "people platform", scope: "people platform" };
   expect(await refusalOf(await tokenOf(text))).toMatchObject({ kind: "denied" });
   const { credentials } = opened({ ...config, groups_claim: ["scope"] });
-  const grant = await credentials.accept(await tokenOf(text));
+  const grant = await credentials.accept(await tokenOf(text), network);
   expect(grant?.()?.roles).toEqual(new Set([Role.AUTHOR, Role.OPERATOR]));
 });

@@ -2,12 +2,19 @@ import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import type { Credentials } from "@reeve/platform/rpc/principal";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { CryptoKey, JWTVerifyResult, ResolvedKey } from "jose";
+import type {
+  CompactJWSHeaderParameters,
+  CryptoKey,
+  FlattenedJWSInput,
+  JWTVerifyResult,
+  ResolvedKey,
+} from "jose";
 import { calculateJwkThumbprint, decodeJwt, errors, jwtVerify } from "jose";
 import { credentialOfClaims } from "./credential-of-claims.ts";
 import { refusalOf, refused } from "./jwt-refusal.ts";
 import type { OidcConfig } from "./oidc-config.ts";
 import type { ProviderKeys } from "./provider-keys.ts";
+import { isCrowded } from "./provider-keys.ts";
 
 /** The maximum length of a token. */
 const maxLength = 8 * 1024;
@@ -28,22 +35,22 @@ export function jwtCredentials(
   const skewSeconds = config.clock_skew_seconds;
   let isUnusableLogged = false;
   return {
-    async accept(token) {
+    async accept(token, network) {
       assertSize(token);
-      const { payload, thumbprint } = await verified(token);
+      const { payload, thumbprint } = await verified(token, network);
       const credential = credentialOfClaims(payload, config);
       const endMs = ((payload.exp ?? 0) + skewSeconds) * 1_000;
       return () => (clock.now() < endMs && keys.publishes(thumbprint) ? credential : undefined);
     },
   };
 
-  async function verified(token: string) {
+  async function verified(token: string, network: string) {
     try {
       // Before the key: keys of other issuers are always unknown.
       const { iss } = decodeJwt(token);
       if (iss !== config.issuer)
         throw refused(`the token is not from the issuer ${config.issuer}`, "WRONG_ISSUER");
-      const { payload, key } = await verifiedWithNewKeys(token);
+      const { payload, key } = await verifiedWithNewKeys(token, network);
       return { payload, thumbprint: await thumbprintOf(key) };
     } catch (error) {
       if (error instanceof Failure) throw error;
@@ -59,28 +66,36 @@ export function jwtCredentials(
     }
   }
   /** Verifies again with the keys of this moment if the signature is wrong: a new key may have the id of an old one. */
-  async function verifiedWithNewKeys(token: string) {
+  async function verifiedWithNewKeys(token: string, network: string) {
+    const find: FindKey = (header, input) => keys.find(header, input, network);
     try {
-      return await verify(token, config, keys, clock);
+      return await verify(token, config, find, clock);
     } catch (error) {
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
-      await keys.refresh().catch(() => undefined);
-      return await verify(token, config, keys, clock);
+      try {
+        await keys.refresh(network);
+      } catch (failure) {
+        // It may be right. While the provider does not answer, the known keys decide.
+        if (isCrowded(failure)) throw failure;
+      }
+      return await verify(token, config, find, clock);
     }
   }
 }
 
+type FindKey = (header: CompactJWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+
 async function verify(
   token: string,
   config: OidcConfig,
-  keys: Pick<ProviderKeys, "find">,
+  find: FindKey,
   clock: Clock,
 ): Promise<JWTVerifyResult & ResolvedKey<CryptoKey>> {
   return await jwtVerify(
     token,
     (header, input) => {
       assertUsable({ typ: header.typ, kid: header.kid });
-      return keys.find(header, input);
+      return find(header, input);
     },
     {
       issuer: config.issuer,

@@ -3,7 +3,7 @@ import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import type { JWK } from "jose";
 import { exportJWK, generateKeyPair } from "jose";
 import { expect, test, vi } from "vitest";
-import { maxWaiting, ProviderKeys } from "./provider-keys.ts";
+import { isCrowded, maxWaiting, maxWaitingOfNetwork, ProviderKeys } from "./provider-keys.ts";
 
 const { publicKey } = await generateKeyPair("ES256");
 const exported = await exportJWK(publicKey);
@@ -26,8 +26,8 @@ function opened() {
       : Promise.resolve({ keys: provider.published });
   };
   const keys = new ProviderKeys({ issuer: "https://idp", read, clock, log }, stop.signal);
-  const find = (kid: string) =>
-    keys.find({ alg: "ES256", kid }, { payload: "", signature: "" }).then(
+  const find = (kid: string, network = "192.0.2.1") =>
+    keys.find({ alg: "ES256", kid }, { payload: "", signature: "" }, network).then(
       () => "found",
       (error: unknown) => error,
     );
@@ -58,14 +58,29 @@ test("unknown keys make all callers wait for one read, at most every five second
 test("no more than a bounded number of callers waits, and known keys need no wait", async () => {
   const { clock, find } = opened();
   await find("one");
-  const waiting = Array.from({ length: maxWaiting }, (_, index) => find(`x${index}`));
-  expect(await find("one more")).toMatchObject({ kind: "unavailable" });
+  const waiting = Array.from({ length: maxWaiting }, (_, at) => find(`x${at}`, `n${at % 10}`));
+  expect(await find("one more", "another network")).toMatchObject({ kind: "unavailable" });
   expect(await find("one")).toBe("found");
   await clock.advance(5_000);
   await Promise.all(waiting);
   const later = find("later");
   await clock.advance(5_000);
   expect(await later).toMatchObject({ code: "ERR_JWKS_NO_MATCHING_KEY" });
+});
+
+test("one network has a part of the places, and others find theirs", async () => {
+  const { provider, clock, find } = opened();
+  await find("one");
+  const flood = Array.from({ length: maxWaitingOfNetwork }, (_, at) => find(`x${at}`, "flood"));
+  const refused = await find("one more", "flood");
+  expect(refused).toMatchObject({ kind: "unavailable" });
+  expect(isCrowded(refused)).toBe(true);
+  provider.published = [keyNamed("two")];
+  const found = find("two", "office");
+  await clock.advance(5_000);
+  expect(await found).toBe("found");
+  await Promise.all(flood);
+  expect(await find("two", "flood")).toBe("found");
 });
 
 test("while the provider does not answer, known keys stay valid and other tokens can be retried", async () => {

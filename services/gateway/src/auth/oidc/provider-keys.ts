@@ -11,6 +11,8 @@ const refreshMs = 300_000;
 const minIntervalMs = 5_000;
 /** How many callers wait for a read at once. A token with an invented key needs no more than a header to wait. */
 export const maxWaiting = 1_000;
+/** How many of them may come from one network, so that others find a place. */
+export const maxWaitingOfNetwork = 100;
 
 export interface ProviderKeysOptions {
   readonly issuer: string;
@@ -30,6 +32,7 @@ export class ProviderKeys {
   #find: ReturnType<typeof createLocalJWKSet> = createLocalJWKSet({ keys: [] });
   #reading: Promise<void> | undefined;
   #waiting = 0;
+  readonly #waitingOf = new Map<string, number>();
   #lastReadMs = -Infinity;
   /** Why the last read was of no use. */
   #failure: Failure | undefined;
@@ -55,10 +58,14 @@ export class ProviderKeys {
    * wait for the same read. Throws a JOSEError if the provider has no such key, and a Failure of kind `unavailable` if the
    * provider does not answer.
    */
-  async find(header: CompactJWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+  async find(
+    header: CompactJWSHeaderParameters,
+    token: FlattenedJWSInput,
+    network: string,
+  ): Promise<CryptoKey> {
     if (!this.has(header.kid)) {
       if (this.#failure !== undefined && this.#waitMs() > 0) throw this.#failure;
-      await this.refresh();
+      await this.refresh(network);
     }
     return await this.#find(header, token);
   }
@@ -66,24 +73,38 @@ export class ProviderKeys {
   /** Keeps the keys up to date until the signal aborts. */
   async keep(): Promise<void> {
     while (!this.#signal.aborted) {
-      await this.refresh().catch(() => undefined);
+      await this.#readOnce().catch(() => undefined);
       await this.#options.clock.sleep(refreshMs, this.#signal);
     }
   }
 
   /**
-   * Reads the keys, at most every five seconds; callers wait for the same read. Throws a Failure of kind `unavailable` if that
-   * is impossible, or if too many wait already.
+   * Reads the keys for a caller of a network, at most every five seconds; callers wait for the same read. Throws a Failure of kind
+   * `unavailable` if that is impossible, or if too many wait already (`isCrowded`).
    */
-  async refresh(): Promise<void> {
-    if (this.#waiting >= maxWaiting) throw unavailable(this.#options.issuer, tooMany());
-    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
-    this.#waiting++;
-    try {
-      await this.#reading;
-    } finally {
-      this.#waiting--;
+  async refresh(network: string): Promise<void> {
+    const ofNetwork = this.#waitingOf.get(network) ?? 0;
+    if (this.#waiting >= maxWaiting || ofNetwork >= maxWaitingOfNetwork) {
+      throw unavailable(this.#options.issuer, new Crowded());
     }
+    this.#count(network, 1);
+    try {
+      await this.#readOnce();
+    } finally {
+      this.#count(network, -1);
+    }
+  }
+
+  #count(network: string, by: number): void {
+    this.#waiting += by;
+    const ofNetwork = (this.#waitingOf.get(network) ?? 0) + by;
+    if (ofNetwork === 0) this.#waitingOf.delete(network);
+    else this.#waitingOf.set(network, ofNetwork);
+  }
+
+  async #readOnce(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    await this.#reading;
   }
 
   async #read(): Promise<void> {
@@ -113,8 +134,18 @@ export class ProviderKeys {
   }
 }
 
-function tooMany(): Error {
-  return new Error(`${maxWaiting} tokens with unknown keys wait already`);
+/** Why a caller does not wait for the keys. */
+class Crowded extends Error {
+  constructor() {
+    super(
+      `${maxWaiting} tokens with unknown keys wait already, or ${maxWaitingOfNetwork} of the same network`,
+    );
+  }
+}
+
+/** Whether a caller was refused because too many wait for the keys: nothing is known about its token. */
+export function isCrowded(error: unknown): boolean {
+  return error instanceof Failure && error.cause instanceof Crowded;
 }
 
 /** A key of an unknown type has no thumbprint. */
