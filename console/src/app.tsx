@@ -6,7 +6,7 @@ import { isTransient } from "./api/problem.ts";
 import { transport } from "./api/transport.ts";
 import { useSession } from "./api/use-session.ts";
 import { router } from "./router.tsx";
-import { ReplaceSession } from "./screens/replace-session.tsx";
+import { OfferedSession } from "./screens/offered-session.tsx";
 import { SignIn } from "./screens/sign-in.tsx";
 
 const queries = new QueryClient({
@@ -19,7 +19,7 @@ const queries = new QueryClient({
   },
 });
 
-/** The whole console: the sign-in, the question which session to use, or the screens for who has signed in. */
+/** The whole console: the question whether to use the token of the address, the sign-in, or the screens for who has signed in. */
 export function App() {
   const { token, offered } = useSession();
   const hasScreens = token !== undefined && offered === undefined;
@@ -27,8 +27,8 @@ export function App() {
     // What another person has read in this tab must not stay.
     if (!hasScreens) queries.clear();
   }, [hasScreens]);
+  if (offered !== undefined) return <OfferedSession token={offered} />;
   if (token === undefined) return <SignIn />;
-  if (offered !== undefined) return <ReplaceSession offered={offered} />;
   return (
     <TransportProvider transport={transport}>
       <QueryClientProvider client={queries}>

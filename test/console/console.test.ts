@@ -82,9 +82,16 @@ async function finished(input: string, agentId = "helper"): Promise<string> {
   return runId;
 }
 
-/** Opens a screen as somebody who has signed in. */
-function open(path: string, theme?: "light" | "dark", token = deployment.token) {
+/** Opens the address of a screen with a token, which a new tab does not use before it is told to. */
+function openLink(path: string, theme?: "light" | "dark", token = deployment.token) {
   return openPage(browser, `${deployment.url}${path}#token=${token}`, theme);
+}
+
+/** Opens a screen as somebody who has signed in. */
+async function open(...link: Parameters<typeof openLink>) {
+  const shown = await openLink(...link);
+  await shown.page.getByRole("button", { name: "Sign in with it" }).click();
+  return shown;
 }
 
 /** Writes the picture of a screen for the documentation, if that was asked for. */
@@ -106,9 +113,14 @@ test("the first load is at most 300 KiB", { skip: isSkipped }, () => {
 });
 
 describe.skipIf(isSkipped)("the console", () => {
-  test("signs in with the token of the address, which it removes at once", async () => {
-    await using shown = await open("/");
+  test("removes the token of the address at once, and signs in with it after a question", async () => {
+    await using shown = await openLink("/");
     const { page } = shown;
+    await page.getByRole("heading", { name: "Sign in with this address?" }).waitFor();
+    expect(page.url()).toBe(`${deployment.url}/`);
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Sign in with it" }).click();
     await page.getByRole("heading", { name: "Runs" }).waitFor();
     expect(page.url()).toBe(`${deployment.url}/runs`);
     expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(1);
@@ -119,24 +131,32 @@ describe.skipIf(isSkipped)("the console", () => {
     await expectAccessible(page);
   });
 
+  test("does not sign in with the token of an address if the answer is no", async () => {
+    await using shown = await openLink("/models");
+    const { page } = shown;
+    await page.getByRole("button", { name: "Do not sign in" }).click();
+    await page.getByLabel("Token").waitFor();
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  });
+
   test("asks before the token of an address replaces the session, and forgets it if the answer is no", async () => {
     await using shown = await open("/");
     const { page } = shown;
     await page.getByRole("heading", { name: "Runs" }).waitFor();
     const used = () => page.evaluate("sessionStorage.getItem('reeve.token')");
-    const openLink = async (path: string, token: string) => {
+    const follow = async (path: string, token: string) => {
       await page.goto(`${deployment.url}${path}#token=${token}`);
       await page.getByRole("heading", { name: "Use another session" }).waitFor();
       expect(page.url()).toBe(`${deployment.url}${path}`);
       expect(await used()).toBe(deployment.token);
     };
     // The same page, then another one.
-    await openLink("/runs", viewer);
+    await follow("/runs", viewer);
     await expectAccessible(page);
     await page.getByRole("button", { name: "Keep my session" }).click();
     await page.getByRole("heading", { name: "Runs" }).waitFor();
     expect(await used()).toBe(deployment.token);
-    await openLink("/models", viewer);
+    await follow("/models", viewer);
     await page.getByRole("button", { name: "Use the other token" }).click();
     await page.getByRole("heading", { name: "Models" }).waitFor();
     expect(await used()).toBe(viewer);

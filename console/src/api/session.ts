@@ -11,7 +11,7 @@ export interface Session {
   readonly token: string | undefined;
   /** Why the last token is no longer used. */
   readonly problem: string | undefined;
-  /** Another token, of an address that was opened in this tab. It is not used before the person agrees. */
+  /** The token of an address that was opened in this tab. It is not used before the person agrees. */
   readonly offered: string | undefined;
 }
 
@@ -37,22 +37,21 @@ export function signOut(reason?: string): void {
   change(reason);
 }
 
-/** Continues with the session of this tab, and forgets the token that an address offered. */
-export function keepSession(): void {
+/** Continues as before, with a session or without one, and forgets the token that an address offered. */
+export function declineOffer(): void {
   offered = undefined;
   change(problem);
 }
 
 /**
- * Takes the token of the address, `#token=…`, and removes it from the address bar and the history at once. A tab without a session signs
- * in with it. One with another session keeps that until the person agrees: somebody else may have made the address.
+ * Takes the token of the address, `#token=…`, and removes it from the address bar and the history at once. It is not used before the
+ * person agrees, also in a tab without a session: somebody else may have made the address, and would read what the person enters.
  */
 export function takeTokenFromAddress(location: Location, history: History): void {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token === null) return;
   history.replaceState(history.state, "", location.pathname + location.search);
   if (token === "" || token === session.token) return;
-  if (session.token === undefined) return signIn(token);
   offered = token;
   change(problem);
 }
