@@ -11,7 +11,7 @@ import type { AlternativeSchema } from "@reeve/contracts/approval";
 import type { RunCreated } from "@reeve/contracts/run";
 import type { ToolCall } from "@reeve/contracts/tool";
 import { filteredCall } from "@reeve/agent/deciders/filtered-call";
-import { requestersOf } from "@reeve/run/approvals/requesters-of";
+import { requestersOf } from "@reeve/run/head/requesters-of";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { onceForCall, shareOf } from "./once-for-call.ts";

@@ -12,7 +12,7 @@ import {
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "../../head/run-head.ts";
-import { requestersOf } from "../requesters-of.ts";
+import { requestersOf } from "../../head/requesters-of.ts";
 import type { Decider } from "../votes/count-vote.ts";
 import type { DecisionTime } from "./decidable.ts";
 import { assertDecidable, timedCall, tooEarly } from "./decidable.ts";

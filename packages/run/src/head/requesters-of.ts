@@ -1,5 +1,5 @@
-import type { RunHead } from "../head/run-head.ts";
-import { oldestFirst } from "../head/linked.ts";
+import type { RunHead } from "./run-head.ts";
+import { oldestFirst } from "./linked.ts";
 
 /** Returns the people who started a run or those that it continues, and those who sent a message to it. */
 export function requestersOf({
