@@ -3,7 +3,7 @@ import { EnvelopeSchema } from "@reeve/contracts/receipt";
 import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { receipts } from "../../api/transport.ts";
-import { saveAs } from "../../ui/save-as.ts";
+import { saveAs } from "../../api/save-as.ts";
 
 interface ReceiptButtonProps {
   readonly runId: string;

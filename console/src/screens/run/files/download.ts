@@ -1,5 +1,5 @@
 import { artifacts, files } from "../../../api/transport.ts";
-import { saveAs } from "../../../ui/save-as.ts";
+import { saveAs } from "../../../api/save-as.ts";
 
 /** Saves an artifact on the machine of the reader. Its type is not used, so that the browser never opens it. */
 export async function downloadArtifact(artifactId: string, name: string): Promise<void> {

@@ -36,7 +36,7 @@ async function longLog() {
     const outcome = await log.append(key, tail, events, never);
     if (outcome.kind === "appended") ({ tail } = outcome);
   }
-  const counts = { followed: 0, largestPart: 0, reading: 0, mostReading: 0 };
+  const counts = { followed: 0, largestPart: 0, reading: 0, maxReading: 0 };
   const ports: WatchPorts = {
     log: {
       append: (...given) => log.append(...given),
@@ -51,7 +51,7 @@ async function longLog() {
     logEnds: log,
     logParts: {
       async readPart(...given) {
-        counts.mostReading = Math.max(counts.mostReading, ++counts.reading);
+        counts.maxReading = Math.max(counts.maxReading, ++counts.reading);
         await setImmediate();
         const part = await log.readPart(...given);
         counts.largestPart = Math.max(counts.largestPart, bytesOf(part.events));
@@ -141,5 +141,5 @@ test("of the clients of a tenant that resume at once, two read the log at the sa
   };
   const answers = await Promise.all(Array.from({ length: 10 }, first));
   expect(answers.map((update) => update?.throughSequence)).not.toContain(undefined);
-  expect(counts.mostReading).toBe(2);
+  expect(counts.maxReading).toBe(2);
 });
