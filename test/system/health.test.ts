@@ -150,3 +150,7 @@ test("a draining service is alive but not ready", async () => {
     await expectNotReady(name);
   }
 });
+
+test("no service has tried what its credentials of NATS forbid", () => {
+  expect(deployment.logged.filter((line) => line.includes("Permissions Violation"))).toEqual([]);
+});

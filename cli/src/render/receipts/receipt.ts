@@ -84,12 +84,13 @@ function policyOf(approval: Approval): readonly string[] {
 }
 
 function decidedBy({ decision, isVote, countsFor, recordedAt, approvalId }: CastDecision): string {
-  const { approved = false, decidedBy: subject = "", reason = "", appliedGrant } = decision ?? {};
-  const verb = approved ? "approved" : "rejected";
+  const { decidedBy: subject = "", reason = "", appliedGrant } = decision ?? {};
+  const verb = decision?.approved === true ? "approved" : "rejected";
+  const glass = decision?.breakGlass === undefined ? "" : ", by break-glass,";
   const grant = appliedGrant && ` by grant ${appliedGrant.grantId}, rule ${appliedGrant.rule}`;
   const vote = isVote ? ` (vote for ${countsFor.join(", ")})` : "";
   const why = reason === "" ? "" : `: ${reason}`;
-  return `${verb} by ${subject}${grant ?? ""} at ${timeOf(recordedAt)}, ${approvalId}${vote}${why}`;
+  return `${verb} by ${subject}${grant ?? ""}${glass} at ${timeOf(recordedAt)}, ${approvalId}${vote}${why}`;
 }
 
 function artifactOf({ offloadedArtifactId, offloadedArtifactSha256 }: ReceiptResult): string {

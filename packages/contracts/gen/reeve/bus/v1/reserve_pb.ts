@@ -13,14 +13,14 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/reserve.proto.
  */
 export const file_reeve_bus_v1_reserve: GenFile = /*@__PURE__*/
-  fileDesc("ChpyZWV2ZS9idXMvdjEvcmVzZXJ2ZS5wcm90bxIMcmVldmUuYnVzLnYxIjYKDFJlc2VydmVGcmVlZDomwt8YIgoTc3RvcmUucmVzZXJ2ZS5mcmVlZCILCgQBAgMEEgMBAgNiBnByb3RvMw", [file_reeve_bus_v1_bus]);
+  fileDesc("ChpyZWV2ZS9idXMvdjEvcmVzZXJ2ZS5wcm90bxIMcmVldmUuYnVzLnYxIjcKDFJlc2VydmVGcmVlZDonwt8YIwoTc3RvcmUucmVzZXJ2ZS5mcmVlZCIMCgQBAgMEEgQBAgMEYgZwcm90bzM", [file_reeve_bus_v1_bus]);
 
 /**
  * Says that the reserve of the store has been freed, because a write found the store full. The sender
  * publishes it directly before and after it frees the reserve, and each gateway every few seconds until
  * the reserve is whole again. Every gateway then looks at the reserve, at most every half second, and
- * refuses new work until it has filled the reserve again. Runtimes and toolhosts look too, and leave what
- * remains of it to cancellations, decisions, ends, and deletions. The message is not stored: a process
+ * refuses new work until it has filled the reserve again. Runtimes, toolhosts, and approvals look too, and
+ * leave what remains of it to cancellations, decisions, ends, and deletions. The message is not stored: a process
  * that was not connected learns the state from the next one.
  *
  * @generated from message reeve.bus.v1.ReserveFreed
