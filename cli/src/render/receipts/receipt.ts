@@ -109,6 +109,7 @@ function logOf(log: ReceiptLog | undefined): string {
 function executionOf({ starts, result, call }: CallReceipt): string {
   const started = starts.findLast(({ approvalId }) => approvalId === result?.approvalId);
   const isolation = result?.isolation ? `, isolation ${result.isolation}` : "";
+  if (result?.status === ToolStatus.REJECTED) return "no: it was refused before a toolhost began";
   if (started !== undefined) return `handed out at ${timeOf(started.startedAt)}${isolation}`;
   const isOwn = call?.source === "runtime" && result?.status === ToolStatus.SUCCESS;
   return isOwn ? "by the run itself" : "no: it was not handed out after the decision";

@@ -79,29 +79,23 @@ async function decideOnce(
 ): Promise<Approval> {
   const { approvalId } = request;
   const { tenant, subject } = decider;
-  const decision = create(DecisionSchema, {
-    decisionId: request.decisionId,
-    approved: request.approved,
-    reason: request.reason,
-    decidedBy: subject,
-    decidedAt: timestampFromMs(clock.now()),
-    ...(request.editedArguments && { editedArguments: request.editedArguments }),
-    ...(request.answer && { answer: request.answer }),
-  });
   const key = { tenant, run: runOfApproval(approvalId) };
   const head = await appendExternal(
     { log, dispatch },
     key,
     (before) => {
+      // One time for all: the run checks again whether the call could be approved when it was.
+      const nowMs = clock.now();
+      const decision = decisionOf(request, subject, nowMs);
       const approval = approvalOf(before, approvalId);
       if (approval === undefined) throw missing(before, approvalId);
       if (isRepetition(approval, decision, request.breakGlass)) return [];
-      assertOpen(approval, before, clock.now());
+      assertOpen(approval, before, nowMs);
       assertSameCall(approval, request.callDigest);
       if (request.breakGlass) assertBreaksGlassAlone(approval, request);
       if (approval.question === undefined) assertEditedArguments(approval, decision, before);
       assertAnswers(approval, decision);
-      const time = decisionTime({ tenant, times: times?.() }, clock.now());
+      const time = decisionTime({ tenant, times: times?.() }, nowMs);
       if (request.breakGlass) {
         const broken = breakGlass(approval, decision, { decider, head: before, time });
         return [{ case: "approval", value: { approval: broken } }];
@@ -112,7 +106,7 @@ async function decideOnce(
       const decided =
         request.grant === undefined
           ? voted
-          : withGrant(voted, decision, request.grant, { head: before, nowMs: clock.now() });
+          : withGrant(voted, decision, request.grant, { head: before, nowMs });
       return [{ case: "approval", value: { approval: decided } }];
     },
     signal,
@@ -120,6 +114,22 @@ async function decideOnce(
   const decided = approvalOf(head, approvalId);
   if (decided === undefined) throw approvalNotFound(approvalId);
   return decided;
+}
+
+function decisionOf(
+  { decisionId, approved, reason, editedArguments, answer }: DecideApprovalRequest,
+  decidedBy: string,
+  nowMs: number,
+): Decision {
+  return create(DecisionSchema, {
+    decisionId,
+    approved,
+    reason,
+    decidedBy,
+    decidedAt: timestampFromMs(nowMs),
+    ...(editedArguments && { editedArguments }),
+    ...(answer && { answer }),
+  });
 }
 
 function missing({ lastSequence, status }: RunHead, approvalId: string): Error {

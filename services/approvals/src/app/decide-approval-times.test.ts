@@ -55,6 +55,18 @@ describe("an approval that comes too early", () => {
     expect(rejected.state).toBe(ApprovalState.REJECTED);
   });
 
+  test("is refused also if the wait ends while it is decided: it has one time, that of its check", async () => {
+    const decidableAfter = timestampFromMs(noon + 60_000);
+    const ports = await parkedRun({ ...paying, decidableAfter });
+    let atMs = noon + 59_985;
+    const clock = { now: () => (atMs += 10) };
+    await expect(
+      decideApproval({ ...ports, clock }, ada, request(true), never),
+    ).rejects.toMatchObject({ reason: ErrorReason.APPROVAL_TOO_EARLY });
+    const decided = await decideApproval({ ...ports, clock }, ada, request(true), never);
+    expect(decided.decision?.decidedAt).toEqual(timestampFromMs(noon + 60_005));
+  });
+
   test("is no vote either, and a question is answered at any time", async () => {
     const alternatives = [{ name: "1", people: ["ada", "bob"], approvals: 2, denials: 2 }];
     const ports = { ...(await parkedRun({ ...paying, alternatives })), times: freeze };

@@ -83,6 +83,7 @@ async function lookAt(
   const early = tooEarly(approval, decisionTime({ tenant, times: ports.times() }, nowMs));
   // The policy may change meanwhile.
   if (early !== undefined) return Math.min(early.decidableMs ?? Infinity, nowMs + maxSleepMs);
+  let againAtMs: number | undefined;
   for (const { grantId } of await applicableGrants(ports, run, { approval, grants }, signal)) {
     const readMs = ports.clock.now();
     const grant = await reserveUse(ports, tenant, { grantId, approval }, signal);
@@ -101,6 +102,8 @@ async function lookAt(
     // Several processes may apply it.
     if (await ports.recordAct({ ...act, actId: `grant.${key}` }, decide)) return undefined;
     if (outcome === "closed") await releaseUse(ports, tenant, { grantId, approvalId }, signal);
+    // A freeze may have begun meanwhile.
+    else againAtMs = nowMs + maxSleepMs;
   }
-  return undefined;
+  return againAtMs;
 }
