@@ -45,9 +45,12 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
     case undefined:
       return worked;
     case "approval": {
-      const { state, question } = event.value.approval ?? {};
+      const { state, question, revision } = event.value.approval ?? {};
       if (question !== undefined) return afterQuestion(worked, state, nowMs);
-      return state === ApprovalState.PENDING ? { ...worked, lastMs: nowMs } : worked;
+      // The owner writes the request. Votes and escalations come from elsewhere, also while the run has no owner.
+      return state === ApprovalState.PENDING && revision === 0
+        ? { ...worked, lastMs: nowMs }
+        : worked;
     }
     case "runCreated":
     case "runPrepared":
