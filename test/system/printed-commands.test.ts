@@ -79,7 +79,9 @@ beforeAll(async () => {
   );
   environment = { REEVE_URL: url, REEVE_TOKEN: token };
   reeve = resources.adopt(connect({ address: url, token }), (client) => client.close());
-  const spec = { id: "writer", name: "Writer", model: "default", hitlTools: ["write_file"] };
+  const approvalPolicy = { breakGlass: { people: ["me"], allowRequester: true } };
+  const writer = { id: "writer", name: "Writer", model: "default" };
+  const spec = { ...writer, hitlTools: ["write_file"], approvalPolicy };
   await reeve.agents.apply(spec, { signal });
   ended = await endedRun("answer");
   for (const path of ["report.md", "data.bin"]) {
