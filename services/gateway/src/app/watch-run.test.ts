@@ -230,7 +230,7 @@ test("a silent run sends heartbeats", async () => {
   const seen: WatchUpdate[] = [];
   for await (const message of messages) {
     seen.push(message);
-    if (seen.length > 1 && message.events.length === 0) break;
+    if (message.events.length === 0 && message.throughSequence === 5) break;
   }
   expect(sequences(seen)).toEqual([3, 4, 5]);
 });
@@ -260,13 +260,13 @@ test("a client that selects none of the events receives heartbeats with the curr
     selection: { case: "families", value: { families: [] } },
   });
   const { promise: ticked, resolve: tick } = Promise.withResolvers<void>();
-  // Only the first sleep ends: an implementation that sleeps anew for each event would never send a heartbeat.
+  // Only the first sleep after the start ends: an implementation that sleeps anew for each event would never send a heartbeat.
   const { promise: waiting, resolve: waits } = Promise.withResolvers<void>();
-  let isFirst = true;
+  let isFirst = false;
   const sleep = (delayMs: number, signal: AbortSignal) => {
-    waits();
     if (!isFirst) return silent(delayMs, signal);
     isFirst = false;
+    waits();
     return Promise.race([ticked, silent(delayMs, signal)]);
   };
   const messages = watchRun({ ...portsOf(log), sleep }, key.tenant, wanted, never)[
@@ -274,6 +274,7 @@ test("a client that selects none of the events receives heartbeats with the curr
   ]();
   // The first message says at once that the watch has begun.
   await messages.next();
+  isFirst = true;
   const next = messages.next();
   await waiting;
   const { tail } = await log.read(key, emptyTail, never);

@@ -50,10 +50,21 @@ export async function* watchRun(
   request: WatchRunRequest,
   signal: AbortSignal,
 ): AsyncIterable<WatchUpdate> {
-  const { log, sleep } = ports;
+  const { log } = ports;
+  const interval = (until: AbortSignal) => ports.sleep(heartbeatMs, until);
   const { runId, afterSequence, selection } = request;
   const key = runKeyOf(tenant, runId);
-  const { lastSequence, end: ended, ...start } = await startWatch(ports, key, request, signal);
+  let started: WatchStart | undefined;
+  async function* starting(until: AbortSignal): AsyncIterable<WatchStart> {
+    yield await startWatch(ports, key, request, until);
+  }
+  for await (const next of withHeartbeats(starting, interval, signal)) {
+    // Until the log was read, the client stays where it says that it is.
+    if (next !== "heartbeat") started = next;
+    else yield { events: [], throughSequence: afterSequence, resumeToken: request.resumeToken };
+  }
+  if (started === undefined) throw new Error("a watch started without a start");
+  const { lastSequence, end: ended, ...start } = started;
   let { resumeToken } = start;
   if (afterSequence > lastSequence) throw beyondEnd(runId, afterSequence, lastSequence);
   if (ended !== undefined && afterSequence >= ended.sequence) {
@@ -87,7 +98,7 @@ export async function* watchRun(
       } else yield { events: chosen, throughSequence: tail.sequence, batchTails };
     }
   }
-  for await (const next of withHeartbeats(selected, (until) => sleep(heartbeatMs, until), signal)) {
+  for await (const next of withHeartbeats(selected, interval, signal)) {
     if (next === "heartbeat") {
       yield { events: [], throughSequence, resumeToken };
       continue;

@@ -4,6 +4,7 @@ import { RunEventSchema, RunStatus, WatchRunRequestSchema } from "@reeve/contrac
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { emptyTail, maxFollowedBytes } from "@reeve/jetstream/log/port";
 import type { Tail } from "@reeve/jetstream/log/port";
+import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { WatchPorts, WatchUpdate } from "../watch-run.ts";
@@ -142,4 +143,57 @@ test("of the clients of a tenant that resume at once, two read the log at the sa
   const answers = await Promise.all(Array.from({ length: 10 }, first));
   expect(answers.map((update) => update?.throughSequence)).not.toContain(undefined);
   expect(counts.maxReading).toBe(2);
+});
+
+test.each(["waits for its turn", "reads the log"])(
+  "a client that resumes gets heartbeats while it %s, with what it sent",
+  async (stage) => {
+    const { ports } = await longLog();
+    const updates = await Array.fromAsync(watched(ports, { afterSequence: 999 }));
+    const { resumeToken = "" } =
+      updates.find(({ throughSequence }) => throughSequence > 1_200) ?? {};
+    const request = { afterSequence: 1_003, resumeToken };
+    const walks = new KeyedSemaphore({ permits: 1, permitsPerKey: 1, maxWaitingPerKey: 1 });
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+    if (stage === "waits for its turn") {
+      const held = await walks.acquire(key.tenant, never);
+      void opened.then(() => held?.[Symbol.dispose]());
+    }
+    const slow: WatchPorts = {
+      ...ports,
+      walks,
+      logParts: {
+        async readPart(...given) {
+          if (stage === "reads the log") await opened;
+          return await ports.logParts.readPart(...given);
+        },
+      },
+      sleep: async () => {
+        await setImmediate();
+      },
+    };
+    const answer: WatchUpdate[] = [];
+    for await (const update of watched(slow, request)) {
+      answer.push(update);
+      if (answer.length === 3) open();
+    }
+    const heartbeat = { events: [], throughSequence: 1_003, resumeToken };
+    expect(answer.slice(0, 3)).toEqual([heartbeat, heartbeat, heartbeat]);
+    const rest = Array.from({ length: length - 1_003 }, (_, index) => 1_004 + index);
+    expect(sequencesOf(answer)).toEqual(rest);
+    expect(sequencesOf(await Array.fromAsync(watched(ports, request)))).toEqual(rest);
+  },
+);
+
+test("a client that leaves while it waits for its turn gives up its place", async () => {
+  const { ports } = await longLog();
+  const walks = new KeyedSemaphore({ permits: 1, permitsPerKey: 1, maxWaitingPerKey: 1 });
+  const held = await walks.acquire(key.tenant, never);
+  const waiting = { ...ports, walks, sleep: () => Promise.resolve() };
+  for await (const { events } of watched(waiting, { afterSequence: 1_500 })) {
+    expect(events).toEqual([]);
+    break;
+  }
+  held?.[Symbol.dispose]();
+  expect(walks.size).toBe(0);
 });
