@@ -19,8 +19,9 @@
 //     (claim-call.test.ts: "to another host is left to that host")
 // C7. A call without a journal whose run has ended, or was deleted, is not started: the deletion of a run removes the journals
 //     of its calls, and a request may be delivered after it. (claim-call.test.ts: "of a run that is over is not executed")
-// C8. A host that lacks the tool of a call, or cannot reach what executes it, returns the call to its queue, up to 90 times. Only
-//     then it fails; one that had started has an unknown outcome. (missing-tool.test.ts)
+// C8. A host that lacks the tool of a call, or cannot reach what executes it, returns the call to its queue, or to
+//     its pool if it was forwarded and has not started, up to 90 times in all. Only then it fails; one that had started has an
+//     unknown outcome. (missing-tool.test.ts, forwarded-missing-tool.test.ts)
 import { equals } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ToolCall, ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
@@ -56,7 +57,7 @@ type ClaimPorts = Pick<
 
 const maxStarts = 3;
 /**
- * How many times a call is delivered while its tool cannot be called: for a minute and a half at least, in which an MCP server that
+ * How many times a call is delivered, by all of its messages, while its tool cannot be called: for a minute and a half at least, in which an MCP server that
  * was lost is tried about six times.
  */
 export const maxWaits = 90;
@@ -76,6 +77,7 @@ export async function claimCall(
   const { journal, host, wallClock, toolbox } = ports;
   let tail = emptyTail;
   let facts: readonly ToolCallFact[] = [];
+  const waited = message.waits + delivered;
   const isCallable = callableTool(call.name, toolbox) !== undefined;
   // Without an append, nothing else shows that the call was cancelled.
   if (!isCallable) ({ events: facts, tail } = await journal.read(key, emptyTail, signal));
@@ -87,7 +89,7 @@ export async function claimCall(
     if (facts.length === 0 && (await ports.isRunOver(key, signal))) return { kind: "settled" };
     const isFirst = facts.length === 0 && !journalMayHaveExpired(message, wallClock.now());
     const isRepeatable = message.idempotent && starts.length < maxStarts;
-    if (!isCallable && (isFirst || isRepeatable) && delivered <= maxWaits) return { kind: "later" };
+    if (!isCallable && (isFirst || isRepeatable) && waited <= maxWaits) return { kind: "later" };
     const mayStart = isFirst || (isRepeatable && isCallable);
     const next = mayStart ? startedFact(host, sequence) : unknownResult(call, starts, message);
     const appended = await appendKnown(key, tail, next, ports, signal);

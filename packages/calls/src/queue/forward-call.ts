@@ -1,16 +1,20 @@
 import { create } from "@bufbuild/protobuf";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
+import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import { publishUntilHeld } from "@reeve/jetstream/queue/publish-until-held";
+import { maxWaits } from "../journal/claim-call.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import type { Routing } from "../ports/routing.ts";
 import { routeCall } from "./route-call.ts";
 
 /** Delay before redelivery of a call whose host is not known yet. */
 const retryMs = 500;
+/** How long a forwarded call waits for its tool before it returns to the pool. Bounds how fast it can move in a circle. */
+const waitMs = 1_000;
 
 /** A call that this host has taken from a queue. */
 export interface CallDelivery extends Delivery<ToolCallRequest> {
@@ -31,23 +35,45 @@ export async function forwardCall(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (routing === undefined) return false;
-  const { hops = 0 } = delivery;
-  const route = await routeCall(delivery.message, hops, { ...ports, routing }, signal);
+  const { message, attempt, hops = 0 } = delivery;
+  const route = await routeCall(message, hops, { ...ports, routing }, signal);
+  if (route.kind === "back")
+    return await returnWaiting(delivery, key, { ...ports, routing }, signal);
   if (route.kind === "here" || (await hasStarted(key, ports, signal))) return false;
   if (route.kind === "later") {
     delivery.returnToQueue(retryMs);
     return true;
   }
   const forwarded = create(ForwardedToolCallSchema, {
-    request: delivery.message,
+    request: create(ToolCallRequestSchema, { ...message, waits: message.waits + attempt - 1 }),
     from: ports.host,
     hops: hops + 1,
   });
-  const dedupeId = `${key.call}:to:${route.host}`;
+  // A call that came back and is forwarded to the same host again is another message.
+  const dedupeId = `${key.call}:to:${route.host}${message.waits > 0 ? `:${message.waits}` : ""}`;
   const queue = routing.calls.to(route.host);
   const { kind } = await publishUntilHeld(queue, forwarded, { dedupeId }, signal);
   if (kind === "held") delivery.acknowledge();
   else delivery.returnToQueue(retryMs);
+  return true;
+}
+
+/** Returns a forwarded call to its pool, after a delay. False: it has started or waited for too long, and is unchanged. */
+async function returnWaiting(
+  delivery: CallDelivery,
+  key: CallKey,
+  { journal, routing }: Pick<CallPorts, "journal"> & { readonly routing: Routing },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { message, attempt } = delivery;
+  if (attempt + message.waits > maxWaits) return false;
+  if (attempt > 1) {
+    const waited = create(ToolCallRequestSchema, { ...message, waits: message.waits + 1 });
+    const { requests } = routing;
+    return await returnCall({ ...delivery, message: waited }, key, { journal, requests }, signal);
+  }
+  if (await hasStarted(key, { journal }, signal)) return false;
+  delivery.returnToQueue(waitMs);
   return true;
 }
 

@@ -5,9 +5,10 @@ import type { CallPorts } from "../ports/call-ports.ts";
 import type { Routing } from "../ports/routing.ts";
 import type { WorkspaceKey } from "../ports/workspaces.ts";
 
-/** Where a call is executed. `later`: this is not known yet. */
+/** Where a call is executed. `later`: this is not known yet. `back`: by a host that takes it from the pool. */
 export type Route =
   | { readonly kind: "here" }
+  | { readonly kind: "back" }
   | { readonly kind: "there"; readonly host: string }
   | { readonly kind: "later" };
 
@@ -22,7 +23,8 @@ type Known = Pick<Routing, "pool" | "peers" | "holders">;
 /**
  * Decides where a call that has not started is executed: by a live host of the pool that holds its workspace; by one that has
  * its tool when this host lacks it or cannot reach what executes it; else here, where it waits for the tool when it is claimed.
- * Makes this host the holder of a workspace that has lost its holder.
+ * A forwarded call whose tool cannot be called here goes back to the pool, because only this host takes from its queue. Makes
+ * this host the holder of a workspace that has lost its holder.
  */
 export async function routeCall(
   request: ToolCallRequest,
@@ -31,11 +33,16 @@ export async function routeCall(
   signal: AbortSignal,
 ): Promise<Route> {
   const { toolbox, routing } = ports;
-  if (hops >= maxHops) return here;
   const name = request.call?.name ?? "";
   const tool = callableTool(name, toolbox);
   const peers = routing.peers.list().filter(({ pool }) => pool === routing.pool);
-  if (tool === undefined) return toOffering(name, peers, routing) ?? here;
+  if (tool === undefined) {
+    if (hops > 0) return { kind: "back" };
+    // Peers announce tools that they cannot reach, so where the call has waited, none of them is better than this host.
+    const mayReach = request.waits > 0 && toolbox.find(name) !== undefined;
+    return (mayReach ? undefined : toOffering(name, peers, routing)) ?? here;
+  }
+  if (hops >= maxHops) return here;
   if (peers.length === 0 || !needsWorkspace(tool.descriptor)) return here;
   return await toHolder(request, ports, signal);
 }

@@ -349,6 +349,10 @@ pub struct ToolCallRequest {
     /// this content, and nothing else may write to the workspace meanwhile. Unset if there is none.
     #[prost(message, optional, tag = "10")]
     pub content: ::core::option::Option<BoundContent>,
+    /// Number of deliveries that waited in other messages of the call before a toolhost published this
+    /// one, because its tool could not be called. 0 in a request of the runtime.
+    #[prost(uint32, tag = "11")]
+    pub waits: u32,
 }
 /// Files that the tools of a run, or of all runs of a thread, share.
 #[derive(Clone, PartialEq, ::prost::Message)]

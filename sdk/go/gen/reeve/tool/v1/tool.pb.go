@@ -1656,7 +1656,10 @@ type ToolCallRequest struct {
 	StartedBy string `protobuf:"bytes,9,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
 	// Content that the approval of the call is bound to. The call is executed only if the files have
 	// this content, and nothing else may write to the workspace meanwhile. Unset if there is none.
-	Content       *BoundContent `protobuf:"bytes,10,opt,name=content,proto3" json:"content,omitempty"`
+	Content *BoundContent `protobuf:"bytes,10,opt,name=content,proto3" json:"content,omitempty"`
+	// Number of deliveries that waited in other messages of the call before a toolhost published this
+	// one, because its tool could not be called. 0 in a request of the runtime.
+	Waits         uint32 `protobuf:"varint,11,opt,name=waits,proto3" json:"waits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1759,6 +1762,13 @@ func (x *ToolCallRequest) GetContent() *BoundContent {
 		return x.Content
 	}
 	return nil
+}
+
+func (x *ToolCallRequest) GetWaits() uint32 {
+	if x != nil {
+		return x.Waits
+	}
+	return 0
 }
 
 // Files that the tools of a run, or of all runs of a thread, share.
@@ -2582,7 +2592,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rnetwork_allow\x18\x01 \x03(\tR\fnetworkAllow\x12.\n" +
 	"\x13read_only_workspace\x18\x02 \x01(\bR\x11readOnlyWorkspace\x12'\n" +
 	"\x0fworkspace_bytes\x18\x03 \x01(\x04R\x0eworkspaceBytes\x12\x14\n" +
-	"\x05image\x18\x04 \x01(\tR\x05image\"\xb7\x03\n" +
+	"\x05image\x18\x04 \x01(\tR\x05image\"\xcd\x03\n" +
 	"\x0fToolCallRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12+\n" +
@@ -2597,7 +2607,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
 	"started_by\x18\t \x01(\tR\tstartedBy\x125\n" +
 	"\acontent\x18\n" +
-	" \x01(\v2\x1b.reeve.tool.v1.BoundContentR\acontent:\x00\"n\n" +
+	" \x01(\v2\x1b.reeve.tool.v1.BoundContentR\acontent\x12\x14\n" +
+	"\x05waits\x18\v \x01(\rR\x05waits:\x00\"n\n" +
 	"\tWorkspace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x122\n" +
 	"\x05files\x18\x02 \x03(\v2\x1c.reeve.tool.v1.WorkspaceFileR\x05files\x12\x1d\n" +

@@ -303,7 +303,7 @@ class SandboxFeatures(_message.Message):
     def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ..., image: _Optional[str] = ...) -> None: ...
 
 class ToolCallRequest(_message.Message):
-    __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at", "started_by", "content")
+    __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at", "started_by", "content", "waits")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
@@ -314,6 +314,7 @@ class ToolCallRequest(_message.Message):
     REQUESTED_AT_FIELD_NUMBER: _ClassVar[int]
     STARTED_BY_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     run_id: str
     call: ToolCall
@@ -324,7 +325,8 @@ class ToolCallRequest(_message.Message):
     requested_at: _timestamp_pb2.Timestamp
     started_by: str
     content: BoundContent
-    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started_by: _Optional[str] = ..., content: _Optional[_Union[BoundContent, _Mapping]] = ...) -> None: ...
+    waits: int
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started_by: _Optional[str] = ..., content: _Optional[_Union[BoundContent, _Mapping]] = ..., waits: _Optional[int] = ...) -> None: ...
 
 class Workspace(_message.Message):
     __slots__ = ("id", "files", "staged_for")
