@@ -13,7 +13,7 @@ import {
   openAgentIndex,
 } from "../../test/support/list-contract.ts";
 import { MemoryTable } from "../table/memory.ts";
-import type { ChangeBatch, TablePosition } from "../table/port.ts";
+import type { ChangeBatch, ReadPosition } from "../table/port.ts";
 import { maxBatchedChanges } from "../table/port.ts";
 import { IndexDatabase } from "./index-database.ts";
 import { IndexedRows } from "./indexed-rows.ts";
@@ -32,19 +32,29 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true });
 });
 
-/** Counts from where its changes are read, and how many. Fails its first reads if told to. */
+const down = () => new Failure("unavailable", ErrorReason.UNAVAILABLE, "down");
+
+/** Counts from where its changes are read, and how many. Fails its first reads, or one that runs, if told to. */
 class WatchedTable extends MemoryTable<Agent> {
   readonly starts: number[] = [];
   failures = 0;
   changes = 0;
+  #reading = new AbortController();
+
+  cut(): void {
+    const reading = this.#reading;
+    this.#reading = new AbortController();
+    reading.abort(down());
+  }
 
   override async *changesAfter(
-    position: TablePosition,
+    position: ReadPosition,
     signal: AbortSignal,
   ): AsyncIterable<ChangeBatch<Agent>> {
     this.starts.push(position.revision);
-    if (this.failures-- > 0) throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "down");
-    for await (const batch of super.changesAfter(position, signal)) {
+    if (this.failures-- > 0) throw down();
+    const until = AbortSignal.any([signal, this.#reading.signal]);
+    for await (const batch of super.changesAfter(position, until)) {
       this.changes += batch.changes.length;
       yield batch;
     }
@@ -65,6 +75,28 @@ test("an index whose table fails continues after the last change that it has", a
   const { names } = openAgentIndex(known);
   expect(await names("acme")).toBe("a");
   expect(known.starts).toEqual([0, 0]);
+});
+
+test("an index with a row that cannot be read continues after its last change, and has the row once it can be read", async () => {
+  const locked = new Set(["locked"]);
+  const known = new WatchedTable({
+    failureOf: (key) => (locked.has(key.split(".")[0] ?? "") ? down() : undefined),
+    delays: { firstDelayMs: 10, maxDelayMs: 50 },
+  });
+  await known.put("locked.a", agent("a"), never);
+  await known.put("open.b", agent("b"), never);
+  const { index, names } = openAgentIndex(known);
+  await using _ = index;
+  expect(await names("open")).toBe("b");
+  known.cut();
+  expect(await names("open")).toBe("b");
+  await known.put("open.c", agent("c"), never);
+  expect(await names("open")).toBe("b c");
+  expect(known.starts).toEqual([0, 2]);
+  expect(known.changes).toBe(3);
+  await expect(names("locked")).rejects.toThrow("down");
+  locked.clear();
+  await expect.poll(() => names("locked"), { timeout: 20_000 }).toBe("a");
 });
 
 test("the index of a folder continues where the previous process stopped", async () => {
@@ -117,7 +149,7 @@ test("processes that share a folder use a file each", async () => {
 
 test("a list that is requested while its index is built states the progress", async () => {
   class SlowTable extends WatchedTable {
-    override async *changesAfter(position: TablePosition, signal: AbortSignal) {
+    override async *changesAfter(position: ReadPosition, signal: AbortSignal) {
       for await (const batch of super.changesAfter(position, signal)) {
         yield batch;
         await new Promise(() => undefined);

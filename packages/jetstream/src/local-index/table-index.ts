@@ -195,12 +195,15 @@ export class TableIndex<
       await this.#discard();
       index = await this.#open();
     }
-    // The table reads again only the rows that it yields from here on.
-    const revision = this.#unreadable.revisionBefore(index.database.position?.revision ?? 0);
+    const revision = index.database.position?.revision ?? 0;
+    const unreadable = this.#unreadable.rows();
     const { name } = this.#options.definition;
     this.#options.log.info({ index: name, revision, last }, "an index follows its table");
     await this.#apply(index, { changes: [], revision }, instance);
-    for await (const batch of this.#table.changesAfter({ instance, revision }, signal)) {
+    for await (const batch of this.#table.changesAfter(
+      { instance, revision, unreadable },
+      signal,
+    )) {
       await this.#apply(index, batch, instance);
     }
   }

@@ -1,15 +1,9 @@
-import type { Failure } from "@reeve/platform/failure";
-import type { KeyedChange } from "../table/port.ts";
+import type { KeyedChange, UnreadableRow } from "../table/port.ts";
 import { tenantOfKey } from "../table/unreadable-rows.ts";
-
-interface Unreadable {
-  readonly revision: number;
-  readonly error: Failure;
-}
 
 /** The rows that an index lacks because they cannot be read, so that no list of their tenants is shown without them. */
 export class UnreadableTenants {
-  readonly #tenants = new Map<string, Map<string, Unreadable>>();
+  readonly #tenants = new Map<string, Map<string, UnreadableRow>>();
 
   /** Takes a change that the index applies. */
   note(change: KeyedChange<unknown>): void {
@@ -17,8 +11,7 @@ export class UnreadableTenants {
     const tenant = tenantOfKey(key);
     const rows = this.#tenants.get(tenant);
     if (change.kind === "unreadable") {
-      const { revision, error } = change;
-      this.#tenants.set(tenant, (rows ?? new Map()).set(key, { revision, error }));
+      this.#tenants.set(tenant, (rows ?? new Map()).set(key, change));
     } else if (rows?.delete(key) === true && rows.size === 0) this.#tenants.delete(tenant);
   }
 
@@ -27,12 +20,9 @@ export class UnreadableTenants {
     for (const { error } of this.#tenants.get(tenant)?.values() ?? []) throw error;
   }
 
-  /** Returns the revision before that of the first such row, or `revision` if that is lower. */
-  revisionBefore(revision: number): number {
-    let before = revision;
-    for (const rows of this.#tenants.values())
-      for (const row of rows.values()) before = Math.min(before, row.revision - 1);
-    return before;
+  /** Returns all of them. */
+  rows(): readonly UnreadableRow[] {
+    return [...this.#tenants.values()].flatMap((rows) => [...rows.values()]);
   }
 
   clear(): void {

@@ -1,10 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import type { Failure } from "@reeve/platform/failure";
-import type { Change, ChangeBatch, KeyedChange, Row, Table, TablePosition } from "./port.ts";
+import type {
+  Change,
+  ChangeBatch,
+  KeyedChange,
+  ReadPosition,
+  Row,
+  Table,
+  TablePosition,
+} from "./port.ts";
 import { maxBatchedChanges } from "./port.ts";
 import type { ChangeSource } from "./retry-unreadable.ts";
-import { retryUnreadable } from "./retry-unreadable.ts";
+import { reachedAt, retryUnreadable } from "./retry-unreadable.ts";
 import type { RetryDelays, WaitingRow } from "./unreadable-rows.ts";
 import { defaultRetryDelays } from "./unreadable-rows.ts";
 
@@ -124,9 +132,10 @@ export class MemoryTable<Record> implements Table<Record> {
     return { instance: this.#instance, revision: this.#revision };
   }
 
-  changesAfter(position: TablePosition, signal: AbortSignal): AsyncIterable<ChangeBatch<Record>> {
+  changesAfter(position: ReadPosition, signal: AbortSignal): AsyncIterable<ChangeBatch<Record>> {
     return this.#retrying<ChangeBatch<Record>>(
       {
+        reached: reachedAt(position),
         open: (until) => this.#batchesAfter(position, until),
         changesOf: ({ changes }) => changes,
         itemsOf: (changes, { revision }) => [{ changes, revision }],

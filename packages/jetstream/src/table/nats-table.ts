@@ -19,9 +19,9 @@ import { callStore } from "../streams/call-store.ts";
 import { storeFailure } from "../streams/errors.ts";
 import { callWithReserve } from "../reserve/spend-reserve.ts";
 import type { ChangeSource } from "./retry-unreadable.ts";
-import { retryUnreadable } from "./retry-unreadable.ts";
+import { reachedAt, retryUnreadable } from "./retry-unreadable.ts";
 import type { RetryDelays, WaitingRow } from "./unreadable-rows.ts";
-import type { Change, ChangeBatch, Row, Table, TablePosition } from "./port.ts";
+import type { Change, ChangeBatch, ReadPosition, Row, Table, TablePosition } from "./port.ts";
 
 /** How long a watch may receive nothing before it has received everything that is stored. */
 const idleTimeoutMs = 2_000;
@@ -215,11 +215,12 @@ export class NatsTable<Schema extends DescMessage> implements Table<MessageShape
   }
 
   async *changesAfter(
-    position: TablePosition,
+    position: ReadPosition,
     signal: AbortSignal,
   ): AsyncIterable<ChangeBatch<MessageShape<Schema>>> {
     yield* this.#retrying<ChangeBatch<MessageShape<Schema>>>(
       {
+        reached: reachedAt(position),
         open: (until) => this.#batchesAfter(position, until),
         changesOf: ({ changes }) => changes,
         itemsOf: (changes, { revision }) => [{ changes, revision }],

@@ -49,7 +49,7 @@ export interface Table<Record> {
    * `maxBatchedChanges`. Of several changes of a key, only the latest may be yielded. Holds no more than the reader can process.
    * Rejects with the signal's reason, or with a Failure of kind `unavailable` when the store is lost, or is not that `instance`.
    */
-  changesAfter(position: TablePosition, signal: AbortSignal): AsyncIterable<ChangeBatch<Record>>;
+  changesAfter(position: ReadPosition, signal: AbortSignal): AsyncIterable<ChangeBatch<Record>>;
 }
 
 /** A place in the history of a table. */
@@ -58,6 +58,12 @@ export interface TablePosition {
   readonly instance: string;
   /** The revision of the last change; 0 if there was none. */
   readonly revision: number;
+}
+
+/** A place that a reader has reached. */
+export interface ReadPosition extends TablePosition {
+  /** The rows up to there that it could not read. They are read again as those of later changes are. Default: none. */
+  readonly unreadable?: readonly UnreadableRow[];
 }
 
 /** How many changes one batch has at most, so that a reader applies it at once without delaying others. */

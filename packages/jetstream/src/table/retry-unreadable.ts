@@ -1,13 +1,22 @@
 import { steadyClock } from "@reeve/platform/async/clock";
 import { settledWithin } from "@reeve/platform/async/settled-within";
-import type { KeyedChange } from "./port.ts";
+import type { ChangeBatch, KeyedChange, ReadPosition, UnreadableRow } from "./port.ts";
 import { maxBatchedChanges } from "./port.ts";
 import type { RetryDelays, WaitingRow } from "./unreadable-rows.ts";
 import { UnreadableRows } from "./unreadable-rows.ts";
 
+/** Where a reader continues. */
+export interface Reached<Item> {
+  /** The item before those of the source. */
+  readonly last: Item;
+  readonly unreadable: readonly UnreadableRow[];
+}
+
 /** Items that have changes of rows, and how to read a row again. */
 export interface ChangeSource<Item, Record> {
   readonly delays: RetryDelays;
+  /** Absent: the reader has nothing yet. */
+  readonly reached?: Reached<Item>;
   open(signal: AbortSignal): AsyncIterable<Item>;
   changesOf(item: Item): readonly KeyedChange<Record>[];
   /** Returns items with changes that come between two others. `last` is the item before them. */
@@ -19,6 +28,14 @@ export interface ChangeSource<Item, Record> {
   read(row: WaitingRow, signal: AbortSignal): Promise<KeyedChange<Record> | undefined>;
 }
 
+/** Where a reader of batches continues. */
+export function reachedAt<Record>({
+  revision,
+  unreadable = [],
+}: ReadPosition): Reached<ChangeBatch<Record>> {
+  return { last: { changes: [], revision }, unreadable };
+}
+
 const over = new DOMException("the reader has ended", "AbortError");
 
 /**
@@ -26,7 +43,7 @@ const over = new DOMException("the reader has ended", "AbortError");
  * never hold up those of others, and a row never becomes older.
  */
 export async function* retryUnreadable<Item, Record>(
-  { delays, open, changesOf, itemsOf, read }: ChangeSource<Item, Record>,
+  { delays, reached, open, changesOf, itemsOf, read }: ChangeSource<Item, Record>,
   signal: AbortSignal,
 ): AsyncIterable<Item> {
   const end = new AbortController();
@@ -35,8 +52,9 @@ export async function* retryUnreadable<Item, Record>(
   const { now } = steadyClock;
   const items = open(until)[Symbol.asyncIterator]();
   let next: Promise<IteratorResult<Item>> | undefined;
-  let last: Item | undefined;
+  let last = reached?.last;
   let isRetryNext = false;
+  for (const row of reached?.unreadable ?? []) rows.note(row, now());
   try {
     for (;;) {
       next ??= items.next();

@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import type { RetryDelays } from "../../../src/table/unreadable-rows.ts";
-import type { Change, Table } from "../../../src/table/port.ts";
+import type { Change, Table, UnreadableRow } from "../../../src/table/port.ts";
 import { openAgentIndex } from "../list-contract.ts";
 import { describeChange, iteratorOf } from "../table-contract.ts";
 
@@ -42,11 +44,15 @@ async function withTwoTenants({ table, ...keys }: KeyedTable) {
     }
   };
   const watch = () => iteratorOf(own(table.watch("", never)));
-  const later = async function* () {
-    const position = { ...start, revision: start.revision - 2 };
+  const later = async function* (unreadable?: readonly UnreadableRow[]) {
+    const position = unreadable
+      ? { ...start, unreadable }
+      : { ...start, revision: start.revision - 2 };
     for await (const { changes } of table.changesAfter(position, never)) yield* changes;
   };
-  return { table, locked, other, watch, follow: () => iteratorOf(own(later())), ...keys };
+  /** Follows from the start, or from where everything but these rows is known. */
+  const follow = (unreadable?: readonly UnreadableRow[]) => iteratorOf(own(later(unreadable)));
+  return { table, locked, other, watch, follow, start, ...keys };
 }
 
 async function next(changes: AsyncIterator<string>, many = 1): Promise<readonly string[]> {
@@ -93,6 +99,29 @@ export function unreadableContract(name: string, open: () => KeyedTable): void {
       await table.put(`${other}.c`, agent("3"), never);
       expect(await next(changes)).toEqual(["c = 3"]);
       unlock(locked);
+      expect(await next(changes)).toEqual(["a = 1"]);
+    });
+
+    test("sends a reader that continues the rows that it could not read, when they can be read", async () => {
+      const { table, locked, other, lock, unlock, follow, start } = await withTwoTenants(open());
+      const error = new Failure("unavailable", ErrorReason.UNAVAILABLE, "locked");
+      const row = { key: `${locked}.a`, revision: start.revision - 1 };
+      lock(locked);
+      await using changes = follow([{ kind: "unreadable", ...row, error }]);
+      const first = next(changes);
+      await table.put(`${other}.c`, agent("3"), never);
+      expect(await first).toEqual(["c = 3"]);
+      unlock(locked);
+      expect(await next(changes)).toEqual(["a = 1"]);
+      await table.put(`${other}.d`, agent("4"), never);
+      expect(await next(changes)).toEqual(["d = 4"]);
+    });
+
+    test("sends a reader that continues such a row although nothing else changes", async () => {
+      const { locked, follow, start } = await withTwoTenants(open());
+      const error = new Failure("unavailable", ErrorReason.UNAVAILABLE, "locked");
+      const row = { key: `${locked}.a`, revision: start.revision - 1 };
+      await using changes = follow([{ kind: "unreadable", ...row, error }]);
       expect(await next(changes)).toEqual(["a = 1"]);
     });
 

@@ -1,5 +1,12 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Change, ChangeBatch, Row, Table, TablePosition } from "@reeve/jetstream/table/port";
+import type {
+  Change,
+  ChangeBatch,
+  ReadPosition,
+  Row,
+  Table,
+  TablePosition,
+} from "@reeve/jetstream/table/port";
 import { abortable } from "@reeve/platform/async/abortable";
 import { settledWithin } from "@reeve/platform/async/settled-within";
 import { Failure } from "@reeve/platform/failure";
@@ -68,7 +75,7 @@ export class LaterTable<Record> implements Table<Record> {
   }
 
   async *changesAfter(
-    position: TablePosition,
+    position: ReadPosition,
     signal: AbortSignal,
   ): AsyncIterable<ChangeBatch<Record>> {
     yield* (await this.#table(signal)).changesAfter(position, signal);
