@@ -26,8 +26,8 @@ const (
 // Says that the reserve of the store has been freed, because a write found the store full. The sender
 // publishes it directly before and after it frees the reserve, and each gateway every few seconds until
 // the reserve is whole again. Every gateway then looks at the reserve, at most every half second, and
-// refuses new work until it has filled the reserve again. Runtimes and toolhosts look too, and leave what
-// remains of it to cancellations, decisions, ends, and deletions. The message is not stored: a process
+// refuses new work until it has filled the reserve again. Runtimes, toolhosts, and approvals look too, and
+// leave what remains of it to cancellations, decisions, ends, and deletions. The message is not stored: a process
 // that was not connected learns the state from the next one.
 type ReserveFreed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
