@@ -9,9 +9,21 @@ interface Check {
 
 const sources = "packages services cli console sdk/typescript/src test bench scripts";
 
-/** The explorations of the ownership protocol and of altered logs take half of the unit tests' time. `npm test` runs them. */
-const explorations = ["test/unit/protocol/**", "packages/engine/src/verify/verify-run-log.test.ts"];
-const withoutExplorations = explorations.map((each) => `--exclude "${each}"`).join(" ");
+/**
+ * Tests that try many random or recorded inputs, or that start other programs, take most of the unit tests' time. `npm test` runs
+ * them.
+ */
+const slowTests = [
+  "test/unit/protocol/**",
+  "test/unit/compose-keys.test.ts",
+  "scripts/vitest-tally.test.ts",
+  "packages/agent/src/policy/policy-properties.test.ts",
+  "packages/engine/src/domain/{histories,world}.test.ts",
+  "packages/engine/src/drive/provider-outage.test.ts",
+  "packages/engine/src/verify/verify-run-log.test.ts",
+  "packages/sandbox/src/docker/driver.test.ts",
+];
+const withoutSlowTests = slowTests.map((each) => `--exclude "${each}"`).join(" ");
 
 /** What the compiler knows of the last check: after a small change, types take a fifth of the processor time. */
 const remembered = "--incremental --tsBuildInfoFile node_modules/.cache/tsc";
@@ -21,7 +33,7 @@ const lanes: readonly (readonly Check[])[] = [
   [
     {
       name: "unit tests",
-      command: `vitest run --project unit --reporter=dot ${withoutExplorations}`,
+      command: `vitest run --project unit --reporter=dot ${withoutSlowTests}`,
     },
   ],
   [

@@ -1,4 +1,3 @@
-import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import {
   ApprovalSchema,
   ApprovalState,
@@ -17,7 +16,6 @@ import { describe, expect, test } from "vitest";
 import type { Asking } from "../../../test/support/granted-runs.ts";
 import { GrantedRuns } from "../../../test/support/granted-runs.ts";
 import { ada, noon } from "../../../test/support/parked-run.ts";
-import { maxSleepMs } from "../serve-due-times.ts";
 import { revokeGrant } from "./revoke-grant.ts";
 
 const never = new AbortController().signal;
@@ -53,29 +51,6 @@ describe("a grant", () => {
     });
     expect((await runs.grant())?.uses).toMatchObject([{ approvalId: same }]);
     expect(runs.ports.dispatch.length).toBe(2);
-  });
-
-  test("decides when a freeze that began while it was applied has ended", async () => {
-    const runs = await GrantedRuns.open();
-    await runs.grants(await runs.asks(), "pay(bob)");
-    const waiting = await runs.asks();
-    const lunch = `{ name: lunch, from: "2026-01-01T12:00:00Z", until: "2026-01-01T12:01:00Z" }`;
-    const frozen = parsePolicyFile(
-      `rules: []\napprovals:\n  freezes: [${lunch}]`,
-      "policy.yaml",
-    ).approvals;
-    let isNoon = false;
-    const times = () => (isNoon ? frozen : undefined);
-    const recordAct: typeof runs.ports.recordAct = async (act, perform) => {
-      isNoon = true;
-      return await runs.ports.recordAct(act, perform);
-    };
-    await using _ = runs.applying({ ...runs.ports, times, recordAct });
-    await runs.settled();
-    expect((await runs.read(waiting))?.state).toBe(PENDING);
-    await runs.ports.clock.advance(maxSleepMs);
-    await runs.settled();
-    expect((await runs.read(waiting))?.state).toBe(APPROVED);
   });
 
   test("decides approvals that come while it is applied, and those that waited when it was made", async () => {
@@ -344,26 +319,5 @@ describe("a grant", () => {
     await runs.ports.clock.advance(60_000);
     await runs.settled();
     expect(reads).toBe(1);
-  });
-
-  test("decides calls that cannot be approved yet when they can, and not before", async () => {
-    const runs = await GrantedRuns.open();
-    const { clock } = runs.ports;
-    await runs.grants(await runs.asks(), "pay");
-    const decidableAfter = timestampFromMs(noon + 90_000);
-    const waiting = await runs.asks({
-      approval: { requestedAt: timestampFromMs(noon), decidableAfter },
-    });
-    await using _ = runs.applying();
-    await runs.settled();
-    for (const stepMs of [60_000, 29_999]) {
-      await clock.advance(stepMs);
-      await runs.settled();
-      expect((await runs.read(waiting))?.state).toBe(PENDING);
-    }
-    await clock.advance(1);
-    await runs.settled();
-    expect((await runs.read(waiting))?.state).toBe(APPROVED);
-    expect((await runs.grant())?.uses).toMatchObject([{ approvalId: waiting }]);
   });
 });
