@@ -4,6 +4,8 @@ import { regexMatcher } from "../permission/text-matchers.ts";
 /** The names that a filter may use. */
 const variables = ["tool", "arguments", "agent", "requester", "channel"];
 const maxDepth = 50;
+/** The parser needs a piece of the stack for each, and how much the stack holds depends on the process. */
+const maxOpenBrackets = 100;
 
 /** An expression of a parsed filter. */
 export type Expression = NonNullable<ReturnType<typeof parse>["expr"]>;
@@ -17,6 +19,9 @@ interface Place {
 
 /** Returns what is wrong with a filter, or undefined. A filter without a problem may still fail for a call. */
 export function filterProblem(filter: string): string | undefined {
+  if (openBracketsIn(filter) > maxOpenBrackets) {
+    return `has more than ${maxOpenBrackets} brackets within each other`;
+  }
   try {
     const place = { names: new Set(variables), depth: 0, isSearched: false };
     return expressionProblem(parse(filter).expr, place);
@@ -24,6 +29,16 @@ export function filterProblem(filter: string): string | undefined {
     const missing = lacksOperand(filter) ? "an operand is missing at its end: " : "";
     return `is not an expression: ${missing}${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+/** Returns how many brackets are open at most, those in texts included. */
+function openBracketsIn(filter: string): number {
+  let [open, deepest] = [0, 0];
+  for (const character of filter) {
+    if ("([{".includes(character)) deepest = Math.max(deepest, ++open);
+    else if (")]}".includes(character)) open--;
+  }
+  return deepest;
 }
 
 /** Whether a filter is an expression and an operator without its second operand, which the parser reports as unexpected. */
