@@ -9,19 +9,21 @@ interface Check {
 
 const sources = "packages services cli console sdk/typescript/src test bench scripts";
 
-/**
- * Tests that try many random or recorded inputs, or that start other programs, take most of the unit tests' time. `npm test` runs
- * them.
- */
+/** The unit tests that take more than two seconds each: they try many inputs, wait, or start other programs. `npm test` runs them. */
 const slowTests = [
   "test/unit/protocol/**",
   "test/unit/compose-keys.test.ts",
   "scripts/vitest-tally.test.ts",
   "packages/agent/src/policy/policy-properties.test.ts",
+  "packages/agent/src/spec/spec-file.test.ts",
   "packages/engine/src/domain/{histories,world}.test.ts",
   "packages/engine/src/drive/provider-outage.test.ts",
   "packages/engine/src/verify/verify-run-log.test.ts",
+  "packages/jetstream/src/local-index/table-index.test.ts",
+  "packages/jetstream/src/log/memory.test.ts",
+  "packages/run/src/policy/watch-policy.test.ts",
   "packages/sandbox/src/docker/driver.test.ts",
+  "services/gateway/src/auth/watch-token-file.test.ts",
 ];
 const withoutSlowTests = slowTests.map((each) => `--exclude "${each}"`).join(" ");
 
