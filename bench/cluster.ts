@@ -8,13 +8,15 @@ import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { freePort } from "../test/support/free-ports.ts";
-import { imageEnvironment } from "./image-environment.ts";
+import { imageEnvironment } from "./environment/image-environment.ts";
 import type { Usage } from "./process-usage.ts";
 import { usageOf } from "./process-usage.ts";
 import { Program } from "./program.ts";
 import { startModel, writeMcpConfig } from "./surroundings.ts";
+import { warmCompileCache } from "./environment/warm-compile-cache.ts";
 
 const root = join(import.meta.dirname, "..");
+const nodeFlags = ["--expose-gc"];
 const tenant = "bench";
 
 function tokenOf(of: string): string {
@@ -84,9 +86,11 @@ export class Cluster implements AsyncDisposable {
       await startNatsServer({ storeDir: join(folder, "nats"), log }, signal),
     );
     const [gateway, approvals] = [await freePort(), await freePort()];
+    const memorySettings = imageEnvironment();
     const environment = {
       ...process.env,
-      ...imageEnvironment(),
+      ...memorySettings,
+      NODE_COMPILE_CACHE: await warmCompileCache(nodeFlags, memorySettings, signal),
       REEVE_NATS_URL: server.url,
       REEVE_DATA_DIR: folder,
       REEVE_INDEX_DIR: join(folder, "index"),
@@ -120,7 +124,7 @@ export class Cluster implements AsyncDisposable {
   async startService(name: ServiceName, signal: AbortSignal): Promise<string> {
     const main = join(root, `services/${name}/src/main.ts`);
     const probe = join(import.meta.dirname, "process-probe.ts");
-    const args = ["--expose-gc", "--import", probe, main];
+    const args = [...nodeFlags, "--import", probe, main];
     const program = new Program(args, { environment: this.#environment, reads: "stderr" });
     const said = await program.says(ready[name], signal).catch(async (error: unknown) => {
       await program[Symbol.asyncDispose]();
