@@ -6,6 +6,8 @@ import { runningToolhost } from "./support/running-toolhost.ts";
 import { resultOf } from "./support/toolhost.ts";
 
 const signal = new AbortController().signal;
+/** More deliveries than a toolhost waits for a tool. */
+const longWait = 1_000;
 let toolhost: RunningToolhost;
 let made: RunningToolhost["made"];
 
@@ -126,7 +128,7 @@ describe("a toolhost", () => {
   });
 
   test.each([
-    ["an unknown tool", { name: "nothing", args: {} }, /no tool nothing/],
+    ["an unknown tool", { name: "nothing", args: {}, waits: longWait }, /no tool nothing/],
     ["a missing argument", { name: "read_file", args: {} }, /'path'/],
     ["an unknown argument", { name: "read_file", args: { path: "a", mode: 1 } }, /argument mode/],
     ["a missing file", { name: "read_file", args: { path: "nothing.txt" } }, /does not exist/],

@@ -13,6 +13,8 @@ export interface RequestOptions {
   readonly files?: readonly Pick<WorkspaceFile, "artifactId" | "path">[];
   /** Hosts and ports that the agent may reach. */
   readonly network?: readonly string[];
+  /** How many deliveries have found its tool away. Default: none. */
+  readonly waits?: number;
 }
 
 /** Returns a request as the runtime publishes it. Default: run `run_1` of tenant `acme`. */
@@ -24,6 +26,7 @@ export function requestOf({
   idempotent = false,
   files = [],
   network = [],
+  waits = 0,
 }: RequestOptions): ToolCallRequest {
   return create(ToolCallRequestSchema, {
     tenant: "acme",
@@ -32,6 +35,7 @@ export function requestOf({
     workspace: { id: runId, files: [...files] },
     settings: { networkAllow: [...network] },
     idempotent,
+    waits,
   });
 }
 
