@@ -11,8 +11,8 @@ import type {
   TablePosition,
 } from "./port.ts";
 import { maxBatchedChanges } from "./port.ts";
-import type { ChangeSource } from "./retry-unreadable.ts";
-import { reachedAt, retryUnreadable } from "./retry-unreadable.ts";
+import type { TableSource } from "./retry-unreadable.ts";
+import { retryUnreadable, sourceOfBatches, sourceOfChanges } from "./retry-unreadable.ts";
 import type { RetryDelays, WaitingRow } from "./unreadable-rows.ts";
 import { defaultRetryDelays } from "./unreadable-rows.ts";
 
@@ -85,14 +85,8 @@ export class MemoryTable<Record> implements Table<Record> {
 
   watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {
     if (prefix !== "") return this.#changes(prefix, signal);
-    return this.#retrying<Change<Record>>(
-      {
-        open: (until) => this.#changes(prefix, until),
-        changesOf: (change) => (change.kind === "current" ? [] : [change]),
-        itemsOf: (changes) => changes,
-      },
-      signal,
-    );
+    const source = sourceOfChanges((until) => this.#changes(prefix, until));
+    return this.#retrying(source, signal);
   }
 
   async *#changes(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {
@@ -133,15 +127,8 @@ export class MemoryTable<Record> implements Table<Record> {
   }
 
   changesAfter(position: ReadPosition, signal: AbortSignal): AsyncIterable<ChangeBatch<Record>> {
-    return this.#retrying<ChangeBatch<Record>>(
-      {
-        reached: reachedAt(position),
-        open: (until) => this.#batchesAfter(position, until),
-        changesOf: ({ changes }) => changes,
-        itemsOf: (changes, { revision }) => [{ changes, revision }],
-      },
-      signal,
-    );
+    const source = sourceOfBatches(position, (until) => this.#batchesAfter(position, until));
+    return this.#retrying(source, signal);
   }
 
   async *#batchesAfter(
@@ -167,10 +154,7 @@ export class MemoryTable<Record> implements Table<Record> {
     }
   }
 
-  #retrying<Item>(
-    source: Omit<ChangeSource<Item, Record>, "delays" | "read">,
-    signal: AbortSignal,
-  ): AsyncIterable<Item> {
+  #retrying<Item>(source: TableSource<Item, Record>, signal: AbortSignal): AsyncIterable<Item> {
     const read = ({ key, revision }: WaitingRow) => {
       const row = this.#rows.get(key);
       if (row !== undefined && row.revision !== revision) return undefined;

@@ -18,8 +18,8 @@ import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { storeFailure } from "../streams/errors.ts";
 import { callWithReserve } from "../reserve/spend-reserve.ts";
-import type { ChangeSource } from "./retry-unreadable.ts";
-import { reachedAt, retryUnreadable } from "./retry-unreadable.ts";
+import type { TableSource } from "./retry-unreadable.ts";
+import { retryUnreadable, sourceOfBatches, sourceOfChanges } from "./retry-unreadable.ts";
 import type { RetryDelays, WaitingRow } from "./unreadable-rows.ts";
 import type { Change, ChangeBatch, ReadPosition, Row, Table, TablePosition } from "./port.ts";
 
@@ -164,11 +164,7 @@ export class NatsTable<Schema extends DescMessage> implements Table<MessageShape
       if (prefix !== "") yield* this.#changes(prefix, until);
       else
         yield* this.#retrying(
-          {
-            open: (opened) => this.#changes(prefix, opened),
-            changesOf: (change) => (change.kind === "current" ? [] : [change]),
-            itemsOf: (changes) => changes,
-          },
+          sourceOfChanges((opened) => this.#changes(prefix, opened)),
           until,
         );
     } finally {
@@ -218,15 +214,8 @@ export class NatsTable<Schema extends DescMessage> implements Table<MessageShape
     position: ReadPosition,
     signal: AbortSignal,
   ): AsyncIterable<ChangeBatch<MessageShape<Schema>>> {
-    yield* this.#retrying<ChangeBatch<MessageShape<Schema>>>(
-      {
-        reached: reachedAt(position),
-        open: (until) => this.#batchesAfter(position, until),
-        changesOf: ({ changes }) => changes,
-        itemsOf: (changes, { revision }) => [{ changes, revision }],
-      },
-      signal,
-    );
+    const source = sourceOfBatches(position, (until) => this.#batchesAfter(position, until));
+    yield* this.#retrying(source, signal);
   }
 
   async *#batchesAfter(
@@ -242,7 +231,7 @@ export class NatsTable<Schema extends DescMessage> implements Table<MessageShape
   }
 
   #retrying<Item>(
-    source: Omit<ChangeSource<Item, MessageShape<Schema>>, "delays" | "read">,
+    source: TableSource<Item, MessageShape<Schema>>,
     signal: AbortSignal,
   ): AsyncIterable<Item> {
     // The leader answers: the row is not older than what was yielded.

@@ -1,19 +1,19 @@
 import { steadyClock } from "@reeve/platform/async/clock";
 import { settledWithin } from "@reeve/platform/async/settled-within";
-import type { ChangeBatch, KeyedChange, ReadPosition, UnreadableRow } from "./port.ts";
+import type { Change, ChangeBatch, KeyedChange, ReadPosition, UnreadableRow } from "./port.ts";
 import { maxBatchedChanges } from "./port.ts";
 import type { RetryDelays, WaitingRow } from "./unreadable-rows.ts";
 import { UnreadableRows } from "./unreadable-rows.ts";
 
 /** Where a reader continues. */
-export interface Reached<Item> {
+interface Reached<Item> {
   /** The item before those of the source. */
   readonly last: Item;
   readonly unreadable: readonly UnreadableRow[];
 }
 
 /** Items that have changes of rows, and how to read a row again. */
-export interface ChangeSource<Item, Record> {
+interface ChangeSource<Item, Record> {
   readonly delays: RetryDelays;
   /** Absent: the reader has nothing yet. */
   readonly reached?: Reached<Item>;
@@ -28,12 +28,31 @@ export interface ChangeSource<Item, Record> {
   read(row: WaitingRow, signal: AbortSignal): Promise<KeyedChange<Record> | undefined>;
 }
 
-/** Where a reader of batches continues. */
-export function reachedAt<Record>({
-  revision,
-  unreadable = [],
-}: ReadPosition): Reached<ChangeBatch<Record>> {
-  return { last: { changes: [], revision }, unreadable };
+/** What a table provides of a source; the rest is the same for all its readers. */
+export type TableSource<Item, Record> = Omit<ChangeSource<Item, Record>, "delays" | "read">;
+
+/** Returns the source of a reader that gets one change at a time. */
+export function sourceOfChanges<Record>(
+  open: (signal: AbortSignal) => AsyncIterable<Change<Record>>,
+): TableSource<Change<Record>, Record> {
+  return {
+    open,
+    changesOf: (change) => (change.kind === "current" ? [] : [change]),
+    itemsOf: (changes) => changes,
+  };
+}
+
+/** Returns the source of a reader that gets batches, and continues at a position. */
+export function sourceOfBatches<Record>(
+  { revision: start, unreadable = [] }: ReadPosition,
+  open: (signal: AbortSignal) => AsyncIterable<ChangeBatch<Record>>,
+): TableSource<ChangeBatch<Record>, Record> {
+  return {
+    reached: { last: { changes: [], revision: start }, unreadable },
+    open,
+    changesOf: ({ changes }) => changes,
+    itemsOf: (changes, { revision }) => [{ changes, revision }],
+  };
 }
 
 const over = new DOMException("the reader has ended", "AbortError");
