@@ -234,18 +234,6 @@ test.each<[string, (writer: Nats, watcher: Nats) => unknown]>([
   60_000,
 );
 
-test("a process that keeps no reserve never takes it for spent", async () => {
-  await using server = await startSmallNats(storeBytes);
-  await using writer = await open(server.url);
-  await openReserve(writer);
-  await fillStore(writer);
-  const publisher = new StreamPublisher(writer.connection);
-  expect(await publisher.publish("other", content, headers(), urgent)).toMatchObject({
-    kind: "refused",
-  });
-  expect(reserveState(writer.connection).isSpent).toBe(false);
-}, 60_000);
-
 test("an announcement stops nothing while the reserve is whole, and costs a look at most every half second", async () => {
   await using server = await startSmallNats(storeBytes);
   await using keeper = await open(server.url);

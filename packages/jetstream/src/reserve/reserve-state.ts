@@ -22,6 +22,8 @@ export interface ReserveState {
    * runs neither would never learn that the reserve is whole again.
    */
   isSpent: boolean;
+  /** When a write last found no room although it had freed the reserve again and again. Monotonic, in milliseconds. */
+  usedUpAtMs: number;
 }
 
 const states = new WeakMap<NatsConnection, ReserveState>();
@@ -30,7 +32,7 @@ const states = new WeakMap<NatsConnection, ReserveState>();
 export function reserveState(connection: NatsConnection): ReserveState {
   const known = states.get(connection);
   if (known !== undefined) return known;
-  const state = { isSpent: false };
+  const state = { isSpent: false, usedUpAtMs: -Infinity };
   states.set(connection, state);
   return state;
 }

@@ -6,6 +6,7 @@ import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import type { ApiError } from "../streams/errors.ts";
 import { isStoreFull, storeFailure, storeFull } from "../streams/errors.ts";
+import { reserveContent } from "./reserve-content.ts";
 import { reserveFreed, reserveState, reserveStream } from "./reserve-state.ts";
 
 const uses = counter({
@@ -20,18 +21,30 @@ const keptFor = "its reserve is kept for cancellations, decisions, and deletions
  */
 const maxRepeats = 8;
 const repeats = { firstDelayMs: 50, maxDelayMs: 1_000 };
+/**
+ * How long after a write that found the reserve used up others are not repeated unless it has content again: repetitions would only
+ * delay what writes one after another, and each purge costs the servers of a cluster a proposal.
+ */
+const usedUpMs = 30_000;
 
 /**
- * Performs a write, and again while the store is full, after it has freed the reserve of the store. Returns the outcome of the
- * last attempt. `errorOf` returns why an outcome is a refusal.
+ * Performs a write, and again while the store is full, after it has freed the reserve of the store. While the reserve is known to
+ * be used up, performs it once. Returns the outcome of the last attempt. `errorOf` returns why an outcome is a refusal.
  */
 export async function writeWithReserve<Outcome>(
   connection: NatsConnection,
   write: () => Promise<Outcome>,
   errorOf: (outcome: Outcome) => unknown,
 ): Promise<Outcome> {
+  const state = reserveState(connection);
   let outcome = await write();
-  for (let repeat = 0; repeat < maxRepeats && isStoreFull(errorOf(outcome)); repeat++) {
+  for (let repeat = 0; isStoreFull(errorOf(outcome)); repeat++) {
+    const wasUsedUp = performance.now() < state.usedUpAtMs + usedUpMs;
+    if (wasUsedUp && !(await hasContent(connection))) break;
+    if (repeat === maxRepeats) {
+      state.usedUpAtMs = performance.now();
+      break;
+    }
     if (!(await freeReserve(connection))) break;
     if (repeat > 0) await sleep(delayAfter(repeat, repeats), neverAborts);
     outcome = await write();
@@ -68,6 +81,11 @@ export function refusedForReserve(connection: NatsConnection): ApiError | undefi
 export function assertRoomBesideReserve(connection: NatsConnection): void {
   const refused = refusedForReserve(connection);
   if (refused !== undefined) throw storeFailure(refused);
+}
+
+async function hasContent(connection: NatsConnection): Promise<boolean> {
+  const content = await reserveContent(connection);
+  return content !== undefined && content.messages > 0;
 }
 
 /** Removes the content of the reserve, and announces that. Returns false if there is no reserve. */

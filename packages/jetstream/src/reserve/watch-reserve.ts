@@ -2,19 +2,26 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { sleep } from "@reeve/platform/async/sleep";
-import { requestClientOf } from "@reeve/platform/nats/request-client";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { keptMs, reserveState, reserveStream, spentSetter, whenFreed } from "./reserve-state.ts";
+import { reserveContent } from "./reserve-content.ts";
+import { keptMs, reserveState, spentSetter, whenFreed } from "./reserve-state.ts";
 
 /** The time after an announcement until the second look, and after a look that showed a whole reserve until the next one. */
 const minLookMs = 500;
 /** After so long without an announcement, nobody keeps a reserve: gateways repeat it, and two of them may be lost. */
-const maxSilenceMs = 3 * keptMs;
+const defaultMaxSilenceMs = 3 * keptMs;
+/**
+ * The same for a reserve that was freed and has no content yet: all gateways may be restarting, and the rest of the room is kept for
+ * others. Bounded, because a deployment may stop keeping a reserve.
+ */
+const maxAbsenceMs = 10 * 60_000;
 
 interface WatchOptions {
   readonly log: Logger;
   /** The time between two looks while the reserve is in use. Default: 2 s. */
   readonly lookMs?: number;
+  /** After how long without an announcement nobody keeps a reserve. Default: 15 s. */
+  readonly maxSilenceMs?: number;
 }
 
 /**
@@ -23,7 +30,7 @@ interface WatchOptions {
  */
 export async function watchReserve(
   { connection }: { readonly connection: NatsConnection },
-  { log, lookMs = 2_000 }: WatchOptions,
+  { log, lookMs = 2_000, maxSilenceMs = defaultMaxSilenceMs }: WatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const setSpent = spentSetter(connection, log);
@@ -41,7 +48,7 @@ export async function watchReserve(
     await freed.wait(signal);
     await sleep(Math.max(0, wholeAt + minLookMs - performance.now()), signal);
     setSpent(true);
-    await untilWhole(connection, freed, lookMs, signal);
+    await untilWhole(connection, freed, { lookMs, maxSilenceMs }, signal);
     wholeAt = performance.now();
     setSpent(false);
   }
@@ -55,8 +62,8 @@ export async function untilReserveIsKnown(
   { connection }: { readonly connection: NatsConnection },
   signal: AbortSignal,
 ): Promise<void> {
-  for (let waitedMs = 0; waitedMs < maxSilenceMs; waitedMs += minLookMs) {
-    const content = await look(connection);
+  for (let waitedMs = 0; waitedMs < defaultMaxSilenceMs; waitedMs += minLookMs) {
+    const content = await reserveContent(connection);
     if (content?.messages !== 0 || reserveState(connection).isSpent) return;
     await sleep(minLookMs, signal);
   }
@@ -66,32 +73,19 @@ export async function untilReserveIsKnown(
 async function untilWhole(
   connection: NatsConnection,
   freed: Wakeup,
-  lookMs: number,
+  { lookMs, maxSilenceMs }: Required<Pick<WatchOptions, "lookMs" | "maxSilenceMs">>,
   signal: AbortSignal,
 ): Promise<void> {
-  let before = await look(connection);
+  let before = await reserveContent(connection);
   let silentMs = 0;
   for (let pauseMs = Math.min(minLookMs, lookMs); ; pauseMs = lookMs) {
     await sleep(pauseMs, signal);
-    const now = await look(connection);
+    const now = await reserveContent(connection);
     silentMs = (await freed.waitFor(0, signal)) ? 0 : silentMs + pauseMs;
     // A gateway that fills it changes it between two looks.
     const isWhole = now !== undefined && now.messages > 0 && now.last_seq === before?.last_seq;
-    if (isWhole || silentMs >= maxSilenceMs) return;
+    const isFreed = now !== undefined && now.messages === 0 && now.last_seq > 0;
+    if (isWhole || silentMs >= (isFreed ? maxAbsenceMs : maxSilenceMs)) return;
     before = now;
   }
-}
-
-interface Content {
-  readonly messages: number;
-  readonly last_seq: number;
-}
-
-/** Returns what the stream of the reserve has; undefined if the store does not say. */
-async function look(connection: NatsConnection): Promise<Content | undefined> {
-  const subject = `$JS.API.STREAM.INFO.${reserveStream}`;
-  const reply = await requestClientOf(connection)
-    .send(subject, {})
-    .catch(() => undefined);
-  return reply?.json<{ readonly state?: Content }>().state;
 }
