@@ -72,7 +72,7 @@ class MissingApproval extends Error {
 }
 
 async function decideOnce(
-  { log, dispatch, clock, times }: DecidingPorts,
+  { clock, times, ...ports }: DecidingPorts,
   decider: Decider,
   request: DecideApprovalRequest,
   signal: AbortSignal,
@@ -81,7 +81,7 @@ async function decideOnce(
   const { tenant, subject } = decider;
   const key = { tenant, run: runOfApproval(approvalId) };
   const head = await appendExternal(
-    { log, dispatch },
+    ports,
     key,
     (before) => {
       // One time for all: the run checks again whether the call could be approved when it was.

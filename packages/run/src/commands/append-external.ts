@@ -47,6 +47,8 @@ export type ExternalFact = NonNullable<MessageInitShape<typeof RunEventSchema>["
 export interface AppendExternalPorts {
   readonly log: RunLog;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
+  /** Called when facts were appended: the command repeats no earlier one. */
+  readonly onAppended?: () => void;
 }
 
 /** How many times other writers may append first before the command fails. */
@@ -59,7 +61,7 @@ const maxAttempts = 1_000;
  * Failure with the reason RUN_ENDED when there are facts to append and the run has ended.
  */
 export async function appendExternal(
-  { log, dispatch }: AppendExternalPorts,
+  { log, dispatch, onAppended }: AppendExternalPorts,
   key: RunKey,
   decide: (head: RunHead) => readonly ExternalFact[],
   signal: AbortSignal,
@@ -80,6 +82,7 @@ export async function appendExternal(
     const after = await inRunTrace(before, events, async () => {
       const outcome = await log.append(key, range.tail, events, signal);
       if (outcome.kind !== "appended") return undefined;
+      onAppended?.();
       const appended = foldHead(before, events);
       await wake(dispatch, key, appended, signal);
       return appended;

@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
+import { reportEffect } from "@reeve/platform/rpc/call-effect";
 import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
@@ -24,7 +25,8 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       const { tenant } = principalOf(context);
       const { signal } = context;
       if (request.grant !== undefined) await assertRoomForGrant(ports, tenant, signal);
-      const approval = await decideApproval(ports, memberOf(context), request, signal);
+      const deciding = { ...ports, onAppended: () => reportEffect(context) };
+      const approval = await decideApproval(deciding, memberOf(context), request, signal);
       await storeGrant(ports, tenant, approval, signal);
       return { approval: shownNow(ports, tenant)(approval) };
     },
@@ -36,7 +38,7 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
     revokeGrant: async ({ grantId }, context) => {
       const { tenant, subject } = principalOf(context);
       const grant = await revokeGrant(
-        ports,
+        { ...ports, onRevoked: () => reportEffect(context) },
         tenant,
         { grantId, revokedBy: subject },
         context.signal,

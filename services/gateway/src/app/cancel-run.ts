@@ -1,6 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunStatus } from "@reeve/contracts/run";
 import { cancelRun as cancelRunOf } from "@reeve/run/commands/cancel-run";
+import type { AppendExternalPorts } from "@reeve/run/commands/append-external";
 import { runHasEnded } from "@reeve/run/commands/append-external";
 import type { RunHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -10,7 +11,8 @@ import { endTurn } from "@reeve/run/thread/end-turn";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { runNotFound, readRun, runKeyOf } from "./read-run.ts";
 
-type CancelPorts = Pick<GatewayPorts, "log" | "journal" | "dispatch" | "threads">;
+type CancelPorts = Pick<GatewayPorts, "log" | "journal" | "dispatch" | "threads"> &
+  Pick<AppendExternalPorts, "onAppended">;
 
 /**
  * Cancels a run. If the run is in a thread, ends its turn, so that the next run of the thread starts. Throws a Failure of kind

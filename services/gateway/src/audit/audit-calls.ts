@@ -10,6 +10,7 @@ import { Recording } from "@reeve/contracts/access/audit";
 import type { AuditEvent } from "@reeve/contracts/audit";
 import { AuditPhase } from "@reeve/contracts/audit";
 import type { Clock } from "@reeve/platform/async/clock";
+import { hasEffect } from "@reeve/platform/rpc/call-effect";
 import { callerOf } from "@reeve/platform/rpc/principal";
 import type { EventDetails } from "./build-event.ts";
 import { eventOf } from "./build-event.ts";
@@ -120,9 +121,9 @@ class AuditedRequest {
       return this.#refused.add(kind, event, this.#clock.now());
     }
     if (!isChange(this.#request.method)) return this.#recorder.note(event);
-    // A deletion of what existed.
-    const makesRoom = response !== undefined && "existed" in response && response.existed === true;
-    await this.#changes.record(event, { makesRoom });
+    const isDeletion = response !== undefined && "existed" in response && response.existed === true;
+    const isEffective = isDeletion || hasEffect(this.#request.contextValues);
+    await this.#changes.record(event, { isEffective });
   }
 
   #note(outcome: CallOutcome, phase: AuditPhase): void {

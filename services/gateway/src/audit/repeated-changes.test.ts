@@ -17,10 +17,10 @@ function bench() {
     recorded.map(({ tenant, subject, resources, count }) =>
       [tenant, subject, resources[0]?.id, count].filter((part) => part !== undefined).join(" "),
     );
-  const change = async (id: string, { tenant = "acme", code = "OK", makesRoom = false } = {}) => {
+  const change = async (id: string, { tenant = "acme", code = "OK", isEffective = false } = {}) => {
     const resources = [{ kind: "run", id }];
     const fields = { tenant, subject: "ann", method: "CancelRun", code, count: 1, resources };
-    await changes.record(create(AuditEventSchema, fields), { makesRoom });
+    await changes.record(create(AuditEventSchema, fields), { isEffective });
   };
   return { now, changes, change, seen };
 }
@@ -54,9 +54,18 @@ test("a tenant has a bound of its own, and beyond it only the number of its chan
   expect(seen().slice(102)).toEqual(["acme  899"]);
 });
 
-test("what makes room is recorded each time, and calls that fail do not use the reserve", async () => {
+test("a change with an effect is recorded with its subject and resources, whatever was counted before", async () => {
   const { change, seen } = bench();
-  for (const id of ["a", "a"]) await change(id, { makesRoom: true });
+  for (let run = 0; run < 1_000; run++) await change(`run-${run}`);
+  for (let run = 0; run < 200; run++) await change(`real-${run}`, { isEffective: true });
+  expect(seen().slice(101)).toEqual(
+    Array.from({ length: 200 }, (_, run) => `acme ann real-${run} 1`),
+  );
+});
+
+test("what has an effect is recorded each time, and calls that fail do not use the reserve", async () => {
+  const { change, seen } = bench();
+  for (const id of ["a", "a"]) await change(id, { isEffective: true });
   for (const id of ["a", "a"]) await change(id, { code: "NOT_FOUND" });
   expect(seen()).toHaveLength(4);
 });

@@ -3,7 +3,7 @@ import type { AuditRecorder } from "@reeve/jetstream/audit/recorder";
 import type { Clock } from "@reeve/platform/async/clock";
 import { RepeatedEvents } from "./repeated-events.ts";
 
-/** How many changes of a tenant are told apart in a minute while the reserve is in use. */
+/** How many changes of a tenant that may have had no effect are told apart in a minute while the reserve is in use. */
 const maxChanges = 100;
 
 export interface RepeatedChangesOptions {
@@ -16,9 +16,9 @@ export interface RepeatedChangesOptions {
 
 /**
  * Records changes. While the reserve of a full store is in use, which their events share with the changes of all tenants, counts
- * those that repeat a change within a minute: then one event stands for them. A request can succeed as often as a caller likes
- * without an effect, such as a cancellation of a cancelled run. Beyond a hundred changes in a minute, a tenant has only their
- * number.
+ * those that may have had no effect and repeat a change within a minute: then one event stands for them. A request can succeed as
+ * often as a caller likes without an effect, such as a cancellation of a cancelled run. Beyond a hundred such requests in a
+ * minute, a tenant has only their number. A change that is known to have had an effect is never counted: it happens once.
  */
 export class RepeatedChanges {
   readonly #options: RepeatedChangesOptions;
@@ -28,13 +28,16 @@ export class RepeatedChanges {
     this.#options = options;
   }
 
-  /** Records a change as `AuditRecorder.record` does, or counts it. `makesRoom`: it is recorded in any case. */
-  async record(event: AuditEvent, { makesRoom }: { readonly makesRoom: boolean }): Promise<void> {
+  /** Records a change as `AuditRecorder.record` does, or counts it. `isEffective`: it is recorded in any case. */
+  async record(
+    event: AuditEvent,
+    { isEffective }: { readonly isEffective: boolean },
+  ): Promise<void> {
     const { recorder, isReserveUsed, clock } = this.#options;
     const nowMs = clock.now();
     this.flush(nowMs);
     // An event of a call that failed does not use the reserve.
-    const mayCount = event.code === "OK" && !makesRoom && isReserveUsed();
+    const mayCount = event.code === "OK" && !isEffective && isReserveUsed();
     if (mayCount && !this.#countsOf(event.tenant).isFirst(kindOf(event), event, nowMs)) return;
     await recorder.record(event);
   }

@@ -1,6 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { AgentService, AgentSpec } from "@reeve/contracts/agent";
 import { reportedViolations } from "@reeve/platform/list-violations";
+import { noteEffect } from "@reeve/platform/rpc/call-effect";
 import { credentialOf, principalOf } from "@reeve/platform/rpc/principal";
 import { shapeOfUnvalidated } from "@reeve/platform/rpc/validate-interceptor";
 import type { SentSpec } from "../app/agents.ts";
@@ -48,6 +49,7 @@ export function agentService(
     },
     deleteAgent: async ({ agentId }, context) => {
       await deleteAgent(ports, principalOf(context).tenant, agentId, context.signal);
+      noteEffect(context);
       return {};
     },
     explainAgent: (request, context) =>

@@ -1,5 +1,6 @@
 import type { Client, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
+import { noteEffect, reportsEffect } from "@reeve/platform/rpc/call-effect";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
 import type { Principal } from "@reeve/platform/rpc/principal";
@@ -16,14 +17,21 @@ export function approvalService(
     signal,
   });
   const as = (context: HandlerContext) => withHeaders(principalOf(context), context);
+  const changing = (principal: Principal, context: HandlerContext) => ({
+    ...withHeaders(principal, context),
+    onHeader: (header: Headers) => {
+      if (reportsEffect(header)) noteEffect(context);
+    },
+  });
   return {
     listApprovals: (request, context) => forwarded(approvals.listApprovals(request, as(context))),
     getApproval: (request, context) => forwarded(approvals.getApproval(request, as(context))),
     // Only a decision depends on the groups.
     decideApproval: (request, context) =>
-      forwarded(approvals.decideApproval(request, withHeaders(memberOf(context), context))),
+      forwarded(approvals.decideApproval(request, changing(memberOf(context), context))),
     listGrants: (request, context) => forwarded(approvals.listGrants(request, as(context))),
-    revokeGrant: (request, context) => forwarded(approvals.revokeGrant(request, as(context))),
+    revokeGrant: (request, context) =>
+      forwarded(approvals.revokeGrant(request, changing(principalOf(context), context))),
     async *watchApprovals(request, context) {
       try {
         yield* approvals.watchApprovals(request, as(context));

@@ -3,6 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { MemoryService } from "@reeve/contracts/memory";
 import type { MemoryOwner } from "@reeve/memory/long-term-memory";
 import { Failure } from "@reeve/platform/failure";
+import { noteEffect } from "@reeve/platform/rpc/call-effect";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { listMemories } from "../app/list-memories.ts";
@@ -31,7 +32,10 @@ export function memoryService({
       return { memories: [...found.memories], latest: [...found.latest] };
     },
     deleteMemory: async ({ memoryId }, context) => {
-      if (await memory.forget(ownerOf(context), memoryId, context.signal)) return {};
+      if (await memory.forget(ownerOf(context), memoryId, context.signal)) {
+        noteEffect(context);
+        return {};
+      }
       throw new Failure(
         "not_found",
         ErrorReason.MEMORY_NOT_FOUND,

@@ -5,6 +5,7 @@ import { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/run/head/run-head";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { noteEffect } from "@reeve/platform/rpc/call-effect";
 import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { credentialOf, mayCall, principalOf } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
@@ -109,9 +110,12 @@ export function runService(
       );
       return { runs: [...items], nextPageToken };
     },
-    cancelRun: async (request, context) => ({
-      run: runOf(await cancelRun(ports, principalOf(context), request, context.signal)),
-    }),
+    cancelRun: async (request, context) => {
+      const cancelling = { ...ports, onAppended: () => noteEffect(context) };
+      return {
+        run: runOf(await cancelRun(cancelling, principalOf(context), request, context.signal)),
+      };
+    },
     retryRun: async (request, context) => ({
       run: runOf(await retryRun(ports, credentialOf(context), request, context.signal)),
     }),

@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ThreadService } from "@reeve/contracts/thread";
 import { threadWorkspaceId } from "@reeve/contracts/workspace-id";
+import { noteEffect } from "@reeve/platform/rpc/call-effect";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import { deleteThread } from "@reeve/run/thread/delete-thread";
 import { deleteArtifactsOfThread } from "../app/delete/delete-artifacts.ts";
@@ -53,6 +54,7 @@ export function threadService(
     deleteThread: async ({ threadId }, context) => {
       const { tenant, subject } = principalOf(context);
       await deleteThread(ports, { tenant, thread: threadId }, subject, context.signal);
+      noteEffect(context);
       await deleteArtifactsOfThread(ports, { tenant, thread: threadId }, context.signal);
       const id = threadWorkspaceId(threadId);
       await deleteWorkspace(ports.workspaces, { tenant, id }, context.signal);

@@ -17,6 +17,8 @@ import { changeGrant, hasExpired, storeGrant } from "./store-grants.ts";
 
 interface RevokingPorts extends GrantStore {
   readonly log: Pick<RunLog, "read">;
+  /** Called when the grant is revoked by this call, and was not before. */
+  readonly onRevoked?: () => void;
 }
 
 /**
@@ -32,13 +34,16 @@ export async function revokeGrant(
   assertGrantId(grantId);
   const { grants, clock } = ports;
   const revokedAt = timestampFromMs(clock.now());
-  const revoke = () =>
-    changeGrant(grants, tenant, grantId, signal, (grant) => {
+  const revoke = async () => {
+    let isNew = false;
+    const changed = await changeGrant(grants, tenant, grantId, signal, (grant) => {
       if (hasExpired(grant, clock.now())) return undefined;
-      return grant.revokedAt === undefined
-        ? create(GrantSchema, { ...grant, revokedBy, revokedAt })
-        : grant;
+      isNew = grant.revokedAt === undefined;
+      return isNew ? create(GrantSchema, { ...grant, revokedBy, revokedAt }) : grant;
     });
+    if (isNew && changed !== undefined) ports.onRevoked?.();
+    return changed;
+  };
   const stored = await revoke();
   if (stored !== undefined) return stored;
   await storeFromLog(ports, tenant, grantId, signal);
