@@ -1,7 +1,8 @@
 import { ApprovalState } from "@reeve/contracts/approval";
 import { describe, expect, test } from "vitest";
 import { nextEffects } from "./next-effects.ts";
-import type { PlayedCall, Setting } from "../../test/support/run-player.ts";
+import type { Setting } from "../../test/support/played-log.ts";
+import type { PlayedCall } from "../../test/support/run-player.ts";
 import { PlayedRun, subtask } from "../../test/support/run-player.ts";
 import { expectOrder } from "../../test/support/event-order.ts";
 

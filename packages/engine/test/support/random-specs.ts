@@ -1,7 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import * as fc from "fast-check";
-import type { PlayedCall, Setting } from "./run-player.ts";
+import type { Setting } from "./played-log.ts";
+import type { PlayedCall } from "./run-player.ts";
 import { jobs, subtask } from "./run-player.ts";
 
 /** The schema of subtask results in these worlds. */

@@ -13,7 +13,8 @@ import { nextEffects, openWaits } from "../../src/domain/next-effects.ts";
 import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
 import { frameOf } from "../../src/domain/state/run-state.ts";
 import { PlayedRun } from "./run-player.ts";
-import type { PlayedCall, Setting } from "./run-player.ts";
+import type { Setting } from "./played-log.ts";
+import type { PlayedCall } from "./run-player.ts";
 import { anyCalls, anySetting, anySpec } from "./random-specs.ts";
 
 /** An agent, its environment, and all random choices during its run. */

@@ -8,7 +8,7 @@ import { endRun } from "../../src/domain/end-run.ts";
 import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import { scopeOf } from "../../src/domain/state/frame.ts";
 import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
-import type { Setting } from "./run-player.ts";
+import type { Setting } from "./played-log.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
 
 /** The runs whose histories are recorded, by name. Every later version has to continue what a version has written. */

@@ -8,21 +8,23 @@ import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 
 const log = createLogger("test", "silent");
+const timeoutMs = 120_000;
 
 /** A NATS server for one test, which can be killed and started again with the same store. */
 export class NatsBench implements AsyncDisposable {
   readonly #storeDir = mkdtempSync(join(tmpdir(), "reeve-log-"));
   readonly #connections: Nats[] = [];
-  readonly #signal: AbortSignal;
+  readonly #signal: AbortSignal | undefined;
   #server: NatsServer | undefined;
 
-  private constructor(signal: AbortSignal) {
+  private constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
   }
 
-  static async open(signal: AbortSignal = AbortSignal.timeout(120_000)): Promise<NatsBench> {
+  /** Without a signal, each start of the server and each connection may take `timeoutMs`. */
+  static async open(signal?: AbortSignal): Promise<NatsBench> {
     const bench = new NatsBench(signal);
-    bench.#server = await startNatsServer({ storeDir: bench.#storeDir, log }, signal);
+    bench.#server = await startNatsServer({ storeDir: bench.#storeDir, log }, bench.#until);
     return bench;
   }
 
@@ -36,7 +38,7 @@ export class NatsBench implements AsyncDisposable {
 
   async connect(port: number = this.port): Promise<Nats> {
     const options = { name: "test", log };
-    const nats = await connectNats(`nats://127.0.0.1:${port}`, options, this.#signal);
+    const nats = await connectNats(`nats://127.0.0.1:${port}`, options, this.#until);
     this.#connections.push(nats);
     return nats;
   }
@@ -49,13 +51,18 @@ export class NatsBench implements AsyncDisposable {
 
   async restart(): Promise<void> {
     const { port } = this.#running;
-    this.#server = await startNatsServer({ storeDir: this.#storeDir, port, log }, this.#signal);
+    this.#server = await startNatsServer({ storeDir: this.#storeDir, port, log }, this.#until);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const nats of this.#connections) await nats.connection.close();
     await this.#running[Symbol.asyncDispose]();
     rmSync(this.#storeDir, { recursive: true, force: true });
+  }
+
+  /** One for each use: a time limit of the bench would be one of all tests of its file. */
+  get #until(): AbortSignal {
+    return this.#signal ?? AbortSignal.timeout(timeoutMs);
   }
 
   get #running(): NatsServer {

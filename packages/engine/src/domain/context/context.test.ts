@@ -5,7 +5,7 @@ import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { nextEffects } from "../next-effects.ts";
 import { promptTokens, countedTokens } from "../model/prompt-tokens.ts";
-import type { Setting } from "../../../test/support/run-player.ts";
+import type { Setting } from "../../../test/support/played-log.ts";
 import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
 import { expectOrder } from "../../../test/support/event-order.ts";
 

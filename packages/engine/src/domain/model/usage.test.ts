@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
-import type { Setting } from "../../../test/support/run-player.ts";
+import type { Setting } from "../../../test/support/played-log.ts";
 import { PlayedRun } from "../../../test/support/run-player.ts";
 import type { ModelUsage } from "./model.ts";
 import { modelTurnFacts } from "./model-turn-facts.ts";

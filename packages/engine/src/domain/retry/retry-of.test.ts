@@ -5,7 +5,7 @@ import { ModelCallPurpose, RunCreatedSchema } from "@reeve/contracts/run";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
-import type { Setting } from "../../../test/support/run-player.ts";
+import type { Setting } from "../../../test/support/played-log.ts";
 import { jobs, PlayedRun, subtask } from "../../../test/support/run-player.ts";
 import { retryOf } from "./retry-of.ts";
 
