@@ -160,6 +160,7 @@ describe.skipIf(isSkipped)("the console", () => {
     await page.getByRole("button", { name: "Use the other token" }).click();
     await page.getByRole("heading", { name: "Models" }).waitFor();
     expect(await used()).toBe(viewer);
+    await page.getByText("vera · acme").waitFor();
     await page.goto(`${deployment.url}/audit#token=${viewer}`);
     await page.getByRole("heading", { name: "Audit" }).waitFor();
     expect(page.url()).toBe(`${deployment.url}/audit`);
@@ -321,8 +322,10 @@ describe.skipIf(isSkipped)("the console", () => {
     const runId = await started("Pay bob.", "payer");
     await using shown = await open(`/runs/${runId}`, "light", viewer);
     const { page } = shown;
-    await page.getByRole("button", { name: "Approve", exact: true }).click();
-    await page.getByText("Your roles do not permit this").waitFor();
+    await page.getByText("This needs the role approver. You have viewer.").waitFor();
+    expect(await page.getByRole("button", { name: "Approve", exact: true }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Cancel run" }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: "Audit" }).count()).toBe(0);
     await page.goto(`${deployment.url}/audit`);
     await page.getByText("Your roles do not permit this").waitFor();
     const { run } = await deployment.reeve.runs.getRun({ runId });

@@ -96,6 +96,14 @@ function storedOf(person: Person): Stored | undefined {
   return servers[deployment.url];
 }
 
+test("a person who has signed in reads the groups and roles that the provider gives", async () => {
+  const line = reeve("bob", "whoami");
+  expect(await line.code).toBe(0);
+  expect(line.terminal.stdout).toMatch(
+    /^subject  bob\ntenant   acme\nroles    .*approver.*\ngroups   /,
+  );
+});
+
 test("a person signs in and starts a run, and only a person of another group approves its call", async () => {
   const run = reeve("ann", "run", "todo", "go", "--watch");
   const waiting = async () => (await deployment.reeve.approvals.listApprovals({})).approvals;

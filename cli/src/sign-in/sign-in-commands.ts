@@ -10,6 +10,7 @@ import { serverAddress } from "../server-address.ts";
 import type { Verification } from "./device-flow.ts";
 import { signInByDevice } from "./device-flow.ts";
 import type { SignIn } from "./stored-sign-ins.ts";
+import { whoamiCommand } from "./whoami.ts";
 import { configFolder, StoredSignIns } from "./stored-sign-ins.ts";
 
 interface LoginOptions extends ServerOptions {
@@ -22,7 +23,7 @@ interface LoginOptions extends ServerOptions {
 
 /** The commands with which a person signs in at the identity provider of a server, and out again. */
 export function signInCommands(context: Context): readonly Command[] {
-  return [loginCommand(context), logoutCommand(context)];
+  return [loginCommand(context), logoutCommand(context), whoamiCommand(context)];
 }
 
 function loginCommand({ terminal, environment, signal }: Context): Command {

@@ -1,10 +1,13 @@
 import { Link, Outlet } from "@tanstack/react-router";
 import { useCallback, useRef, useState } from "react";
+import { AuditService } from "@reeve/contracts/audit";
 import { signOut } from "../api/session.ts";
+import { useAccess } from "../api/use-access.ts";
 import type { IconName } from "./icons.tsx";
 import { Icon } from "./icons.tsx";
 import { KeysHelp } from "./keys-help.tsx";
 import { PendingCount } from "./pending-count.tsx";
+import { SignedIn } from "./signed-in.tsx";
 import { applyTheme, currentTheme, nextTheme } from "./theme.ts";
 import { useKeys } from "./use-keys.ts";
 
@@ -22,6 +25,7 @@ export function Shell() {
   const help = useRef<HTMLDialogElement>(null);
   const showHelp = useCallback(() => help.current?.showModal(), []);
   useKeys(showHelp);
+  const isAuditHidden = useAccess().whyNot(AuditService.method.listAuditEvents) !== undefined;
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -32,20 +36,23 @@ export function Shell() {
           <img src="/favicon.svg" alt="" width="24" height="24" />
           Reeve
         </Link>
-        {screens.map(({ to, params, icon, name }, index) => (
-          <Link
-            key={to}
-            to={to}
-            params={params}
-            className="nav-item"
-            aria-keyshortcuts={String(index + 1)}
-          >
-            <Icon name={icon} />
-            {name}
-            {name === "Inbox" && <PendingCount />}
-          </Link>
-        ))}
+        {screens.map(({ to, params, icon, name }, index) =>
+          name === "Audit" && isAuditHidden ? null : (
+            <Link
+              key={to}
+              to={to}
+              params={params}
+              className="nav-item"
+              aria-keyshortcuts={String(index + 1)}
+            >
+              <Icon name={icon} />
+              {name}
+              {name === "Inbox" && <PendingCount />}
+            </Link>
+          ),
+        )}
         <div className="side-end">
+          <SignedIn />
           <button type="button" className="nav-item" onClick={showHelp}>
             <span className="key-mark" aria-hidden="true">
               ?

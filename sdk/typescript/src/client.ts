@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { GetCallerResponse } from "#contracts/access";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ListModelsResponse } from "#contracts/agent";
@@ -286,6 +287,14 @@ export class Client implements Disposable {
   async listModels(options: CallOptions = {}): Promise<ListModelsResponse> {
     return await this.#requests.repeatable(
       ({ agents }, call) => agents.listModels({}, call),
+      options,
+    );
+  }
+
+  /** Returns who the server takes this client for: tenant, subject, groups, and roles. */
+  async getCaller(options: CallOptions = {}): Promise<GetCallerResponse> {
+    return await this.#requests.repeatable(
+      ({ access }, call) => access.getCaller({}, call),
       options,
     );
   }

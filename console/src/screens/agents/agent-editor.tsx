@@ -4,6 +4,7 @@ import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
 import { create } from "@bufbuild/protobuf";
 import { useDeferredValue, useMemo, useState } from "react";
 import { problemOf } from "../../api/problem.ts";
+import { Permitted } from "../../ui/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import type { SpecProblem } from "./spec-text.ts";
 import { readSpec, specAsJson, specAsYaml } from "./spec-text.ts";
@@ -67,16 +68,20 @@ export function AgentEditor({ agent, onSaved }: AgentEditorProps) {
                 ? "Valid"
                 : ""}
         </span>
-        <button
-          type="button"
-          className="button primary push"
-          disabled={!isChanged || !isValid || save.isPending || text !== checked}
-          onClick={() =>
-            save.mutate({ spec: read.spec, revision: agent.revision }, { onSuccess: onSaved })
-          }
-        >
-          Save as revision {agent.revision + 1}
-        </button>
+        <div className="push">
+          <Permitted method={AgentService.method.updateAgent}>
+            <button
+              type="button"
+              className="button primary"
+              disabled={!isChanged || !isValid || save.isPending || text !== checked}
+              onClick={() =>
+                save.mutate({ spec: read.spec, revision: agent.revision }, { onSuccess: onSaved })
+              }
+            >
+              Save as revision {agent.revision + 1}
+            </button>
+          </Permitted>
+        </div>
       </div>
       <SpecText text={text} violations={violations} onChange={setText} />
       <ul className="violations" aria-label="Violations" aria-live="polite">

@@ -7,6 +7,7 @@ import { newId } from "../../api/new-id.ts";
 import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
 import { JsonView } from "../../ui/json-view.tsx";
+import { Permitted } from "../../ui/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
@@ -89,53 +90,55 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
       <BoundFiles files={approval.content?.files ?? []} />
       <VoteProgress approval={approval} />
       <DecisionTimes approval={approval} />
-      <label className="field">
-        <span>Reason (the model reads it if you reject)</span>
-        <input
-          className="input"
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      </label>
-      {decide.error !== null && <ProblemView problem={problemOf(decide.error)} />}
-      <div className="row">
-        <button
-          type="button"
-          className="button primary"
-          aria-keyshortcuts="a"
-          disabled={decide.isPending || (isEditing && !isValid)}
-          onClick={() => submit(true)}
-        >
-          {question === undefined
-            ? isEditing
-              ? "Approve with these arguments"
-              : "Approve"
-            : "Answer"}
-        </button>
-        <button
-          type="button"
-          className="button danger"
-          aria-keyshortcuts="r"
-          disabled={decide.isPending}
-          onClick={() => submit(false)}
-        >
-          {question === undefined ? "Reject" : "Decline"}
-        </button>
-        {question === undefined && approval.allowEditedArguments && (
+      <Permitted method={ApprovalService.method.decideApproval}>
+        <label className="field">
+          <span>Reason (the model reads it if you reject)</span>
+          <input
+            className="input"
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </label>
+        {decide.error !== null && <ProblemView problem={problemOf(decide.error)} />}
+        <div className="row">
           <button
             type="button"
-            className="button quiet"
-            aria-keyshortcuts="e"
-            onClick={() => {
-              setEditing(!isEditing);
-              setEdited(undefined);
-              setValid(true);
-            }}
+            className="button primary"
+            aria-keyshortcuts="a"
+            disabled={decide.isPending || (isEditing && !isValid)}
+            onClick={() => submit(true)}
           >
-            {isEditing ? "Keep the arguments of the model" : "Edit arguments"}
+            {question === undefined
+              ? isEditing
+                ? "Approve with these arguments"
+                : "Approve"
+              : "Answer"}
           </button>
-        )}
-      </div>
+          <button
+            type="button"
+            className="button danger"
+            aria-keyshortcuts="r"
+            disabled={decide.isPending}
+            onClick={() => submit(false)}
+          >
+            {question === undefined ? "Reject" : "Decline"}
+          </button>
+          {question === undefined && approval.allowEditedArguments && (
+            <button
+              type="button"
+              className="button quiet"
+              aria-keyshortcuts="e"
+              onClick={() => {
+                setEditing(!isEditing);
+                setEdited(undefined);
+                setValid(true);
+              }}
+            >
+              {isEditing ? "Keep the arguments of the model" : "Edit arguments"}
+            </button>
+          )}
+        </div>
+      </Permitted>
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { RunService } from "@reeve/contracts/run";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { problemOf } from "../../api/problem.ts";
 import { Empty } from "../../ui/empty.tsx";
+import { Permitted } from "../../ui/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { ChatComposer } from "./chat-composer.tsx";
 import { LiveTurn } from "./live-turn.tsx";
@@ -40,14 +41,16 @@ export function Chat({ threadId = "", agentId }: ChatProps) {
       {isMissing && <Empty title="There is no such thread">It may have been deleted.</Empty>}
       {!isNew && !isMissing && <PastTurns threadId={threadId} turns={turns} activeRunId={active} />}
       {active !== "" && <LiveTurn key={active} runId={active} />}
-      <ChatComposer
-        threadId={threadId}
-        agentId={agentId ?? last?.agentId}
-        activeRunId={active}
-        onStarted={() => {
-          if (!isNew) void thread.refetch();
-        }}
-      />
+      <Permitted method={RunService.method.startRun}>
+        <ChatComposer
+          threadId={threadId}
+          agentId={agentId ?? last?.agentId}
+          activeRunId={active}
+          onStarted={() => {
+            if (!isNew) void thread.refetch();
+          }}
+        />
+      </Permitted>
     </div>
   );
 }

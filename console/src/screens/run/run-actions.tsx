@@ -6,13 +6,24 @@ import { problemOf } from "../../api/problem.ts";
 import { isTerminal } from "../../format/names.ts";
 import type { RunModel } from "../../run/run-model.ts";
 import { Dialog } from "../../ui/dialog.tsx";
+import { Permitted } from "../../ui/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 
 /** Cancel for a run in progress, retry for one that failed. */
 export function RunActions({ run }: { readonly run: RunModel }) {
-  if (run.status === RunStatus.ERROR) return <Retry runId={run.runId} />;
+  if (run.status === RunStatus.ERROR) {
+    return (
+      <Permitted method={RunService.method.retryRun}>
+        <Retry runId={run.runId} />
+      </Permitted>
+    );
+  }
   if (run.status === RunStatus.UNSPECIFIED || isTerminal(run.status)) return null;
-  return <Cancel runId={run.runId} />;
+  return (
+    <Permitted method={RunService.method.cancelRun}>
+      <Cancel runId={run.runId} />
+    </Permitted>
+  );
 }
 
 function Cancel({ runId }: { readonly runId: string }) {

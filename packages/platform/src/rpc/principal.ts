@@ -284,9 +284,12 @@ export function principalOf(context: Pick<HandlerContext, "values">): Principal 
   return principal;
 }
 
-/** Returns the principal of a request with the roles of its credential. Throws if the server does not authenticate. */
-export function credentialOf(context: Pick<HandlerContext, "values">): Credential {
-  return { ...principalOf(context), roles: context.values.get(rolesKey) };
+/** Returns the principal of a request with the roles and groups of its credential. Throws if the server does not authenticate. */
+export function credentialOf(
+  context: Pick<HandlerContext, "values">,
+): Required<Omit<Credential, "kind">> {
+  const { values } = context;
+  return { ...principalOf(context), roles: values.get(rolesKey), groups: values.get(groupsKey) };
 }
 
 /** Sets the groups and roles with which another Reeve service sent a request. */

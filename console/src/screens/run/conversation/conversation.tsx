@@ -1,6 +1,8 @@
 import { ApprovalState } from "@reeve/contracts/approval";
+import { RunService } from "@reeve/contracts/run";
 import { isTerminal } from "../../../format/names.ts";
 import { Empty } from "../../../ui/empty.tsx";
+import { Permitted } from "../../../ui/permitted.tsx";
 import { ApprovalPanel } from "../../approval/approval-panel.tsx";
 import { Composer } from "./composer.tsx";
 import { FrameItems } from "./frame-items.tsx";
@@ -47,7 +49,11 @@ export function Conversation({ snapshot }: RunViewProps) {
       ))}
       <Working run={run} isWaiting={pending.length > 0} />
       <div ref={end} />
-      {!isTerminal(run.status) && <Composer run={run} />}
+      {!isTerminal(run.status) && (
+        <Permitted method={RunService.method.sendMessage}>
+          <Composer run={run} />
+        </Permitted>
+      )}
     </div>
   );
 }
