@@ -27,6 +27,8 @@ export interface Bus extends AsyncDisposable {
 interface BusOptions {
   /** Undefined: any free port. */
   readonly natsPort: number | undefined;
+  /** Returns the URL through which the services reach the server at a URL, such as that of a proxy. Undefined: they connect to it. */
+  readonly through?: ((url: string) => Promise<string>) | undefined;
   readonly ackWaitMs: number;
   /** How much of the audit trail is kept. */
   readonly audit: AuditLimits;
@@ -39,7 +41,7 @@ interface BusOptions {
  */
 export async function startBus(
   dataDir: string,
-  { natsPort, ackWaitMs, audit, log }: BusOptions,
+  { natsPort, through, ackWaitMs, audit, log }: BusOptions,
   signal: AbortSignal,
 ): Promise<Bus> {
   await using starting = new AsyncDisposableStack();
@@ -61,16 +63,19 @@ export async function startBus(
   const operatorFile = join(dataDir, "nats.env");
   writeSecretFile(operatorFile, environmentOf(url, credentials[operator]));
   starting.defer(() => rmSync(operatorFile, { force: true }));
-  const connect = (name: ServiceName | typeof operator) =>
-    connectNats(url, { name, log, ...credentials[name] }, signal);
+  const connect = (name: ServiceName | typeof operator, to: string) =>
+    connectNats(to, { name, log, ...credentials[name] }, signal);
   {
-    await using nats = await connect(operator);
+    await using nats = await connect(operator, url);
     await provisionStreams(nats, { pools: ["default"], ackWaitMs }, signal);
     await provisionBuckets(nats, signal);
     await setAuditLimits(nats, audit);
   }
+  const servicesUrl = (await through?.(url)) ?? url;
   const connected = new Map<ServiceName, Nats>();
-  for (const name of serviceNames) connected.set(name, starting.use(await connect(name)));
+  for (const name of serviceNames) {
+    connected.set(name, starting.use(await connect(name, servicesUrl)));
+  }
   const services = Object.fromEntries(connected) as Bus["services"];
   const resources = starting.move();
   return { url, services, [Symbol.asyncDispose]: () => resources.disposeAsync() };

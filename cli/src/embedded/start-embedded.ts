@@ -25,6 +25,8 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** Port of the NATS server on loopback. Default: any free port. */
   readonly natsPort?: number;
+  /** Returns the URL through which the services reach the NATS server at a URL, such as that of a proxy. Default: they connect to it. */
+  readonly through?: (url: string) => Promise<string>;
   /** Environment variables of the services. */
   readonly settings: Environment;
   readonly log: Logger;
@@ -45,7 +47,7 @@ export interface Embedded extends AsyncDisposable, Pick<RunningToolhost, "source
  * folder is in use, a port is taken, nats-server is not installed, or a setting is invalid.
  */
 export async function startEmbedded(
-  { listen, dataDir, natsPort, settings, log }: EmbeddedOptions,
+  { listen, dataDir, natsPort, through, settings, log }: EmbeddedOptions,
   signal: AbortSignal,
 ): Promise<Embedded> {
   await using starting = new AsyncDisposableStack();
@@ -61,7 +63,7 @@ export async function startEmbedded(
   });
   const { REEVE_ACK_WAIT_MS: ackWaitMs } = configs.runtime;
   const { audit } = configs;
-  const options = { natsPort, ackWaitMs, audit, log };
+  const options = { natsPort, through, ackWaitMs, audit, log };
   const bus = starting.use(await startBus(folder.path, options, signal));
   starting.use(await startTracing("reeve", configs.runtime, log));
   // Not a child of `log`, which would have two fields `service`.

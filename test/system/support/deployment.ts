@@ -58,6 +58,8 @@ interface DeploymentParts {
   readonly ports: readonly number[];
   readonly credentials: ReturnType<typeof issueCredentials>;
   readonly settings: Settings;
+  /** The URL at which the services reach NATS. */
+  readonly natsUrl: string;
 }
 
 /** The four services as separate processes, with a NATS server and scripted models. */
@@ -83,7 +85,7 @@ export class Deployment implements AsyncDisposable {
     server: NatsServer,
     nats: Nats,
     folder: string,
-    { ca, ports, credentials, settings }: DeploymentParts,
+    { ca, ports, credentials, settings, natsUrl }: DeploymentParts,
   ) {
     const scheme = ca === undefined ? "http" : "https";
     const [gateway = 0, approvals = 0, gateway2 = 0, approvals2 = 0] = ports;
@@ -94,7 +96,7 @@ export class Deployment implements AsyncDisposable {
     this.url = `${scheme}://127.0.0.1:${gateway}`;
     this.#environment = {
       ...inheritedEnv,
-      REEVE_NATS_URL: server.url,
+      REEVE_NATS_URL: natsUrl,
       REEVE_DATA_DIR: folder,
       REEVE_LISTEN: `127.0.0.1:${gateway}`,
       REEVE_APPROVALS_LISTEN: `127.0.0.1:${approvals}`,
@@ -118,11 +120,13 @@ export class Deployment implements AsyncDisposable {
   /**
    * `settings` are further environment variables of the services. The contents of `files` are written to files, and the
    * settings of the same names contain their paths. With `ca`, gateway and approvals have certificates of this authority.
+   * `through` returns the URL at which the services reach the NATS server at a URL, such as that of a proxy.
    */
   static async start(
     settings: Settings = {},
     files: Settings = {},
     ca?: Buffer,
+    through?: (url: string) => Promise<string>,
   ): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
     const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
@@ -145,6 +149,7 @@ export class Deployment implements AsyncDisposable {
       ports,
       credentials,
       settings: { ...settings, ...written(folder, files) },
+      natsUrl: (await through?.(server.url)) ?? server.url,
     });
     try {
       await Promise.all(

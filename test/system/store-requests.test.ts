@@ -1,0 +1,131 @@
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { RunStatus } from "@reeve/contracts/run";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { WireRequest } from "../support/nats-tap/nats-tap.ts";
+import type { RequestCounts, RequestGroup } from "../support/nats-tap/request-groups.ts";
+import { countByGroup, unknownIn } from "../support/nats-tap/request-groups.ts";
+import type { TappedSystem } from "./support/tapped-systems.ts";
+import { startTappedDeployment, startTappedProcess } from "./support/tapped-systems.ts";
+
+/** Runs that are not counted: the first ones open what later ones use. */
+const warmRuns = 3;
+/**
+ * The maximum number of runs that are counted, until each group was within its budget in one of them. A pause of the machine may
+ * cost a run more requests, such as reads of what came meanwhile. One that every run makes is in all of them.
+ */
+const maxRuns = 30;
+
+/** What each run needs, whatever it does. */
+const anyRun = {
+  dispatch: 1,
+  "acknowledgement of the dispatch": 1,
+  "event of the audit trail": 3,
+  "read of the agent": 1,
+} as const satisfies RequestCounts;
+
+/** The maximum numbers of requests to NATS of a run, in the groups of `request-groups.ts`. Without a number, none is allowed. */
+const budgets = {
+  "text:20": {
+    ...anyRun,
+    "append to the log": 4,
+    "read of the log": 11,
+    "acknowledgement of the log": 8,
+    "write of the row": 3,
+    subscription: 2,
+    "end of a subscription": 2,
+  },
+  "tool-once": {
+    ...anyRun,
+    "append to the log": 6,
+    "read of the log": 12,
+    "acknowledgement of the log": 12,
+    "write of the row": 3,
+    "call of a tool": 1,
+    "acknowledgement of the call": 1,
+    "append to the journal": 2,
+    "read of the journal": 2,
+    subscription: 4,
+    "end of a subscription": 4,
+  },
+} as const satisfies Record<string, RequestCounts>;
+
+async function run({ reeve }: TappedSystem, agentId: string): Promise<void> {
+  const { run: started } = await reeve.runs.startRun({ agentId, input: "go" });
+  const statuses: (RunStatus | undefined)[] = [];
+  for await (const { events } of reeve.runs.watchRun({ runId: started?.runId ?? "" })) {
+    for (const { event } of events) if (event.case === "status") statuses.push(event.value.status);
+  }
+  expect(statuses.at(-1)).toBe(RunStatus.COMPLETED);
+}
+
+/** Resolves when nothing more follows from the runs so far: all queues are empty, all feeds are read, and nobody follows a log. */
+async function settled({ nats, tap }: TappedSystem): Promise<void> {
+  const manager = await jetstreamManager(nats.connection);
+  const pending = async () => {
+    let waiting = tap.subscriptions().filter((subject) => subject.startsWith("live.")).length;
+    for await (const consumer of manager.consumers.list("RUNS")) {
+      waiting += consumer.num_pending + consumer.num_ack_pending;
+    }
+    for (const queue of ["DISPATCH", "TOOL_CALLS"]) {
+      waiting += (await manager.streams.info(queue)).state.messages;
+    }
+    return waiting;
+  };
+  await expect.poll(pending, { interval: 5 }).toBe(0);
+}
+
+async function requestsOf(system: TappedSystem, agentId: string): Promise<readonly WireRequest[]> {
+  await settled(system);
+  system.tap.take();
+  await run(system, agentId);
+  await settled(system);
+  return system.tap.take();
+}
+
+describe.each([
+  { how: "in one process", start: startTappedProcess },
+  { how: "as four processes", start: startTappedDeployment },
+])("the requests to NATS of a run, $how:", ({ start }) => {
+  let system: TappedSystem;
+
+  beforeAll(async () => {
+    system = await start();
+  });
+
+  afterAll(async () => {
+    await system[Symbol.asyncDispose]();
+  });
+
+  test.each(Object.entries(budgets))("%s stays within its budget", async (model, budget) => {
+    const id = model.replace(":", "-");
+    const allowedTools = fromJson(
+      ListValueSchema,
+      model.startsWith("tool") ? ["mcp__bench__page"] : [],
+    );
+    const spec = { id, name: id, model: `openai:${model}`, mcpServers: ["bench"], allowedTools };
+    await system.reeve.agents.createAgent({ spec: create(AgentSpecSchema, spec) });
+    for (let count = 0; count < warmRuns; count++) await run(system, id);
+    const runs: RequestCounts[] = [];
+    let unknown: readonly string[] = [];
+    let excess: RequestCounts;
+    do {
+      const requests = await requestsOf(system, id);
+      runs.push(countByGroup(requests));
+      unknown = unknownIn(requests);
+      excess = excessOf(runs, budget);
+    } while (Object.keys(excess).length > 0 && runs.length < maxRuns);
+    expect(excess, `requests without a group: ${unknown.join(", ")}`).toEqual({});
+  });
+});
+
+/** Returns the groups of which every run made more requests than the budget allows, with the fewest that a run made. */
+function excessOf(runs: readonly RequestCounts[], budget: RequestCounts): RequestCounts {
+  const groups = new Set(runs.flatMap((counts) => Object.keys(counts) as RequestGroup[]));
+  const fewest = [...groups].map(
+    (group) => [group, Math.min(...runs.map((counts) => counts[group] ?? 0))] as const,
+  );
+  return Object.fromEntries(fewest.filter(([group, count]) => count > (budget[group] ?? 0)));
+}
