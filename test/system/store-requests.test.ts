@@ -31,7 +31,7 @@ const budgets = {
   "text:20": {
     ...anyRun,
     "append to the log": 4,
-    "read of the log": 11,
+    "read of the log": 7,
     "acknowledgement of the log": 8,
     "write of the row": 3,
     subscription: 2,
@@ -40,13 +40,12 @@ const budgets = {
   "tool-once": {
     ...anyRun,
     "append to the log": 6,
-    "read of the log": 12,
+    "read of the log": 8,
     "acknowledgement of the log": 12,
     "write of the row": 3,
     "call of a tool": 1,
     "acknowledgement of the call": 1,
     "append to the journal": 2,
-    "read of the journal": 2,
     subscription: 4,
     "end of a subscription": 4,
   },

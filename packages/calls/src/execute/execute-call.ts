@@ -1,8 +1,8 @@
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { Answer, ToolCall, ToolCallRequest } from "@reeve/contracts/tool";
+import type { Answer, ToolCall, ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
-import type { Tail } from "@reeve/jetstream/log/port";
+import type { LogListener, Tail } from "@reeve/jetstream/log/port";
 import { ErrorReason } from "@reeve/contracts/error";
 import { outlastOutage } from "@reeve/platform/async/retry/outlast-outage";
 import type { Sandbox } from "@reeve/sandbox/port";
@@ -29,6 +29,8 @@ export interface ClaimedCall {
   readonly key: CallKey;
   /** The end of its journal, after the fact that claims it. */
   readonly tail: Tail;
+  /** Receives its journal since before the claim. */
+  readonly journal: LogListener<ToolCallFact>;
 }
 
 /**
@@ -49,7 +51,7 @@ interface CallActions extends Pick<CallContext, "sandbox" | "report" | "ask"> {
  * when `signal` aborts first.
  */
 export async function executeCall(
-  { request, call, key, tail }: ClaimedCall,
+  { request, call, key, tail, journal }: ClaimedCall,
   ports: CallPorts,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -69,7 +71,7 @@ export async function executeCall(
     },
     onAnswer: (answer: Answer) => questions.receive(answer),
   };
-  const watching = watchCall(key, tail, { ...ports, listener }, running);
+  const watching = watchCall({ key, tail, journal }, { ...ports, listener }, running);
   const read = () => ports.journal.read(key, tail, running);
   const outage = { answers: read, clock: ports.clock };
   const open = () => workspace.sandbox(running);

@@ -1,7 +1,7 @@
-import type { Answer } from "@reeve/contracts/tool";
+import type { Answer, ToolCallFact } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
-import type { Tail } from "@reeve/jetstream/log/port";
+import type { LogListener, Tail } from "@reeve/jetstream/log/port";
 import { Backoff } from "@reeve/platform/async/retry/backoff";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { CallPorts } from "../ports/call-ports.ts";
@@ -15,22 +15,29 @@ export interface CallListener {
   onAnswer(answer: Answer): void;
 }
 
+/** A call whose journal is received since before `tail` was its end. */
+interface WatchedCall {
+  readonly key: CallKey;
+  readonly tail: Tail;
+  readonly journal: LogListener<ToolCallFact>;
+}
+
 /**
  * Follows the journal of a running call after `tail`, and calls the listener for what others write, until the call has ended or
  * `signal` aborts. Continues after the last fact that it saw when the journal was unavailable. Never rejects.
  */
 export async function watchCall(
-  key: CallKey,
-  tail: Tail,
+  { key, tail, journal: listened }: WatchedCall,
   ports: Pick<CallPorts, "journal" | "host" | "log"> & { readonly listener: CallListener },
   signal: AbortSignal,
 ): Promise<void> {
   const { journal, host, log, listener } = ports;
   const backoff = new Backoff(backoffOptions);
   let { sequence } = tail;
+  let follow = () => listened.follow(tail, signal);
   while (!signal.aborted) {
     try {
-      for await (const batch of journal.follow(key, sequence, signal)) {
+      for await (const batch of follow()) {
         for (const event of batch.events) {
           const { fact } = event;
           if (fact.case === "started" && fact.value.host !== host) return listener.onEnd(true);
@@ -50,5 +57,6 @@ export async function watchCall(
       }
     }
     await sleep(backoff.next(), signal).catch(() => undefined);
+    follow = () => journal.follow(key, sequence, signal);
   }
 }

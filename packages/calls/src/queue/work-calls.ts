@@ -1,5 +1,6 @@
 import { isToken } from "@reeve/contracts/channel";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
+import { listenTo } from "@reeve/jetstream/log/listen-to";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { every } from "@reeve/platform/async/every";
 import { executeCall } from "../execute/execute-call.ts";
@@ -77,9 +78,11 @@ export async function settleCall(
   using _ = every(ports.heartbeatMs, () => delivery.extend());
   try {
     if (await forwardCall(delivery, key, ports, signal)) return;
+    // Since before the claim, so that a cancellation right after it is not missed.
+    using listener = listenTo(ports.journal, key);
     const claim = await claimCall(delivery, key, call, ports, signal);
     if (claim.kind !== "claimed") return settleUnclaimed(delivery, claim.kind);
-    const claimed = { request, call, key, tail: claim.tail };
+    const claimed = { request, call, key, tail: claim.tail, journal: listener };
     if (await executeCall(claimed, ports, signal)) delivery.acknowledge();
     else delivery.abandon();
   } catch (error) {

@@ -33,6 +33,7 @@ import type { Span } from "@opentelemetry/api";
 import type { RunClaimed } from "@reeve/contracts/run";
 import { OwnerFate, RunStatus } from "@reeve/contracts/run";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { listenTo } from "@reeve/jetstream/log/listen-to";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { foldInSlices } from "@reeve/platform/async/fold-in-slices";
 import { readThrough } from "@reeve/jetstream/log/read-through";
@@ -71,6 +72,20 @@ const maxUncountedDeliveries = 5;
 export async function claimRun(
   key: RunKey,
   delivery: DispatchDelivery,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<Claim> {
+  using claiming = new DisposableStack();
+  // Since before the claim, so that the owner misses nothing that comes after it.
+  const listener = claiming.use(listenTo(ports.log, key));
+  const claim = await claimListened(key, { delivery, listener }, ports, signal);
+  if (claim.kind === "claimed") claiming.move();
+  return claim;
+}
+
+async function claimListened(
+  key: RunKey,
+  { delivery, listener }: { readonly delivery: DispatchDelivery } & Pick<ClaimedRun, "listener">,
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<Claim> {
@@ -120,7 +135,7 @@ export async function claimRun(
     if (hasEnded(state)) return { kind: "ended", state };
     if (state.head.prepared === undefined) continue;
     const epoch = state.head.claim?.epoch ?? 0;
-    return { kind: "claimed", claimed: { ...outcome, key, epoch, stoodStillMs } };
+    return { kind: "claimed", claimed: { ...outcome, key, epoch, stoodStillMs, listener } };
   }
   throw new Error(
     `run ${key.run} was not claimed: other writers were first in all ${maxAttempts} attempts`,

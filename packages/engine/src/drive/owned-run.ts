@@ -36,7 +36,7 @@
  */
 
 import type { RunEvent } from "@reeve/contracts/run";
-import type { EventRange, Tail } from "@reeve/jetstream/log/port";
+import type { EventRange, LogListener, Tail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Mailbox } from "@reeve/platform/async/coordination/mailbox";
 import { onAbort } from "@reeve/platform/async/on-abort";
@@ -72,6 +72,8 @@ const fullStoreMs = 5_000;
 /** A run that this worker has claimed, folded up to the claim. */
 export interface ClaimedRun extends FoldedLog {
   readonly key: RunKey;
+  /** Receives the log since before the claim. The owner disposes it. */
+  readonly listener: LogListener<RunEvent>;
   readonly epoch: number;
   /** Whether the log already holds all facts that follow from the state. */
   readonly isComplete: boolean;
@@ -94,6 +96,7 @@ export async function ownRun(
 
 class OwnedRun implements AsyncDisposable {
   readonly #key: RunKey;
+  readonly #listener: LogListener<RunEvent>;
   readonly #epoch: number;
   readonly #ports: RunPorts;
   readonly #outbox = new Outbox();
@@ -115,12 +118,13 @@ class OwnedRun implements AsyncDisposable {
   #mayDeriveFacts: boolean;
 
   constructor(
-    { key, epoch, state, tail, isComplete, stoodStillMs }: ClaimedRun,
+    { key, listener, epoch, state, tail, isComplete, stoodStillMs }: ClaimedRun,
     ports: RunPorts,
     drain: AbortSignal,
   ) {
     this.#drain = drain;
     this.#key = key;
+    this.#listener = listener;
     this.#epoch = epoch;
     this.#ports = ports;
     this.#lostAppends = new LostAppends(key, ports);
@@ -274,9 +278,8 @@ class OwnedRun implements AsyncDisposable {
 
   /** Follows the log, which also yields the owner's own facts, so that external facts arrive at once. */
   async #followLog(signal: AbortSignal): Promise<void> {
-    const { log } = this.#ports;
     try {
-      for await (const range of log.follow(this.#key, this.#tail, signal)) {
+      for await (const range of this.#listener.follow(this.#tail, signal)) {
         if (range.tail.sequence > this.#tail.sequence) {
           this.#mailbox.post({ kind: "log_grew", range });
         }
@@ -288,6 +291,7 @@ class OwnedRun implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort(new DOMException("the owner released the run", "AbortError"));
+    this.#listener[Symbol.dispose]();
     await this.#effects[Symbol.asyncDispose]();
     this.#spans[Symbol.dispose]();
     this.#mailbox[Symbol.dispose]();

@@ -5,6 +5,7 @@ import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import { workspaceOf } from "@reeve/contracts/workspace-id";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
+import { listenTo } from "@reeve/jetstream/log/listen-to";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { cancelCall } from "@reeve/run/commands/cancel-call";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
@@ -41,6 +42,8 @@ export async function* callTool(
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
   const key = callKey(state, executionId(effect.call));
+  // Since before the request, so that nothing of the journal of a new call is missed.
+  using listener = listenTo(ports.journal, key);
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
   const isCallNew = await isNew(state, key, ports, signal);
@@ -63,7 +66,10 @@ export async function* callTool(
   let known = effect.call.progressReports;
   const isKnown = ({ fact }: ToolCallFact) => fact.case === "progress" && known-- > 0;
   try {
-    for await (const { events } of ports.journal.follow(key, 0, signal)) {
+    const journal = isCallNew
+      ? listener.follow(emptyTail, signal)
+      : ports.journal.follow(key, 0, signal);
+    for await (const { events } of journal) {
       const unknown = events.filter((event) => !isKnown(event));
       const facts = unknown.flatMap((event) => {
         // A call that had begun elsewhere meanwhile keeps the decision in the log.

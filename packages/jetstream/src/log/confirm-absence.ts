@@ -1,3 +1,4 @@
+import { listenTo } from "./follow/listen-to.ts";
 import type {
   BatchReader,
   EventRange,
@@ -37,7 +38,21 @@ export function confirmAbsence<Key, Event>(
     readPart: (key, tail, maxBytes, signal) =>
       confirmed(() => log.readPart(key, tail, maxBytes, signal), signal),
     readBatches: (key, signal) => confirmedBatches(log, key, signal),
-    follow: (key, after, signal) => confirmedEvents(log, key, after, signal),
+    follow: (key, after, signal) => {
+      const follow = (from: number | Tail) => log.follow(key, from, signal);
+      return confirmedEvents(log, { key, after, first: follow(after), follow }, signal);
+    },
+    listen(key) {
+      const listener = listenTo(log, key);
+      return {
+        follow: (after, signal) => {
+          const follow = (from: number | Tail) => log.follow(key, from, signal);
+          const first = listener.follow(after, signal);
+          return confirmedEvents(log, { key, after, first, follow }, signal);
+        },
+        [Symbol.dispose]: () => listener[Symbol.dispose](),
+      };
+    },
   };
 }
 
@@ -56,20 +71,29 @@ async function* confirmedBatches<Key, Event>(
   yield* log.readBatches(key, signal);
 }
 
+/** Where a log is followed from, and how: at first, and again when a server said that it was removed. */
+interface Following<Key, Event> {
+  readonly key: Key;
+  readonly after: Tail | number;
+  readonly first: AsyncIterable<EventRange<Event>>;
+  follow(from: Tail | number): AsyncIterable<EventRange<Event>>;
+}
+
 /** Follows a log, also when a server says wrongly that the log was removed. */
 async function* confirmedEvents<Key, Event>(
-  log: Readable<Key, Event> & SettledLog,
-  key: Key,
-  after: Tail | number,
+  log: Pick<Readable<Key, Event>, "last"> & SettledLog,
+  { key, after, first, follow }: Following<Key, Event>,
   signal: AbortSignal,
 ): ReturnType<Log<Key, Event>["follow"]> {
   let from = after;
   const reached = () => (typeof from === "number" ? from : from.sequence);
+  let ranges = first;
   do {
-    for await (const range of log.follow(key, from, signal)) {
+    for await (const range of ranges) {
       from = range.tail;
       yield range;
     }
     await log.settle(signal);
+    ranges = follow(from);
   } while ((await log.last(key, signal)).tail.sequence >= Math.max(1, reached()));
 }

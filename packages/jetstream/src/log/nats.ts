@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { DescMessage } from "@bufbuild/protobuf";
-import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
-import { headers } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
 import { abortable } from "@reeve/platform/async/abortable";
@@ -17,13 +16,16 @@ import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
 import { assertKeepsReplicas } from "../streams/replication-support.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import type { LogDefinition } from "./definitions.ts";
-import { followSubject } from "./follow-subject.ts";
-import type { BatchPart } from "./pending-batches.ts";
+import { followSubject } from "./follow/follow-subject.ts";
+import type { LiveSource } from "./follow/live-batches.ts";
+import { LiveBatches } from "./follow/live-batches.ts";
+import type { BatchPart } from "./follow/pending-batches.ts";
 import type {
   AppendOutcome,
   BatchReader,
   EventRange,
   Log,
+  LogListener,
   LogPart,
   PartReader,
   LogRemover,
@@ -35,7 +37,7 @@ import { emptyTail, tailAt } from "./port.ts";
 import { rangeOfBatches } from "./range-of-batches.ts";
 import { encodeBatch, openBatch } from "./sealed-batch.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { batchHeaders, contentOf, expectedLastHeader, tailAfter } from "./stored-batch.ts";
+import { batchFromHeaders, contentOf, headersOfBatch, tailAfter } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
 /**
@@ -124,7 +126,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const sequence = tail.sequence + events.length;
     const sealing = { cipher: this.#cipher, place: this.#placeOf(subject) };
     const { data, digest } = await encodeBatch(this.#definition, sealing, { tail, events }, signal);
-    const messageHeaders = this.#headersOf(tail, events, write, digest);
+    const described = { tail, length: events.length, kinds: this.#definition.kinds(events) };
+    const messageHeaders = headersOfBatch(described, write, digest);
     this.#assertFits(subject, data);
     const usesReserve = this.#definition.usesReserve(events, data.length);
     // The connection may have moved to another server since the log was opened.
@@ -133,6 +136,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       signal.throwIfAborted();
       const reply = await this.#publisher.publish(subject, data, messageHeaders, { usesReserve });
       if (reply.kind === "stored") {
+        this.#reader.remember(subject, batchFromHeaders(reply.sequence, messageHeaders, data));
         return { kind: "appended", tail: { sequence, revision: reply.sequence, digest } };
       }
       const conflict = reply.kind === "refused" && isConflict(reply.error);
@@ -187,22 +191,19 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   }
 
   follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>> {
-    const subject = this.#subject(key);
     const afterSequence = typeof after === "number" ? after : after.sequence;
-    const source = {
-      connection: this.#connection,
-      liveSubject: this.#channel.liveSubject(this.#definition.tokens(key)),
-      tailCheckMs: this.#tailCheckMs,
-      expires: this.#channel.stream?.maxAge !== undefined,
-      readFirst: () =>
-        typeof after === "number"
-          ? this.#readAfter(subject, after, signal)
-          : this.#readFollowed(subject, after, signal),
-      read: (tail: Tail) => this.#readFollowed(subject, tail, signal),
-      rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
-        this.#rangeOf(subject, tail, batches, signal),
+    return followSubject(this.#followSource(key, after, signal), afterSequence, signal);
+  }
+
+  listen(key: Key): LogListener<Event> {
+    const live = new LiveBatches(this.#liveSource(key));
+    return {
+      follow: (after, signal) => {
+        const source = this.#followSource(key, after, signal);
+        return followSubject(source, after.sequence, signal, { live, after });
+      },
+      [Symbol.dispose]: () => live[Symbol.dispose](),
     };
-    return followSubject(source, afterSequence, signal);
   }
 
   async settle(signal: AbortSignal): Promise<void> {
@@ -220,24 +221,28 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     await retryUnavailable(remove, this.#retryLimits, signal);
   }
 
-  #subject(key: Key): string {
-    return this.#channel.subject(this.#definition.tokens(key));
+  #liveSource(key: Key): LiveSource {
+    const liveSubject = this.#channel.liveSubject(this.#definition.tokens(key));
+    return { connection: this.#connection, liveSubject, tailCheckMs: this.#tailCheckMs };
   }
 
-  #headersOf(
-    { sequence, revision }: Tail,
-    events: readonly Event[],
-    write: string,
-    digest: string,
-  ): MsgHdrs {
-    const result = headers();
-    result.set(expectedLastHeader, String(revision));
-    result.set(batchHeaders.first, String(sequence + 1));
-    result.set(batchHeaders.last, String(sequence + events.length));
-    result.set(batchHeaders.kinds, this.#definition.kinds(events).join(","));
-    result.set(batchHeaders.write, write);
-    result.set(batchHeaders.digest, digest);
-    return result;
+  #followSource(key: Key, after: number | Tail, signal: AbortSignal) {
+    const subject = this.#subject(key);
+    return {
+      ...this.#liveSource(key),
+      expires: this.#channel.stream?.maxAge !== undefined,
+      readFirst: () =>
+        typeof after === "number"
+          ? this.#readAfter(subject, after, signal)
+          : this.#readFollowed(subject, after, signal),
+      read: (tail: Tail) => this.#readFollowed(subject, tail, signal),
+      rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
+        this.#rangeOf(subject, tail, batches, signal),
+    };
+  }
+
+  #subject(key: Key): string {
+    return this.#channel.subject(this.#definition.tokens(key));
   }
 
   async #readRange(

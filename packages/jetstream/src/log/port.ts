@@ -70,6 +70,22 @@ export interface Log<Key, Event> {
    * signal's reason. Does not end when the batches of a log expire.
    */
   follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>>;
+
+  /**
+   * Receives what is appended to a log from now on, for a follower that starts later: it needs no read to learn what came
+   * between. Optional: `listenTo` of a log without it returns a listener that reads.
+   */
+  listen?(key: Key): LogListener<Event>;
+}
+
+/** Receives what is appended to a log. Disposing it ends that; so does the end of `follow`. */
+export interface LogListener<Event> extends Disposable {
+  /**
+   * Follows the log as `Log.follow` does, once. `after` is the end of the log at some time since the listener was created: the
+   * tail of an append or of a complete read that began after that. Anything older may be followed by a gap that is noticed
+   * only when the log is compared with its stored tail.
+   */
+  follow(after: Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>>;
 }
 
 /** Reads the end of a log without the events before it. */

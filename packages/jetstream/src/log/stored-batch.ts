@@ -1,6 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
+import { headers } from "@nats-io/transport-node";
 import { storedReadOptions } from "@reeve/contracts/nesting";
 import { batchDigest } from "@reeve/contracts/digest/batch-digest";
 import type { BatchContent, LogDefinition } from "./definitions.ts";
@@ -31,11 +32,36 @@ export interface StoredBatch extends RawBatch {
   readonly previousRevision: number;
 }
 
+/** What the headers of a batch say about it. */
+interface DescribedBatch {
+  /** The tail that it follows. */
+  readonly tail: Tail;
+  /** How many events it has. */
+  readonly length: number;
+  readonly kinds: readonly string[];
+}
+
+/** Returns the headers with which a batch is published. */
+export function headersOfBatch(
+  { tail: { sequence, revision }, length, kinds }: DescribedBatch,
+  write: string,
+  digest: string,
+): MsgHdrs {
+  const result = headers();
+  result.set(expectedLastHeader, String(revision));
+  result.set(batchHeaders.first, String(sequence + 1));
+  result.set(batchHeaders.last, String(sequence + length));
+  result.set(batchHeaders.kinds, kinds.join(","));
+  result.set(batchHeaders.write, write);
+  result.set(batchHeaders.digest, digest);
+  return result;
+}
+
 /** Reads a batch from a message that the stream republished after the commit. */
 export function batchFromMessage(message: Msg): StoredBatch | undefined {
-  const { headers } = message;
-  if (headers === undefined) return undefined;
-  return batchFromHeaders(Number(headers.get("Nats-Sequence")), headers, message.data);
+  if (message.headers === undefined) return undefined;
+  const revision = Number(message.headers.get("Nats-Sequence"));
+  return batchFromHeaders(revision, message.headers, message.data);
 }
 
 /** Reads a batch from a stored message. */
@@ -45,17 +71,17 @@ export function batchOf(message: StoredMessage | undefined): StoredBatch | undef
 
 export function batchFromHeaders(
   revision: number,
-  headers: MsgHdrs,
+  described: MsgHdrs,
   data: Uint8Array,
 ): StoredBatch {
   return {
     revision,
-    first: Number(headers.get(batchHeaders.first)),
-    last: Number(headers.get(batchHeaders.last)),
-    kinds: headers.get(batchHeaders.kinds).split(","),
-    write: headers.get(batchHeaders.write),
-    digest: headers.get(batchHeaders.digest),
-    previousRevision: Number(headers.get(expectedLastHeader)),
+    first: Number(described.get(batchHeaders.first)),
+    last: Number(described.get(batchHeaders.last)),
+    kinds: described.get(batchHeaders.kinds).split(","),
+    write: described.get(batchHeaders.write),
+    digest: described.get(batchHeaders.digest),
+    previousRevision: Number(described.get(expectedLastHeader)),
     data,
   };
 }

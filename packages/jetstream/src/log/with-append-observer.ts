@@ -1,3 +1,4 @@
+import { listenTo } from "./follow/listen-to.ts";
 import type { Log } from "./port.ts";
 
 /** Wraps a log so that `observe` is called with each batch that was appended through it, once, after the batch is stored. */
@@ -13,5 +14,6 @@ export function withAppendObserver<Key, Event>(
     },
     read: (key, tail, signal) => log.read(key, tail, signal),
     follow: (key, after, signal) => log.follow(key, after, signal),
+    listen: (key) => listenTo(log, key),
   };
 }

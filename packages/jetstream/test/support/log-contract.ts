@@ -4,6 +4,7 @@ import { emptyTail } from "../../src/log/port.ts";
 import type { Log, TailReader } from "../../src/log/port.ts";
 import type { LogKind } from "./facts.ts";
 import { appendEvents, followUntil } from "./facts.ts";
+import { listenerContract } from "./followers/listener-contract.ts";
 
 /** The lengths of the batches of a long history: many small ones, then one or several that are as large as all of them. */
 function lengthsOf(batches: number): readonly number[] {
@@ -26,6 +27,7 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
   batches = 2_000,
 ): void {
   const mixedLengths = lengthsOf(batches);
+  listenerContract(where, { fresh, inOtherTenant, batch, wordsOf }, writers);
   describe(`a log ${where}`, () => {
     const signal = new AbortController().signal;
 

@@ -2,8 +2,9 @@ import { toBinary } from "@bufbuild/protobuf";
 import type { RunEvent, RunStatus, WatchRunRequest } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
+import { listenTo } from "@reeve/jetstream/log/listen-to";
 import type { EventRange } from "@reeve/jetstream/log/port";
-import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
@@ -54,6 +55,8 @@ export async function* watchRun(
   const interval = (until: AbortSignal) => ports.sleep(heartbeatMs, until);
   const { runId, afterSequence, selection } = request;
   const key = runKeyOf(tenant, runId);
+  // Since before the log is read, so that nothing is missed between the read and what follows.
+  using listener = listenTo(log, key);
   let started: WatchStart | undefined;
   async function* starting(until: AbortSignal): AsyncIterable<WatchStart> {
     yield await startWatch(ports, key, request, until);
@@ -77,9 +80,14 @@ export async function* watchRun(
     yield { events: [], throughSequence: afterSequence, resumeToken };
   }
   let throughSequence = afterSequence;
+  const { after, isCurrent } = start;
+  const follow = (until: AbortSignal) =>
+    isCurrent && typeof after === "object"
+      ? listener.follow(after, until)
+      : log.follow(key, after, until);
   // Heartbeats depend on what the client receives, so events that it did not select must not count as messages.
   async function* selected(until: AbortSignal): AsyncIterable<WatchPart> {
-    for await (const { events, tail, batchTails } of following(start, log, key, until)) {
+    for await (const { events, tail, batchTails } of following(start, follow(until))) {
       const end = events.find(endsRun);
       const visible = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
       // The log is followed from the start of a batch.
@@ -116,9 +124,7 @@ export async function* watchRun(
 
 async function* following(
   start: Pick<WatchStart, "missed" | "missedBatches" | "after">,
-  log: RunLog,
-  key: RunKey,
-  signal: AbortSignal,
+  next: AsyncIterable<EventRange<RunEvent>>,
 ): AsyncIterable<EventRange<RunEvent>> {
   const { after } = start;
   if (typeof after === "object" && start.missed.length > 0) {
@@ -126,7 +132,7 @@ async function* following(
     start.missed = [];
     start.missedBatches = [];
   }
-  yield* log.follow(key, after, signal);
+  yield* next;
 }
 
 /**

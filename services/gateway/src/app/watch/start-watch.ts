@@ -32,6 +32,8 @@ export interface WatchStart {
   missed: readonly RunEvent[];
   missedBatches: readonly Tail[];
   readonly after: Tail | number;
+  /** Whether `after` was the end of the log when it was read. */
+  readonly isCurrent: boolean;
   readonly resumeToken: string;
   /** The end of the log, as far as it was read: at least up to where the client resumes. */
   readonly lastSequence: number;
@@ -59,7 +61,7 @@ export async function startWatch(
   const last = await ports.logEnds.last(key, signal);
   if (last.events.length === 0) throw runNotFound(key.run);
   const walk = isEnough(last, request)
-    ? new Walk(request, afterSequence).with(last)
+    ? new Walk(request, afterSequence).with({ ...last, isComplete: true })
     : await walked(ports, key, request, signal);
   const lastSequence = Math.max(last.tail.sequence, walk.tail.sequence);
   assertSameHistory(key.run, request, { batchTails: walk.tails, lastSequence });
@@ -122,6 +124,8 @@ class Walk {
   readonly #named: readonly number[];
   readonly #afterSequence: number;
   #missedBytes = 0;
+  /** Whether the last part reached the end of the log. */
+  isComplete = false;
 
   constructor({ afterSequence, resumeToken }: WatchRunRequest, before: Tail | number = emptyTail) {
     this.#afterSequence = afterSequence;
@@ -129,7 +133,8 @@ class Walk {
     this.before = before;
   }
 
-  with({ events, tail, batchTails }: EventRange<RunEvent>): this {
+  with({ events, tail, batchTails, isComplete }: LogPart<RunEvent>): this {
+    this.isComplete = isComplete;
     const end = events.find(endsRun);
     if (end?.event.case === "status") {
       this.end ??= { sequence: end.sequence, status: end.event.value.status };
@@ -158,15 +163,17 @@ class Walk {
 }
 
 function startOf(walk: Walk, { afterSequence }: WatchRunRequest): WatchStart {
-  const { tails, tail, before, missed, end } = walk;
+  const { tails, tail, before, missed, end, isComplete } = walk;
   const known = {
     end,
     lastSequence: tail.sequence,
     resumeToken: resumeTokenAt(afterSequence, tails),
   };
-  if (missed === undefined) return { ...known, missed: [], missedBatches: [], after: before };
+  if (missed === undefined) {
+    return { ...known, missed: [], missedBatches: [], after: before, isCurrent: false };
+  }
   const missedBatches = tails.filter(({ sequence }) => sequence > afterSequence);
-  return { ...known, missed, missedBatches, after: tail };
+  return { ...known, missed, missedBatches, after: tail, isCurrent: isComplete };
 }
 
 function tooManyResume(): Failure {

@@ -1,7 +1,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
-import type { EventRange, LogPart, Tail } from "./port.ts";
-import { emptyTail, maxFollowedBytes } from "./port.ts";
-import type { StoredBatch } from "./stored-batch.ts";
+import type { EventRange, LogPart, Tail } from "../port.ts";
+import { emptyTail, maxFollowedBytes } from "../port.ts";
+import type { StoredBatch } from "../stored-batch.ts";
 
 /** Batches as they are stored: the first ones of a longer range. */
 export interface BatchPart {

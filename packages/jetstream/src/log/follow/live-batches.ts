@@ -1,82 +1,24 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
-import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
-import type { PendingSource } from "./pending-batches.ts";
-import { PendingBatches } from "./pending-batches.ts";
-import type { EventRange, Tail } from "./port.ts";
-import { emptyTail } from "./port.ts";
-import type { StoredBatch } from "./stored-batch.ts";
-import { batchFromMessage } from "./stored-batch.ts";
+import type { Tail } from "../port.ts";
+import type { StoredBatch } from "../stored-batch.ts";
+import { batchFromMessage } from "../stored-batch.ts";
 
-/** What `followSubject` needs of a log. */
-interface FollowSource<Event> extends PendingSource<Event> {
+/** What `LiveBatches` needs of a log. */
+export interface LiveSource {
   readonly connection: NatsConnection;
   readonly liveSubject: string;
   /** After how much quiet time to compare with the stored tail: a lost last message is invisible otherwise. */
   readonly tailCheckMs: number;
-  /** Whether batches expire, so that a log may be empty although nobody removed it. */
-  readonly expires: boolean;
 }
 
 /** How much may wait for a slow reader. More is dropped, and read from the store at the reader's own pace. */
 const maxWaitingBatches = 256;
 const maxWaitingBytes = 256 * 1024;
-/** How long a follower retries while the store is unavailable. */
-const maxRetryMs = 120_000;
-
-/**
- * Yields the committed events after `afterSequence`, each once and in order: first what is stored, then what the stream
- * republishes, as long as that continues without a gap. After a gap, a lag of the reader, a quiet time, or a lost connection,
- * reads from the store. Ends when the log is removed.
- */
-export async function* followSubject<Event>(
-  source: FollowSource<Event>,
-  afterSequence: number,
-  signal: AbortSignal,
-): AsyncIterable<EventRange<Event>> {
-  signal.throwIfAborted();
-  using live = new LiveBatches(source);
-  const pending = new PendingBatches(source);
-  let cursor: Tail = emptyTail;
-  let isFirst = true;
-  for (;;) {
-    if (pending.isEmpty && !isFirst && !live.isBehind) {
-      const batches = await live.next(cursor, signal);
-      if (batches !== undefined) pending.add(cursor, batches);
-    }
-    if (pending.isEmpty) live.isBehind = false;
-    isFirst = false;
-    const next = await retryUnavailable(
-      () => pending.next(cursor),
-      { maxElapsedMs: maxRetryMs },
-      signal,
-    );
-    if (next.isGone === true && !source.expires) return;
-    if (!next.isComplete && pending.isEmpty) live.isBehind = true;
-    if (next.tail.sequence > cursor.sequence) {
-      cursor = next.tail;
-      live.skipTo(cursor);
-      if (cursor.sequence > afterSequence) yield rangeAfter(next, afterSequence);
-    }
-    signal.throwIfAborted();
-  }
-}
-
-function rangeAfter<Event>(
-  { events, tail, batchTails }: EventRange<Event>,
-  afterSequence: number,
-): EventRange<Event> {
-  const before = tail.sequence - events.length;
-  return {
-    events: events.slice(Math.max(0, afterSequence - before)),
-    tail,
-    batchTails: batchTails.filter(({ sequence }) => sequence > afterSequence),
-  };
-}
 
 /** The batches that the stream republishes, in a bounded queue. */
-class LiveBatches implements Disposable {
+export class LiveBatches implements Disposable {
   /** Whether the store has, or may have, batches that do not arrive here. */
   isBehind = false;
   readonly #tailCheckMs: number;
@@ -86,11 +28,7 @@ class LiveBatches implements Disposable {
   #bytes = 0;
   #knownSequence = 0;
 
-  constructor({
-    connection,
-    liveSubject,
-    tailCheckMs,
-  }: Pick<FollowSource<unknown>, "connection" | "liveSubject" | "tailCheckMs">) {
+  constructor({ connection, liveSubject, tailCheckMs }: LiveSource) {
     this.#tailCheckMs = tailCheckMs;
     const subscription = connection.subscribe(liveSubject, {
       callback: (error, message) => {

@@ -1,0 +1,76 @@
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
+import type { LiveSource } from "./live-batches.ts";
+import { LiveBatches } from "./live-batches.ts";
+import type { PendingSource } from "./pending-batches.ts";
+import { PendingBatches } from "./pending-batches.ts";
+import type { EventRange, Tail } from "../port.ts";
+import { emptyTail } from "../port.ts";
+
+/** What `followSubject` needs of a log. */
+interface FollowSource<Event> extends PendingSource<Event>, LiveSource {
+  /** Whether batches expire, so that a log may be empty although nobody removed it. */
+  readonly expires: boolean;
+}
+
+/** The batches that a listener has received, and the end of the log at some time since it listens. */
+interface ListenedStart {
+  readonly live: LiveBatches;
+  readonly after: Tail;
+}
+
+/** How long a follower retries while the store is unavailable. */
+const maxRetryMs = 120_000;
+
+/**
+ * Yields the committed events after `afterSequence`, each once and in order: first what is stored, then what the stream
+ * republishes, as long as that continues without a gap. After a gap, a lag of the reader, a quiet time, or a lost connection,
+ * reads from the store. Ends when the log is removed.
+ *
+ * With `listened`, batches were received since before its tail was the end of the log, so nothing is read at the start.
+ */
+export async function* followSubject<Event>(
+  source: FollowSource<Event>,
+  afterSequence: number,
+  signal: AbortSignal,
+  listened?: ListenedStart,
+): AsyncIterable<EventRange<Event>> {
+  using live = listened?.live ?? new LiveBatches(source);
+  signal.throwIfAborted();
+  const pending = new PendingBatches(source);
+  let cursor: Tail = listened?.after ?? emptyTail;
+  live.skipTo(cursor);
+  let isFirst = listened === undefined;
+  for (;;) {
+    if (pending.isEmpty && !isFirst && !live.isBehind) {
+      const batches = await live.next(cursor, signal);
+      if (batches !== undefined) pending.add(cursor, batches);
+    }
+    if (pending.isEmpty) live.isBehind = false;
+    isFirst = false;
+    const next = await retryUnavailable(
+      () => pending.next(cursor),
+      { maxElapsedMs: maxRetryMs },
+      signal,
+    );
+    if (next.isGone === true && !source.expires) return;
+    if (!next.isComplete && pending.isEmpty) live.isBehind = true;
+    if (next.tail.sequence > cursor.sequence) {
+      cursor = next.tail;
+      live.skipTo(cursor);
+      if (cursor.sequence > afterSequence) yield rangeAfter(next, afterSequence);
+    }
+    signal.throwIfAborted();
+  }
+}
+
+function rangeAfter<Event>(
+  { events, tail, batchTails }: EventRange<Event>,
+  afterSequence: number,
+): EventRange<Event> {
+  const before = tail.sequence - events.length;
+  return {
+    events: events.slice(Math.max(0, afterSequence - before)),
+    tail,
+    batchTails: batchTails.filter(({ sequence }) => sequence > afterSequence),
+  };
+}

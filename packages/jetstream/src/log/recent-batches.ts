@@ -1,0 +1,61 @@
+import type { StoredBatch } from "./stored-batch.ts";
+
+/** How much is held. A batch is read again within milliseconds or never. */
+const maxHeldBytes = 1024 * 1024;
+
+/**
+ * The batches that this process appended last, so that it does not read back what it has just written. The store never
+ * changes a message, so one of these is as good as the stored one when a later batch of its log names it as the one before. Bounded
+ * by size.
+ */
+export class RecentBatches {
+  /** By revision, in the order of the appends. */
+  readonly #batches = new Map<number, RecentBatch>();
+  #bytes = 0;
+
+  add(batch: RecentBatch): void {
+    this.#batches.set(batch.revision, batch);
+    this.#bytes += batch.data.length;
+    for (const [revision, { data }] of this.#batches) {
+      if (this.#bytes <= maxHeldBytes) return;
+      this.#batches.delete(revision);
+      this.#bytes -= data.length;
+    }
+  }
+
+  /** Returns the batches of a subject after a sequence and before the last one, if all of them are held and take at most `maxBytes`. */
+  between(
+    subject: string,
+    { after, last, maxBytes }: RecentRange,
+  ): readonly StoredBatch[] | undefined {
+    const batches: StoredBatch[] = [];
+    let bytes = 0;
+    let next = last;
+    while (next.first > after.sequence + 1) {
+      const previous = this.#batches.get(next.previousRevision);
+      if (previous?.subject !== subject || previous.last !== next.first - 1) return undefined;
+      bytes += previous.data.length;
+      if (bytes > maxBytes) return undefined;
+      batches.unshift(previous);
+      next = previous;
+    }
+    return batches;
+  }
+
+  /** Forgets everything: a store that comes back may have lost its end, and uses its revisions again. */
+  clear(): void {
+    this.#batches.clear();
+    this.#bytes = 0;
+  }
+}
+
+interface RecentRange {
+  readonly after: { readonly sequence: number };
+  readonly last: StoredBatch;
+  readonly maxBytes: number;
+}
+
+/** A batch of the log on `subject`. */
+interface RecentBatch extends StoredBatch {
+  readonly subject: string;
+}
