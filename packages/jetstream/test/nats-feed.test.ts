@@ -1,4 +1,4 @@
-import { jetstreamManager } from "@nats-io/jetstream";
+import { AckPolicy, jetstreamManager } from "@nats-io/jetstream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openRunFeed } from "../src/feed/nats.ts";
 import { openRunLog } from "../src/log/open.ts";
@@ -49,4 +49,35 @@ test("a reader that starts at the end gets what comes after its first start, als
   expect(await none).toBe("none");
   const run = await create();
   expect(await first(signal)).toBe(run);
+});
+
+test("a reader whose consumer an older version created gets complete batches", async () => {
+  const signal = new AbortController().signal;
+  const nats = await bench.connect();
+  const { streams, consumers } = await jetstreamManager(nats.connection);
+  await streams.delete("RUNS").catch(() => undefined);
+  const log = await openRunLog(nats);
+  const older = { durable_name: "older", ack_policy: AckPolicy.Explicit, headers_only: true };
+  await consumers.add("RUNS", older);
+  const created = async () => {
+    const key = freshRun();
+    const event = { case: "runCreated", value: { tenant: key.tenant, input: "hello" } } as const;
+    await appendEvents(log, key, emptyTail, eventsAfter(0, event), signal);
+  };
+  await created();
+  const inputs: string[] = [];
+  for await (const batch of (await openRunFeed(nats)).consume(
+    "older",
+    new Set(["runCreated"]),
+    signal,
+  )) {
+    batch.acknowledge();
+    const [event] = batch.events;
+    inputs.push(event?.event.case === "runCreated" ? event.event.value.input : "");
+    if (inputs.length === 2) break;
+    // A process of the older version reads what it needs, and does not change the consumer.
+    await consumers.update("RUNS", "older", { headers_only: true });
+    await created();
+  }
+  expect(inputs).toEqual(["hello", "hello"]);
 });

@@ -19,6 +19,7 @@ import type { Place } from "../sealing/payload-cipher.ts";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { ensureConsumer, untilConsumerIsReady } from "../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
+import { maxPayloadBytes } from "../streams/payload-limit.ts";
 import type { Feed, FeedBatch, KindFilter } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
@@ -30,9 +31,16 @@ export interface FeedOptions {
   readonly start?: "beginning" | "end";
 }
 
+/** What the store delivers of each batch: all of it, or its headers, so that a batch which matches is read. */
+type Delivered = "batches" | "headers";
+
 const pullMs = 5_000;
 const pullRetryMs = 500;
 const maxPulledMessages = 128;
+/** How many bytes of batches a pull may bring: the server closes a connection for which it holds more than 64 MiB. */
+const maxPulledBytes = 16 * 1024 * 1024;
+/** The header of a message that was delivered without its data. */
+const withheldSize = "Nats-Msg-Size";
 /**
  * Upper limit of batches that are not acknowledged, over all readers of a name. Those that nobody can read now wait among them, so it
  * is far above what readers hold.
@@ -43,12 +51,15 @@ const maxRetryDelayMs = 120_000;
 /** How long the read of a batch is retried while the store is unavailable. */
 const maxRetryMs = 5_000;
 
-/** Opens the feed of all runs, which reads the stream of their logs. */
+/**
+ * Opens the feed of all runs, which reads the stream of their logs. Most batches matter to a reader, or are small, so they are
+ * delivered whole.
+ */
 export function openRunFeed(
   { connection }: { readonly connection: NatsConnection },
   options: FeedOptions = {},
 ): Promise<RunFeed> {
-  return openFeed({ connection }, runLogDefinition, options);
+  return openFeed({ connection }, runLogDefinition, "batches", options);
 }
 
 /** Opens the feed of all threads, which reads the stream of their logs. */
@@ -56,13 +67,14 @@ export function openThreadFeed(
   { connection }: { readonly connection: NatsConnection },
   options: FeedOptions = {},
 ): Promise<ThreadFeed> {
-  return openFeed({ connection }, threadLogDefinition, options);
+  return openFeed({ connection }, threadLogDefinition, "headers", options);
 }
 
-/** Opens the feed of all logs of a stream. It receives headers only, and reads the payload of the batches that match. */
+/** Opens the feed of all logs of a stream. */
 async function openFeed<Key, Event, Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   definition: LogDefinition<Key, Event, Schema>,
+  delivered: Delivered,
   { ackWaitMs = 10_000, start = "beginning" }: FeedOptions,
 ): Promise<Feed<Key, Event>> {
   const channel = channelOf(definition.schema);
@@ -70,12 +82,16 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
   const reader = await SubjectReader.open(connection, channel);
   const manager = await openJetStreamManager(connection);
   const { name: stream } = await ensureStream(connection, manager, channel);
+  const maxPulled =
+    delivered === "headers"
+      ? maxPulledMessages
+      : Math.max(1, Math.floor(maxPulledBytes / maxPayloadBytes(connection)));
   return {
     async *consume(name, kinds, signal) {
       const durable = {
         durable_name: name,
         ack_wait: nanos(ackWaitMs),
-        headers_only: true,
+        headers_only: delivered === "headers",
         max_ack_pending: maxUnsettled,
         deliver_policy: start === "end" ? DeliverPolicy.New : DeliverPolicy.All,
       };
@@ -84,7 +100,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         return await jetstream(connection).consumers.get(stream, name);
       });
       for (;;) {
-        const messages = await pull(consumer, signal);
+        const messages = await pull(consumer, maxPulled, signal);
         const stop = () => messages?.stop();
         using _ = onAbort(signal, stop);
         try {
@@ -107,7 +123,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
   };
 
   /**
-   * Reads the batch that a header announces. Acknowledges it and returns undefined when it has none of `kinds`. One that cannot
+   * Returns the batch of a message, and reads what it lacks. Acknowledges it and returns undefined when it has none of `kinds`. One that cannot
    * be read now is delivered again, at growing intervals, while those of other tenants follow.
    */
   async function matchingBatch(
@@ -117,13 +133,11 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
   ): Promise<FeedBatch<Key, Event> | undefined> {
     const tokens = channel.tokensOf(message.subject);
     const key = tokens && definition.keyOf(tokens);
-    const batchKinds =
-      message.headers && batchFromHeaders(message.seq, message.headers, message.data).kinds;
-    const matches = batchKinds?.some((kind) => kinds.has(kind)) ?? false;
+    const announced =
+      message.headers && batchFromHeaders(message.seq, message.headers, message.data);
+    const matches = announced?.kinds.some((kind) => kinds.has(kind)) ?? false;
     try {
-      const batch = matches
-        ? await retryUnavailable(() => reader.at(message.seq), { maxElapsedMs: maxRetryMs }, signal)
-        : undefined;
+      const batch = matches ? await wholeBatch(message, announced, signal) : undefined;
       // A log may be deleted before its batches are read.
       if (key !== undefined && batch !== undefined) {
         const place = { tenant: tokens?.["tenant"] ?? "", name: message.subject };
@@ -138,6 +152,16 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
       else message.nak(signal.aborted ? 0 : retryDelayOf(message));
     }
     return undefined;
+  }
+
+  /** A consumer that an older version has created delivers headers until this version has changed it. */
+  async function wholeBatch(
+    { seq, headers }: JsMsg,
+    announced: StoredBatch | undefined,
+    signal: AbortSignal,
+  ): Promise<StoredBatch | undefined> {
+    if (headers?.has(withheldSize) !== true) return announced;
+    return await retryUnavailable(() => reader.at(seq), { maxElapsedMs: maxRetryMs }, signal);
   }
 
   function decoded(batch: StoredBatch, place: Place): BatchContent<Event> {
@@ -156,10 +180,11 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
 
 async function pull(
   consumer: Consumer,
+  maxMessages: number,
   signal: AbortSignal,
 ): Promise<ConsumerMessages | undefined> {
   try {
-    return await consumer.fetch({ max_messages: maxPulledMessages, expires: pullMs });
+    return await consumer.fetch({ max_messages: maxMessages, expires: pullMs });
   } catch {
     await sleep(pullRetryMs, signal);
     return undefined;

@@ -59,7 +59,7 @@ export function untilConsumerIsReady<Result>(
 
 /** Returns the settings in which a consumer lacks what its takers need. */
 function restored(existing: ConsumerConfig, config: DurableConfig): Partial<ConsumerConfig> {
-  const { ack_wait, max_ack_pending, filter_subject } = config;
+  const { ack_wait, max_ack_pending, filter_subject, headers_only = false } = config;
   const pending = existing.max_ack_pending ?? 0;
   // Absent and empty mean that there is no limit.
   const limits = { max_batch: 0, max_bytes: 0, max_expires: 0, inactive_threshold: 0 } as const;
@@ -71,6 +71,8 @@ function restored(existing: ConsumerConfig, config: DurableConfig): Partial<Cons
     ...(pending >= 0 && pending < max_ack_pending && { max_ack_pending }),
     ...((existing.max_deliver ?? -1) > 0 && { max_deliver: -1 }),
     ...((existing.backoff?.length ?? 0) > 0 && { backoff: [] }),
+    // Never the other way round: a reader of whole batches must not get headers, and one of headers can do with whole batches.
+    ...(existing.headers_only === true && !headers_only && { headers_only }),
     ...(existing.filter_subject !== filter_subject && { filter_subject: filter_subject ?? "" }),
     ...Object.fromEntries(limited),
   };
