@@ -31,7 +31,7 @@ const budgets = {
   "text:20": {
     ...anyRun,
     "append to the log": 4,
-    "read of the log": 3,
+    "read of the log": 2,
     "acknowledgement of the log": 8,
     "write of the row": 3,
     subscription: 2,
@@ -40,7 +40,7 @@ const budgets = {
   "tool-once": {
     ...anyRun,
     "append to the log": 6,
-    "read of the log": 4,
+    "read of the log": 3,
     "acknowledgement of the log": 12,
     "write of the row": 3,
     "call of a tool": 1,

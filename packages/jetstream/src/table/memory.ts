@@ -49,6 +49,15 @@ export class MemoryTable<Record> implements Table<Record> {
     return this.#rows.has(key) ? undefined : this.#write(key, record);
   }
 
+  async createFirst(
+    key: string,
+    record: Record,
+    signal: AbortSignal,
+  ): Promise<Row<Record> | undefined> {
+    await yieldTurn(signal);
+    return this.#revisions.has(key) ? undefined : this.#write(key, record);
+  }
+
   async update(
     key: string,
     record: Record,

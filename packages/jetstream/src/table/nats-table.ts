@@ -74,7 +74,7 @@ export class NatsTable<Schema extends DescMessage> implements Table<MessageShape
     record: MessageShape<Schema>,
     signal: AbortSignal,
   ): Promise<Row<MessageShape<Schema>> | undefined> {
-    const row = await this.update(key, record, 0, signal);
+    const row = await this.createFirst(key, record, signal);
     if (row !== undefined) return row;
     // If the key was deleted, its deletion is the version to replace.
     const data = await this.#records.encode(key, record, signal);
@@ -84,6 +84,10 @@ export class NatsTable<Schema extends DescMessage> implements Table<MessageShape
       : createAgain;
     const revision = await callStore(write, "undefined_on_conflict");
     return revision === undefined ? undefined : { key, record, revision };
+  }
+
+  createFirst(key: string, record: MessageShape<Schema>, signal: AbortSignal) {
+    return this.update(key, record, 0, signal);
   }
 
   async update(
@@ -104,10 +108,8 @@ export class NatsTable<Schema extends DescMessage> implements Table<MessageShape
     signal: AbortSignal,
   ): Promise<Row<MessageShape<Schema>>> {
     signal.throwIfAborted();
-    const revision = await this.#requests.write(
-      key,
-      await this.#records.encode(key, record, signal),
-    );
+    const data = await this.#records.encode(key, record, signal);
+    const revision = await this.#requests.write(key, data);
     if (revision === undefined)
       throw storeUnavailable(
         new Error(`the store reported a conflict for ${key}, which was written unconditionally`),

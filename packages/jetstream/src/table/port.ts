@@ -17,6 +17,8 @@ export interface Table<Record> {
   get(key: string, signal: AbortSignal): Promise<Row<Record> | undefined>;
   /** Writes a key that does not exist. Returns undefined when it exists. */
   create(key: string, record: Record, signal: AbortSignal): Promise<Row<Record> | undefined>;
+  /** Writes a key that was never written. Returns undefined when it exists or has existed. */
+  createFirst(key: string, record: Record, signal: AbortSignal): Promise<Row<Record> | undefined>;
   /** Replaces the version `revision`. Returns undefined when the table holds another version. */
   update(
     key: string,

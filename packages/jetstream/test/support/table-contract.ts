@@ -61,6 +61,19 @@ export function tableContract(name: string, open: () => Table<Agent>, rounds = 3
       expect((await table.get(key, never))?.record).toEqual(agent("third"));
     });
 
+    test("creates a key that was never written only if it has never existed", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const [key, other] = [`${tenant}.a`, `${tenant}.b`];
+      const first = await table.createFirst(key, agent("first"), never);
+      expect(await table.get(key, never)).toEqual(first);
+      expect(await table.createFirst(key, agent("second"), never)).toBeUndefined();
+      await table.delete(key, never);
+      expect(await table.createFirst(key, agent("third"), never)).toBeUndefined();
+      expect(await table.get(key, never)).toBeUndefined();
+      await table.put(other, agent("put"), never);
+      expect(await table.createFirst(other, agent("lost"), never)).toBeUndefined();
+    });
+
     test("updates only the revision that the writer has read", async () => {
       const [table, key] = [open(), `${freshTenant()}.a`];
       const first = await table.put(key, agent("first"), never);

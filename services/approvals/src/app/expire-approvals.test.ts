@@ -198,6 +198,7 @@ test("a broken watch of the inbox ends the expiry", async () => {
   const inbox: ApprovalPorts["inbox"] = {
     get: (...args) => ports.inbox.get(...args),
     create: (...args) => ports.inbox.create(...args),
+    createFirst: (...args) => ports.inbox.createFirst(...args),
     update: (...args) => ports.inbox.update(...args),
     put: (...args) => ports.inbox.put(...args),
     delete: (...args) => ports.inbox.delete(...args),

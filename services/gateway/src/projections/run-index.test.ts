@@ -189,6 +189,9 @@ test("a row that is written after the run was deleted is dropped again", async (
   const runs = await logWith();
   const ports = { runs: new MemoryTable<Run>(), log: runs, logEnds: runs };
   const first = runs.batches.slice(0, 1);
+  // What a deletion leaves at the key of the row.
+  const marked = await ports.runs.put(`${key.tenant}.${key.run}`, create(RunSchema), never);
+  await ports.runs.deleteVersion(marked.key, marked.revision, never);
   await runs.remove(key, never);
   const { feed, acknowledged } = feedOf(first);
   await indexRuns(feed, ports, log, never);

@@ -68,11 +68,15 @@ async function indexBatch(
     if (row?.record.deleting === true && !startsAnew(row.record, batch)) return;
     const after = follow(before, batch) ?? (await readRow(ports.log, batch, before, signal));
     if (before && equals(RunSchema, before, after)) return;
+    // A deletion marks the row first. So where there was no row, nobody has deleted the run.
+    const isNew = isFirst && row === undefined;
+    const created = isNew ? await runs.createFirst(rowKey, after, signal) : undefined;
     const written =
-      row === undefined
+      created ??
+      (row === undefined
         ? await runs.create(rowKey, after, signal)
-        : await runs.update(rowKey, after, row.revision, signal);
-    if (written !== undefined && before === undefined) {
+        : await runs.update(rowKey, after, row.revision, signal));
+    if (written !== undefined && created === undefined && before === undefined) {
       if (await dropOrphan(runsOfLogs(ports), written, signal)) return;
     }
     if (written !== undefined) countEnd(before, after);

@@ -41,6 +41,14 @@ export class LaterTable<Record> implements Table<Record> {
     return await (await this.#table(signal)).create(key, record, signal);
   }
 
+  async createFirst(
+    key: string,
+    record: Record,
+    signal: AbortSignal,
+  ): Promise<Row<Record> | undefined> {
+    return await (await this.#table(signal)).createFirst(key, record, signal);
+  }
+
   async update(
     key: string,
     record: Record,

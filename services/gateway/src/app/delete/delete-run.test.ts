@@ -92,7 +92,7 @@ function failingAt(ports: MemoryPorts, step: Step): DeletePorts {
     ...(step === "files" && {
       workspaces: { ...workspaces, records: { get: down, delete: down } },
     }),
-    ...(step === "row" && { runs: { get, put, deleteVersion: down } }),
+    ...(step === "row" && { runs: { get, put, createFirst: down, deleteVersion: down } }),
     remove: {
       runs: step === "log" ? { removeThrough: down } : remove.runs,
       journals: step === "journals" ? { remove: down } : remove.journals,
@@ -272,12 +272,21 @@ describe("deleting a run", () => {
       runs: {
         get: (rowKey: string) => ports.runs.get(rowKey, never),
         put: () => Promise.reject(full),
+        createFirst: (...row: Parameters<typeof ports.runs.createFirst>) =>
+          ports.runs.createFirst(...row),
         deleteVersion: (...row: Parameters<typeof ports.runs.deleteVersion>) =>
           ports.log.batches.length > 0 ? Promise.reject(full) : ports.runs.deleteVersion(...row),
       },
     };
     expect(await deleteRun(tight, key, never)).toBe(true);
     expect(await ports.runs.list("", never)).toEqual([]);
+    // A run whose row the index had not written yet leaves a trace too.
+    await appendFacts(ports.log, other.run, { case: "runCreated", value: { tenant: "acme" } });
+    await appendFacts(ports.log, other.run, completed);
+    expect(await deleteRun(tight, other, never)).toBe(true);
+    expect(await ports.runs.list("", never)).toEqual([]);
+    const late = create(RunSchema, { runId: other.run });
+    expect(await ports.runs.createFirst(`acme.${other.run}`, late, never)).toBeUndefined();
   });
 });
 

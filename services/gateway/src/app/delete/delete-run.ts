@@ -22,7 +22,7 @@ import { runExists } from "../run-exists.ts";
 
 export interface DeletePorts
   extends CompletePorts, Pick<GatewayPorts, "remove" | "inbox" | "unconfirmedLog" | "runQuotas"> {
-  readonly runs: Pick<GatewayPorts["runs"], "get" | "put" | "deleteVersion">;
+  readonly runs: Pick<GatewayPorts["runs"], "get" | "put" | "createFirst" | "deleteVersion">;
 }
 
 const { key: rowKey } = bucketOf(RunSchema);
@@ -62,6 +62,7 @@ export async function deleteRun(
   const hadFiles = await completeDeletion(given, key, deleted, signal);
   // A projection may have written them meanwhile.
   if (begun !== undefined) await deleteApprovals(ports, key, begun.head, signal);
+  if (begun !== undefined) await leaveTrace(given, key, begun.row, signal);
   await dropRow(given, key, signal);
   return stored !== undefined || row !== undefined || hadFiles;
 }
@@ -148,6 +149,20 @@ async function storedPart(
     if (first === 1) break;
   }
   return part;
+}
+
+/**
+ * Marks the key of a run without a row, because the store was full. The index takes the key of a row that never existed as a sign
+ * that the run was not deleted.
+ */
+async function leaveTrace(
+  { runs }: DeletePorts,
+  key: RunKey,
+  row: Run,
+  signal: AbortSignal,
+): Promise<void> {
+  if ((await runs.get(rowKey({ ...key }), signal)) !== undefined) return;
+  await ignoreFull(runs.createFirst(rowKey({ ...key }), row, signal));
 }
 
 /** Deletes the row, unless there is a new run with the same id. */
