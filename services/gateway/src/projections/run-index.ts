@@ -10,8 +10,11 @@ import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import { foldRun } from "@reeve/run/commands/fold-run";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
+import { gather } from "@reeve/platform/async/gather";
+import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Row, Table } from "@reeve/jetstream/table/port";
+import { mergeBatches } from "./merge-batches.ts";
 import { RecentRows } from "./recent-rows.ts";
 import { countEnd } from "./run-metrics.ts";
 import { rowAfter, rowKinds, rowOf } from "./run-row.ts";
@@ -20,6 +23,9 @@ const { key: runKey, tokensOf } = bucketOf(RunSchema);
 const maxAttempts = 20;
 /** Rows of runs in progress that are held in memory. */
 const maxRows = 2_000;
+/** For how long to wait for more batches of a run before its row is written, so that a short run is written once or twice. */
+const gatherMs = 20;
+const maxGathered = 256;
 
 export interface IndexPorts {
   readonly runs: Table<Run>;
@@ -39,15 +45,42 @@ export async function indexRuns(
   signal: AbortSignal,
 ): Promise<void> {
   const recent = new RecentRows<Run>(maxRows);
-  for await (const batch of feed.consume("run-index", rowKinds, signal)) {
-    try {
-      await indexBatch(ports, recent, batch, signal);
-      batch.acknowledge();
-    } catch (error) {
-      if (signal.aborted) return;
-      // Without an acknowledgement the batch is delivered again.
-      log.warn({ err: error, runId: batch.key.run }, "run was not indexed; trying again");
-    }
+  const limits = {
+    maxItems: maxGathered,
+    wait: (until: AbortSignal) => sleep(gatherMs, until),
+  };
+  const batches = feed.consume("run-index", rowKinds, signal);
+  for await (const gathered of gather(batches, limits, signal)) {
+    const ofRuns = Map.groupBy(gathered, ({ key }) => runKey({ ...key }));
+    const index = async (ofRun: readonly RunFeedBatch[]) => {
+      for (const batch of mergeBatches(ofRun)) {
+        await indexed({ ports, recent, log }, batch, signal);
+      }
+    };
+    await Promise.all([...ofRuns.values()].map(index));
+    if (signal.aborted) return;
+  }
+}
+
+interface Indexing {
+  readonly ports: IndexPorts;
+  readonly recent: RecentRows<Run>;
+  readonly log: Logger;
+}
+
+/** Indexes a batch, and acknowledges it if that succeeds. Never rejects. */
+async function indexed(
+  { ports, recent, log }: Indexing,
+  batch: RunFeedBatch,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await indexBatch(ports, recent, batch, signal);
+    batch.acknowledge();
+  } catch (error) {
+    if (signal.aborted) return;
+    // Without an acknowledgement the batch is delivered again.
+    log.warn({ err: error, runId: batch.key.run }, "run was not indexed; trying again");
   }
 }
 
