@@ -30,18 +30,18 @@ const anyRun = {
 const budgets = {
   "text:20": {
     ...anyRun,
-    "append to the log": 4,
+    "append to the log": 3,
     "read of the log": 2,
-    "acknowledgement of the log": 8,
+    "acknowledgement of the log": 6,
     "write of the row": 2,
     subscription: 2,
     "end of a subscription": 2,
   },
   "tool-once": {
     ...anyRun,
-    "append to the log": 6,
+    "append to the log": 5,
     "read of the log": 3,
-    "acknowledgement of the log": 12,
+    "acknowledgement of the log": 10,
     "write of the row": 2,
     "call of a tool": 1,
     "acknowledgement of the call": 1,

@@ -35,6 +35,7 @@
  *     Test: waiting-runs.test.ts, "no worker holds runs that wait for a person, and decisions continue them"
  */
 
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { EventRange, LogListener, Tail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -163,7 +164,11 @@ class OwnedRun implements AsyncDisposable {
         return { kind: "released", state: this.#state };
       } else if (this.#effects.isIdle) {
         if (await this.#park(signal)) return { kind: "parked", state: this.#state };
-      } else this.#receive(await this.#mailbox.take(signal));
+      } else {
+        this.#receive(await this.#mailbox.take(signal));
+        // What arrived together is appended together: the rest of a piece of a model's answer is posted in this turn.
+        await endOfTurn();
+      }
     }
   }
 
