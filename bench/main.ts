@@ -11,6 +11,7 @@ import { conversation } from "./benchmarks/conversation.ts";
 import { fair } from "./benchmarks/fair.ts";
 import { fanOut } from "./benchmarks/fan-out.ts";
 import { fold } from "./benchmarks/fold.ts";
+import { growth } from "./benchmarks/growth.ts";
 import { isolation } from "./benchmarks/isolation.ts";
 import { longThread } from "./benchmarks/long-thread.ts";
 import { manyRuns } from "./benchmarks/many-runs.ts";
@@ -39,6 +40,7 @@ const benchmarks = [
   workspace,
   throughput,
   waitingRuns,
+  growth,
   resume,
   manyRuns,
   longThread,
