@@ -9,7 +9,7 @@ export interface ClusterServer {
   readonly storeDir: string;
 }
 
-interface Credentials {
+export interface Credentials {
   readonly user: string;
   readonly password: string;
 }
@@ -17,6 +17,8 @@ interface Credentials {
 interface ServerSettings {
   /** The credentials that clients need. Undefined: none. */
   readonly credentials: Credentials | undefined;
+  /** Further users of the account, with their permissions. */
+  readonly users: readonly Credentials[];
   /** What all servers may store together for clients; every replica counts. Undefined: what the disks hold. */
   readonly maxStoreBytes: number | undefined;
   /** Whether the server writes to disk before it acknowledges. */
@@ -35,7 +37,7 @@ const openUser: Credentials = { user: "open", password: "open" };
 /** Returns the configuration of a server. */
 export function configOf(
   { name, clientPort, routePort, monitorPort, storeDir }: ClusterServer,
-  { credentials, maxStoreBytes, syncAlways, routes, hidden }: ServerSettings,
+  { credentials, users, maxStoreBytes, syncAlways, routes, hidden }: ServerSettings,
 ): object {
   const limits = maxStoreBytes === undefined ? "enabled" : { max_file: maxStoreBytes };
   return {
@@ -44,7 +46,7 @@ export function configOf(
     http: `127.0.0.1:${monitorPort}`,
     jetstream: { store_dir: storeDir, ...(syncAlways && { sync_interval: "always" }) },
     accounts: {
-      reeve: { jetstream: limits, users: [credentials ?? openUser] },
+      reeve: { jetstream: limits, users: [credentials ?? openUser, ...users] },
       system: { users: [systemUser] },
     },
     system_account: "system",

@@ -9,7 +9,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { findProgram } from "@reeve/platform/nats/nats-server";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import type { ClusterServer } from "./cluster-server.ts";
+import type { ClusterServer, Credentials } from "./cluster-server.ts";
 import { configOf, systemUser } from "./cluster-server.ts";
 import { freePorts } from "./free-ports.ts";
 import { copiesOf, metaLeaderSeenBy, streamSeenBy, streamsOf } from "./nats-monitor.ts";
@@ -31,7 +31,9 @@ export interface NatsClusterOptions {
   /** Default: 3. */
   readonly servers?: number;
   /** The credentials that clients need. Default: none. */
-  readonly credentials?: { readonly user: string; readonly password: string };
+  readonly credentials?: Credentials;
+  /** Further users, with their permissions. Default: none. */
+  readonly users?: readonly Credentials[];
   /** What the servers may store together for clients; every replica counts. Default: what the disks hold. */
   readonly maxStoreBytes?: number;
   /** Whether servers write to disk before they acknowledge. Default: false. */
@@ -259,9 +261,15 @@ export class NatsCluster implements AsyncDisposable {
 
   #spawn(name: string, program = this.#options.program ?? natsProgram()): void {
     const file = join(this.#folder, `${name}.conf`);
-    const { credentials, maxStoreBytes, routeVia } = this.#options;
+    const { credentials, users = [], maxStoreBytes, routeVia } = this.#options;
     const { syncAlways = false, losesPower = false } = this.#options;
-    const settings = { credentials, maxStoreBytes, syncAlways, hidden: routeVia !== undefined };
+    const settings = {
+      credentials,
+      users,
+      maxStoreBytes,
+      syncAlways,
+      hidden: routeVia !== undefined,
+    };
     const routes = this.#routes.get(name) ?? [];
     const config = configOf(this.server(name), { ...settings, routes });
     // NATS reads JSON.

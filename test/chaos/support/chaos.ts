@@ -9,7 +9,7 @@ import { threadViolations } from "./check-threads.ts";
 import { falseAlarms, unknownOutcomes } from "./check-calls.ts";
 import type { Seen } from "./client.ts";
 import { Client } from "./client.ts";
-import type { ChaosServer } from "./cluster.ts";
+import type { ProvidedStore } from "./cluster.ts";
 import { Cluster, tenant } from "./cluster.ts";
 import { startCounter } from "./counter.ts";
 import { FaultLog } from "./fault-log.ts";
@@ -49,8 +49,7 @@ export interface ChaosOptions {
   note(line: string): void;
 }
 
-export interface ChaosStore {
-  readonly servers: readonly ChaosServer[];
+export interface ChaosStore extends ProvidedStore {
   /** The faults that act on the servers. */
   readonly faults: readonly WeightedFault[];
   /** The milliseconds during which the store has answered so far. */
@@ -74,7 +73,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     counterUrl: counter.url,
     logs: options.logs,
     ownDisks: options.ownDisks,
-    servers: options.store?.servers,
+    store: options.store,
     storeNow,
     onTrouble: (what) => {
       note(what);

@@ -2,11 +2,15 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { issueCredentials, writeServerUsers } from "@reeve/jetstream/access/server-users";
+import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
+import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { defaultAckWaitMs } from "@reeve/platform/process/settings";
 import type { ServerOptions } from "@reeve/client";
 import { freePort } from "../../support/free-ports.ts";
 import { Link } from "./link.ts";
@@ -37,8 +41,17 @@ export interface ClusterOptions {
   /** A clock in milliseconds that stands still while the store does: a process that starts without a store waits for it. */
   readonly storeNow: () => number;
   /** The NATS servers to which the processes connect in turn. Absent: one, which the cluster starts. */
-  readonly servers?: readonly ChaosServer[] | undefined;
+  readonly store?: ProvidedStore | undefined;
 }
+
+/** NATS servers on which everything is provisioned, and their users. */
+export interface ProvidedStore {
+  readonly servers: readonly ChaosServer[];
+  readonly credentials: Credentials;
+}
+
+/** The credentials of each service and of the operator. */
+type Credentials = ReturnType<typeof issueCredentials>;
 
 /** A NATS server that others start and end. */
 export interface ChaosServer {
@@ -75,19 +88,22 @@ export class Cluster implements AsyncDisposable {
     const args = [join(root, "services/toolhost/test/support/counter-server.ts")];
     const mcp = { servers: { counter: { command: process.execPath, args, env, sandbox: false } } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify(mcp));
-    const server =
-      options.servers === undefined
-        ? await startNatsServer(
-            { storeDir: join(folder, "nats"), port: await freePort(), log },
-            never,
-          )
-        : undefined;
-    const servers = server === undefined ? (options.servers ?? []) : [server];
-    const nats = await connectNats(servers[0]?.url ?? "", { name: "chaos", log }, never);
+    const credentials = options.store?.credentials ?? issueCredentials();
+    const server = options.store === undefined ? await startServer(folder, credentials) : undefined;
+    const servers = server === undefined ? (options.store?.servers ?? []) : [server];
+    const operator = { name: "operator", log, ...credentials.operator };
+    const nats = await connectNats(servers[0]?.url ?? "", operator, never);
+    if (server !== undefined) {
+      // The services may not create streams and buckets.
+      const pools = { pools: ["default"], ackWaitMs: defaultAckWaitMs };
+      await provisionStreams(nats, pools, never);
+      await provisionBuckets(nats, never);
+    }
     const members: Member[] = [];
     for (const service of services) {
       for (let number = 1; number <= processesPerService; number++) {
-        members.push(await memberOf(service, number, { servers, folder, members, options }));
+        const surroundings = { servers, credentials, folder, members, options };
+        members.push(await memberOf(service, number, surroundings));
       }
     }
     await Promise.all(members.map((member) => member.start()));
@@ -125,10 +141,10 @@ export class Cluster implements AsyncDisposable {
   /** Restarts the NATS server with its port and data. */
   async startNats(): Promise<void> {
     const { port } = this.#own;
-    const storeDir = join(this.#folder, "nats");
+    const store = storeBelow(this.#folder);
     for (let attempt = 1; ; attempt++) {
       try {
-        this.#server = await startNatsServer({ storeDir, port, log }, never);
+        this.#server = await startNatsServer({ ...store, port, log }, never);
         return;
       } catch (error) {
         // A busy machine may need longer than the server's start timeout.
@@ -150,8 +166,20 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
+/** Where the server of the cluster keeps its data and its users. */
+function storeBelow(folder: string) {
+  return { storeDir: join(folder, "nats"), configFile: join(folder, "nats.conf") };
+}
+
+async function startServer(folder: string, credentials: Credentials): Promise<NatsServer> {
+  const store = storeBelow(folder);
+  writeServerUsers(store.configFile, credentials);
+  return await startNatsServer({ ...store, port: await freePort(), log }, never);
+}
+
 interface Surroundings {
   readonly servers: readonly ChaosServer[];
+  readonly credentials: Credentials;
   readonly folder: string;
   readonly members: readonly Member[];
   readonly options: ClusterOptions;
@@ -160,7 +188,7 @@ interface Surroundings {
 async function memberOf(
   service: Service,
   number: number,
-  { servers, folder, members, options }: Surroundings,
+  { servers, credentials, folder, members, options }: Surroundings,
 ): Promise<Member> {
   const server = servers[members.length % servers.length];
   if (server === undefined) throw new Error("there is no NATS server");
@@ -171,6 +199,8 @@ async function memberOf(
   const environment = {
     ...inheritedEnv,
     REEVE_NATS_URL: `nats://127.0.0.1:${natsLink.port}`,
+    REEVE_NATS_USER: credentials[service].user,
+    REEVE_NATS_PASSWORD: credentials[service].pass,
     REEVE_DATA_DIR: options.ownDisks === true ? join(folder, `${service}-${number}`) : folder,
     REEVE_SANDBOX: "bubblewrap",
     REEVE_LISTEN: `127.0.0.1:${listens ?? 0}`,

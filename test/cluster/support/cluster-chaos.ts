@@ -1,3 +1,4 @@
+import { issueCredentials } from "@reeve/jetstream/access/server-users";
 import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
 import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import type { ChaosOptions } from "../../chaos/support/chaos.ts";
@@ -5,6 +6,7 @@ import { chaos } from "../../chaos/support/chaos.ts";
 import { processFaultNames } from "../../chaos/support/faults.ts";
 import type { ChaosReport } from "../../chaos/support/report.ts";
 import { NatsCluster } from "../../support/nats-cluster.ts";
+import { serviceUsers } from "../../support/service-users.ts";
 import { canTraceDisks } from "../../support/traced-disk.ts";
 import { Routes } from "./routes.ts";
 import { StoreClock } from "./store-clock.ts";
@@ -27,7 +29,10 @@ export async function clusterChaos(options: ClusterChaosOptions): Promise<ChaosR
   const { hasLongFaults = true, syncAlways = true } = options;
   const losePower = hasLongFaults && canTraceDisks;
   await using routes = new Routes();
+  const credentials = issueCredentials();
   await using servers = await NatsCluster.start({
+    credentials: { user: credentials.operator.user, password: credentials.operator.pass },
+    users: serviceUsers(credentials),
     syncAlways,
     losesPower: losePower,
     routeVia: (from, to) => routes.via(from, to),
@@ -49,6 +54,7 @@ export async function clusterChaos(options: ClusterChaosOptions): Promise<ChaosR
     only: options.only ?? [...processFaultNames, ...faults.map(([name]) => name)],
     store: {
       servers: servers.servers.map(({ url, clientPort }) => ({ url, port: clientPort })),
+      credentials,
       faults,
       now: clock.now,
     },
