@@ -93,11 +93,18 @@ const apiPorts = new Set<unknown>([443, 6443]);
 /** The ports of webhooks and of mail servers. */
 const receiverPorts = new Set<unknown>([443, 465, 587]);
 
+function isHttps({ port }: PolicyPort): boolean {
+  return port === 443;
+}
+
 function isNear({ cidr }: { readonly cidr: string }): boolean {
   return privateRanges.includes(cidr);
 }
 
-/** Only the runtime, and approvals for notifications, have egress to the internet, and to nothing else outside the cluster; only toolhosts access the API server. */
+/**
+ * Only the runtime, approvals for notifications, and the gateway for its identity provider have egress to the internet, and to
+ * nothing else outside the cluster; only toolhosts access the API server.
+ */
 export function internet(objects: readonly KubernetesObject[]): readonly string[] {
   return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
     const { podSelector, egress = [] } = policy.spec as NetworkPolicy;
@@ -113,11 +120,16 @@ export function internet(objects: readonly KubernetesObject[]): readonly string[
     const isForReceivers = far.every(
       ({ ports }) => ports.length > 0 && ports.every(({ port }) => receiverPorts.has(port)),
     );
+    const isForProvider = far.every(({ ports }) => ports.length > 0 && ports.every(isHttps));
+    const isNeeded =
+      reader === "runtime" ||
+      (reader === "approvals" && isForReceivers) ||
+      (reader === "gateway" && isForProvider);
     return [
       ...(near.length === 0 || (reader === "toolhost" && isForApi)
         ? []
         : [`${nameOf(policy)} opens the network beside the cluster`]),
-      ...(far.length === 0 || reader === "runtime" || (reader === "approvals" && isForReceivers)
+      ...(far.length === 0 || isNeeded
         ? []
         : [`${nameOf(policy)} opens the internet to other pods`]),
       ...(far.length === 0 ? [] : closedRanges)

@@ -9,6 +9,9 @@ import { programNameOf, programOf } from "../support/services.ts";
 /** The key of a ConfigMap that only makes its hash depend on the image. It is no setting. */
 const imageKey = "image";
 
+/** Variables that Node reads. */
+const variablesOfNode = new Set(["NODE_EXTRA_CA_CERTS"]);
+
 /** Every program accepts its environment: the settings exist, none is missing, and each is valid. */
 export function settings(objects: readonly KubernetesObject[]): readonly string[] {
   const configs = ofKind(objects, "ConfigMap").map(({ metadata }) => metadata.name);
@@ -20,7 +23,10 @@ export function settings(objects: readonly KubernetesObject[]): readonly string[
     const given = environmentOf(objects, workload);
     const named = containers.flatMap(({ env = [] }) => env.map((variable) => variable.name));
     const unknown = [...named, ...Object.keys(given)].filter(
-      (variable) => variable !== imageKey && !program.variables.includes(variable),
+      (variable) =>
+        variable !== imageKey &&
+        !variablesOfNode.has(variable) &&
+        !program.variables.includes(variable),
     );
     return [
       ...[...new Set(unknown)].map((variable) => `${name} has no setting ${variable}`),
