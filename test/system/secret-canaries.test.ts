@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -7,6 +10,8 @@ import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { status } from "@grpc/grpc-js";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
+import type { CertifiedKey } from "@reeve/sandbox/test/support/certificates";
+import { Authority } from "@reeve/sandbox/test/support/certificates";
 import { HttpMcpServer } from "@reeve/toolhost/test/support/http-mcp-server";
 import type { ServedCall } from "@reeve/toolhost/test/support/provider-server";
 import { ProviderServer, textSchema } from "@reeve/toolhost/test/support/provider-server";
@@ -23,8 +28,8 @@ const canaries = {
   web: 'canary-web/"7f3a+c1',
   program: "canary-program-8d20b4",
   billing: "canary-billing-e6519c",
+  egress: "canary-egress-0b94d7",
 } as const;
-const input = "marker-of-the-input";
 
 const resources = new AsyncDisposableStack();
 let deployment: Deployment;
@@ -32,6 +37,8 @@ let receiver: SpanReceiver;
 let web: HttpMcpServer;
 let billing: ProviderServer;
 let events: readonly RunEvent[];
+/** What the host has received that code in a sandbox asks. */
+const asked: (string | undefined)[] = [];
 
 beforeAll(async () => {
   const secrets = await mkdtemp(join(tmpdir(), "reeve-secrets-test-"));
@@ -46,12 +53,20 @@ beforeAll(async () => {
   const names = ["charge", "refuse"];
   const tools = names.map((name) => ({ name, inputSchema: textSchema }));
   billing = resources.use(await ProviderServer.start({ tools }, repeatMetadata));
-  deployment = resources.use(await Deployment.start(settings(receiver.url), files(secrets)));
+  const authority = await Authority.create();
+  await writeFile(join(secrets, "ca.pem"), authority.ca);
+  const host = resources.use(await repeatingHost(await authority.certify("localhost")));
+  const given = files(secrets, host.port);
+  deployment = resources.use(await Deployment.start(settings(receiver.url), given));
   await deployment.agent("canaries", {
     mcpServers: ["web", "program", "unset"],
-    permissionClasses: ["execute"],
-    deepAgent: { allowedImports: fromJson(ListValueSchema, ["os"]) },
+    permissionClasses: ["execute", "secrets"],
+    deepAgent: {
+      allowedImports: fromJson(ListValueSchema, ["os"]),
+      network: { allow: [`localhost:${host.port}`], credentials: ["egress"] },
+    },
   });
+  const input = `http://localhost:${host.port}/marker-of-the-input`;
   const { run } = await deployment.reeve.runs.startRun({ agentId: "canaries", input });
   events = await watchToEnd(deployment, run?.runId ?? "");
 }, 120_000);
@@ -65,10 +80,12 @@ function settings(collector: string) {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector,
     OTEL_BSP_SCHEDULE_DELAY: "50",
     INITECH_KEY: "key-of-another-tenant",
+    REEVE_NETWORK_ALLOW: "localhost:*",
+    REEVE_NETWORK_RANGES: "127.0.0.0/8, ::1",
   };
 }
 
-function files(secrets: string): Readonly<Record<string, string>> {
+function files(secrets: string, port: number): Readonly<Record<string, string>> {
   const catalog = { catalog_tenant: "acme" };
   const http = { url: web.url, allow_addresses: ["127.0.0.1"] };
   const program = { command: process.execPath, args: [statefulServer], sandbox: false };
@@ -80,17 +97,39 @@ function files(secrets: string): Readonly<Record<string, string>> {
   };
   const target = `127.0.0.1:${billing.port}`;
   const metadata = { authorization: "Bearer ${secret:billing}" };
+  const egress = {
+    hosts: [`localhost:${port}`],
+    value: "Bearer ${secret:egress}",
+    ca_file: join(secrets, "ca.pem"),
+  };
   const sources = [
     { kind: "folder", path: secrets },
     { kind: "environment", tenants: { initech: { nothing: "INITECH_KEY" } } },
   ];
   return {
-    REEVE_SECRETS_CONFIG: JSON.stringify({ sources }),
+    REEVE_SECRETS_CONFIG: JSON.stringify({ sources, network_credentials: { egress } }),
     REEVE_MCP_CONFIG: JSON.stringify({ servers }),
     REEVE_PROVIDERS_CONFIG: JSON.stringify({
       providers: { billing: { target, metadata, ...catalog } },
     }),
   };
+}
+
+/** Starts a host that repeats the header that the proxy of a sandbox adds. */
+async function repeatingHost({ cert, key }: CertifiedKey) {
+  const server = createServer({ cert, key }, ({ headers: { authorization } }, response) => {
+    asked.push(authorization);
+    response.end(`repeated ${authorization}`);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+    return Promise.resolve();
+  };
+  return { port, [Symbol.asyncDispose]: close };
 }
 
 /** A provider that repeats its metadata in all that it sends. */
@@ -151,12 +190,13 @@ describe("secrets that servers and providers repeat", () => {
       `Bearer ${canaries.billing}`,
     ]);
     const [first = "", second = ""] = results();
+    expect(asked).toEqual([`Bearer ${canaries.egress}`]);
     expect(first).toContain('"authorization":"Basic [redacted]"');
     expect(second).toContain('{"token":"[redacted]"');
   });
 
   test("are not in what clients and models see", () => {
-    expect(results()).toHaveLength(9);
+    expect(results()).toHaveLength(10);
     expect(results()[4]).toContain("refused: ");
     expect(results()[5]).toContain("marker-of-the-result Bearer [redacted]");
     expect(results()[6]).toContain("no Bearer [redacted]");
@@ -174,6 +214,9 @@ describe("secrets that servers and providers repeat", () => {
   test("are not in a sandbox", () => {
     expect(results()[8]).toContain("PATH");
     expect(found(results()[8] ?? "")).toEqual([]);
+    expect(results()[9]).toContain("repeated Bearer [redacted]");
+    expect(results()[9]).toContain("HTTP_PROXY");
+    expect(found(results()[9] ?? "")).toEqual([]);
   });
 
   test("are not in any file of the store: logs of runs, journals, artifacts, catalogs", async () => {

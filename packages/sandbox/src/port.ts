@@ -109,6 +109,14 @@ export interface NetworkUse {
   readonly allow: readonly string[];
   readonly runId: string;
   readonly callId: string;
+  /** The credentials that the proxy may use for the call. Default: none. */
+  readonly credentials?: CredentialUse;
+}
+
+/** Credentials of the operator that an agent names. Their secrets are those of the tenant. */
+export interface CredentialUse {
+  readonly tenant: string;
+  readonly names: readonly string[];
 }
 
 export interface SandboxLimits {

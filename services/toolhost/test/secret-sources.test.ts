@@ -4,7 +4,7 @@ import { Redaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { describe, expect, test } from "vitest";
-import { readSecretSources } from "../src/secrets/secrets-config.ts";
+import { readSecretsConfig } from "../src/secrets/secrets-config.ts";
 import { environmentSecrets } from "../src/secrets/environment-secrets.ts";
 import { folderSecrets } from "../src/secrets/folder-secrets.ts";
 import type { SecretSource } from "../src/secrets/secret-source.ts";
@@ -226,7 +226,7 @@ describe("the file of sources", () => {
       "the variable TRACKER of the environment",
       "the field tracker of reeve/acme in the mount secret of Vault",
     ]);
-    expect(await readSecretSources(undefined, {})).toEqual([]);
+    expect(await readSecretsConfig(undefined, {})).toEqual({ sources: [], networkCredentials: {} });
   });
 
   test.each([
@@ -264,5 +264,5 @@ async function readSources(sources: unknown) {
   const path = join(files.path, "secrets.json");
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, JSON.stringify({ sources }));
-  return await readSecretSources(path, { TRACKER: "value-1" });
+  return (await readSecretsConfig(path, { TRACKER: "value-1" })).sources;
 }

@@ -53,6 +53,15 @@ describe("an agent", () => {
     expect(problemsOf(networked).violations).toHaveLength(3);
   });
 
+  test("that names a credential which no toolhost has is invalid", () => {
+    const network = { allow: ["api.example.org:443"], credentials: ["tracker", "other"] };
+    const init = { permissionClasses: ["execute", "secrets"], deepAgent: { network } };
+    const offered = offering({ ...open, networkCredentials: ["tracker"] });
+    expect(problemsOf(init, offered).violations).toEqual([
+      "deep_agent.network.credentials[1]: UNSUPPORTED_CAPABILITY",
+    ]);
+  });
+
   // Requirement: DUR-6
   test("that requests a read-only workspace which no toolhost can mount is invalid", () => {
     expect(problemsOf(readOnly).violations).toEqual([

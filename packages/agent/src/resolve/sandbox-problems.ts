@@ -58,7 +58,8 @@ function requestsOf({ deepAgent }: Pick<AgentSpec, "deepAgent">): readonly Sandb
     const entry = parseNetworkEntry(text, "agent");
     return entry === undefined ? [] : [networkRequest(entry, index)];
   });
-  return [...(deepAgent?.readOnly === true ? [readOnlyRequest] : []), ...hosts];
+  const credentials = (deepAgent?.network?.credentials ?? []).map(credentialRequest);
+  return [...(deepAgent?.readOnly === true ? [readOnlyRequest] : []), ...hosts, ...credentials];
 }
 
 const readOnlyRequest: SandboxRequest = {
@@ -67,6 +68,16 @@ const readOnlyRequest: SandboxRequest = {
   remedy: "leave it out, or exclude execute_code and run_command",
   isHonored: ({ readOnlyWorkspace }) => readOnlyWorkspace,
 };
+
+function credentialRequest(name: string, index: number): SandboxRequest {
+  return {
+    field: `deep_agent.network.credentials[${index}]`,
+    action: `use the credential ${name}`,
+    remedy:
+      "remove it, or add it to REEVE_SECRETS_CONFIG of toolhosts whose sandboxes have a network",
+    isHonored: ({ networkCredentials }) => networkCredentials.includes(name),
+  };
+}
 
 function networkRequest(entry: NetworkEntry, index: number): SandboxRequest {
   return {

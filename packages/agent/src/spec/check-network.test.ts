@@ -29,6 +29,23 @@ describe("the network settings of an agent", () => {
     ]);
   });
 
+  test("name credentials only for hosts, with the class for secrets, and by their names", () => {
+    const network = { allow: ["example.org:443"], credentials: ["tracker"] };
+    const classes = ["execute", "secrets"];
+    expect(violationsOf({ permissionClasses: classes, deepAgent: { network } })).toEqual([]);
+    expect(violationsOf({ ...execute, deepAgent: { network } })).toEqual([
+      "deep_agent.network.credentials: CLASS_NOT_GRANTED",
+    ]);
+    const alone = { network: { credentials: ["tracker"] } };
+    expect(violationsOf({ permissionClasses: classes, deepAgent: alone })).toEqual([
+      "deep_agent.network.credentials: MISSING_HOSTS",
+    ]);
+    const odd = { network: { allow: network.allow, credentials: ["a/b"] } };
+    expect(violationsOf({ permissionClasses: classes, deepAgent: odd })).toEqual([
+      "deep_agent.network.credentials[0]: STRING_PATTERN",
+    ]);
+  });
+
   test("must not repeat an entry, or have too many", () => {
     const twice = ["example.org:443", "example.org:443"];
     expect(violationsOf({ ...execute, deepAgent: { network: { allow: twice } } })).toEqual([

@@ -5,6 +5,7 @@ import { parseNetworkEntry } from "./network-entry.ts";
 import { grantedClasses, nameOfClass } from "../tools/permission-classes.ts";
 
 const field = "deep_agent.network.allow";
+const credentialsField = "deep_agent.network.credentials";
 
 /** The classes that an agent needs so that code which it executes can use the network. */
 const requiredClasses = [PermissionClass.EXECUTE, PermissionClass.NETWORK];
@@ -12,10 +13,13 @@ const requiredClasses = [PermissionClass.EXECUTE, PermissionClass.NETWORK];
 /** Returns the violations of an agent's network settings. Only toolhosts know whether the operator permits them. */
 export function checkNetwork({ deepAgent, permissionClasses }: AgentSpec): readonly Violation[] {
   const allow = deepAgent?.network?.allow ?? [];
-  if (allow.length === 0) return [];
+  const credentials = deepAgent?.network?.credentials ?? [];
+  if (allow.length === 0) return credentials.length === 0 ? [] : [withoutHosts];
   const granted = grantedClasses(permissionClasses);
   const missing = requiredClasses.filter((each) => !granted.has(each)).map(nameOfClass);
+  const lacksSecrets = credentials.length > 0 && !permissionClasses.includes("secrets");
   return [
+    ...(lacksSecrets ? [withoutSecrets] : []),
     ...allow.flatMap((text, index) => malformed(text, index)),
     ...missing.map((name) => ({
       field,
@@ -24,6 +28,19 @@ export function checkNetwork({ deepAgent, permissionClasses }: AgentSpec): reado
     })),
   ];
 }
+
+const withoutHosts: Violation = {
+  field: credentialsField,
+  reason: "MISSING_HOSTS",
+  description: `credentials are for requests to hosts; add the hosts to ${field}`,
+};
+
+const withoutSecrets: Violation = {
+  field: credentialsField,
+  reason: "CLASS_NOT_GRANTED",
+  description:
+    "credentials have secrets, which need the permission class secrets; add it to permission_classes",
+};
 
 function malformed(text: string, index: number): readonly Violation[] {
   if (parseNetworkEntry(text, "agent") !== undefined) return [];

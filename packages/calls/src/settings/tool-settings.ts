@@ -15,6 +15,8 @@ export interface CallSettings {
   readonly resultBytes: number;
   /** Hosts and ports that code and commands may reach. Empty: none. */
   readonly network: readonly string[];
+  /** Names of the credentials that the proxy of the sandbox uses for the call. Empty: none. */
+  readonly networkCredentials: readonly string[];
 }
 
 const defaultTimeoutMs = 30_000;
@@ -37,6 +39,7 @@ export function callSettings(settings: ToolSettings | undefined): CallSettings {
     readOnly: settings?.readOnly ?? false,
     resultBytes: resultBytesOf(settings?.resultBytes ?? 0),
     network: settings?.networkAllow ?? [],
+    networkCredentials: settings?.networkCredentials ?? [],
   };
 }
 

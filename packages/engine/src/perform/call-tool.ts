@@ -8,6 +8,7 @@ import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { listenTo } from "@reeve/jetstream/log/listen-to";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { cancelCall } from "@reeve/run/commands/cancel-call";
+import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
@@ -24,7 +25,7 @@ import { frameOf } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import type { Refusal } from "./policy-now.ts";
-import { networkOf, policyNow, refusalOfCall } from "./policy-now.ts";
+import { networkCredentialsOf, networkOf, policyNow, refusalOfCall } from "./policy-now.ts";
 import { unboundHost } from "./unbound-host.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
 
@@ -49,7 +50,7 @@ export async function* callTool(
   const isCallNew = await isNew(state, key, ports, signal);
   const refusal = isCallNew ? refusalOf(state, effect, ports) : undefined;
   if (refusal === undefined) {
-    const request = requestFor(state, effect, networkOf(state, policyNow(state, ports)));
+    const request = requestFor(state, effect, policyNow(state, ports));
     const queue = await ports.toolCalls(effect.tool.pool);
     const sequence = isCallNew
       ? await queue.publish(request, { dedupeId: key.call }, signal)
@@ -116,7 +117,7 @@ export function callKey(state: RunState, callId: string): CallKey {
 function requestFor(
   state: RunState,
   { call, tool, frame }: CallTool,
-  network: readonly string[],
+  policy: CallerPolicy,
 ): ToolCallRequest {
   const { created, runId } = state.head;
   const toolkit = created?.spec?.deepAgent;
@@ -131,7 +132,8 @@ function requestFor(
       readOnly: toolkit?.readOnly ?? false,
       resultBytes: limitsOf(state).resultBytes,
       cannotRetrieve: !frameOf(state, frame).tools.has(retrieveArtifactName),
-      networkAllow: [...network],
+      networkAllow: [...networkOf(state, policy)],
+      networkCredentials: [...networkCredentialsOf(state, policy)],
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
       ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),
       ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),

@@ -2,6 +2,7 @@ import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { Role } from "@reeve/contracts/access/role";
 import type { RunPrepared } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
+import type { ToolSettings } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { create } from "@bufbuild/protobuf";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
@@ -11,6 +12,37 @@ import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-b
 
 const policyOf = (text: string) => parsePolicyFile(text, "policy.yaml");
 const startedBy = { startedByRoles: [Role.RUNNER], hasPolicy: true };
+
+/** Drives a run, and passes the settings of each call that it requests to `see`. */
+async function driveAndSee(bench: WorkerBench, see: (settings: ToolSettings) => void) {
+  const ports = bench.ports("w");
+  await bench.drive("w", 1, undefined, 1, {
+    ...ports,
+    toolCalls: async (pool) => {
+      const queue = await ports.toolCalls(pool);
+      return {
+        ...queue,
+        publish: (request, ...rest) => {
+          const { settings } = create(ToolCallRequestSchema, request);
+          if (settings !== undefined) see(settings);
+          return queue.publish(request, ...rest);
+        },
+      };
+    },
+  });
+}
+
+/** Returns the credentials that a call of an agent with one may use under a policy. */
+async function usedCredentials(policy: string): Promise<readonly string[]> {
+  const names: string[] = [];
+  const bench = new WorkerBench(countingModel(1));
+  bench.policy = policyOf(policy);
+  const network = { allow: ["a.example.org:443"], credentials: ["tracker"] };
+  await bench.create({ deepAgent: { network } }, startedBy);
+  await driveAndSee(bench, ({ networkCredentials }) => names.push(...networkCredentials));
+  expectWhole(await bench.events(), RunStatus.COMPLETED);
+  return names;
+}
 
 async function preparedBy(bench: WorkerBench): Promise<RunPrepared | undefined> {
   return foldHead(emptyHead, await bench.events()).prepared;
@@ -176,23 +208,15 @@ describe("a call", () => {
     );
     const allow = ["a.example.org:443", "b.example.org:443", "c.org:443"];
     await bench.create({ deepAgent: { network: { allow } } }, startedBy);
-    const ports = bench.ports("w");
-    await bench.drive("w", 1, undefined, 1, {
-      ...ports,
-      toolCalls: async (pool) => {
-        const queue = await ports.toolCalls(pool);
-        return {
-          ...queue,
-          publish: (request, ...rest) => {
-            const { settings } = create(ToolCallRequestSchema, request);
-            sent.push(...(settings?.networkAllow ?? []));
-            return queue.publish(request, ...rest);
-          },
-        };
-      },
-    });
+    await driveAndSee(bench, ({ networkAllow }) => sent.push(...networkAllow));
     expectWhole(await bench.events(), RunStatus.COMPLETED);
     expect(sent).toEqual(["a.example.org:443"]);
+  });
+
+  test("uses the credentials of its agent, unless the policy of now withholds secrets", async () => {
+    expect(await usedCredentials("rules: []")).toEqual(["tracker"]);
+    const denied = "rules: [{ name: none, deny: { tool_classes: [secrets] } }]";
+    expect(await usedCredentials(denied)).toEqual([]);
   });
 
   test("of a model that the policy of now withholds fails, and its provider is not called", async () => {

@@ -94,11 +94,17 @@ export class Connection {
   readonly #ends: Duplex[] = [];
   #sent = 0;
   #received = 0;
+  #credentials: readonly string[] | undefined;
   #isClosed = false;
 
   constructor(target: Target | undefined, observer: ConnectionObserver) {
     this.#target = target;
     this.#observer = observer;
+  }
+
+  /** Records the names of the credentials that its requests have. */
+  useCredentials(names: readonly string[]): void {
+    this.#credentials = names;
   }
 
   /** Counts bytes that the call sends or receives. */
@@ -134,6 +140,7 @@ export class Connection {
     this.#isClosed = true;
     this.#observer.onEnd({
       ...this.#target,
+      ...(this.#credentials && { credentials: this.#credentials }),
       outcome,
       reason,
       sentBytes: this.#sent,

@@ -1,20 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { NetworkEntry } from "@reeve/agent/spec/network-entry";
 import { permitsHost } from "@reeve/agent/spec/network-entry";
+import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Redaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { NetworkUse } from "../port.ts";
 import { AddressGuard, privateRanges } from "./address-guard.ts";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { Connection, Target } from "./call-traffic.ts";
 import { CallTraffic } from "./call-traffic.ts";
 import { forwardRequest, ambiguityOf } from "./forward-request.ts";
+import type { SecretExchange } from "./forward-with-secrets.ts";
+import { refusalOfMethod } from "./forward-with-secrets.ts";
 import type { Lookups } from "./lookups.ts";
 import type { HostConnection, RouteOptions } from "./connect-to-host.ts";
 import { connectToHost } from "./connect-to-host.ts";
+import type { NetworkCredential } from "./network-credential.ts";
+import { CallCredentials } from "./network-credential.ts";
 import { pipeTunnel } from "./pipe-tunnel.ts";
 import { refuseTunnel, targetOfTunnel, targetOfUrl } from "./proxy-messages.ts";
+import { secureSocket } from "./secure-socket.ts";
 
 const maxSockets = 64;
 const headersMs = 15_000;
@@ -25,17 +33,26 @@ export interface SandboxProxyOptions {
   readonly maxBytes: number;
   readonly lookups: Lookups;
   readonly log: Pick<Logger, "info">;
+  /** Default: it adds nothing to requests. */
+  readonly secrets?: ProxySecrets | undefined;
+}
+
+/** The credentials of a host, and what recognizes their secrets in responses. */
+export interface ProxySecrets {
+  readonly credentials: readonly NetworkCredential[];
+  readonly redaction: Redaction;
 }
 
 /**
  * The HTTP proxy of one sandbox, the only way to the network for its commands. Supports tunnels by CONNECT and plain requests
- * with absolute URLs. Connections outside of a call are closed at once.
+ * with absolute URLs. Sends plain requests for the hosts of a credential over TLS, with its header. Connections outside of a call
+ * are closed at once.
  */
 export class SandboxProxy implements AsyncDisposable {
   readonly #options: SandboxProxyOptions;
   readonly #route: RouteOptions;
   readonly #server = createServer({ headersTimeout: headersMs, requestTimeout: 0 });
-  #traffic: CallTraffic | undefined;
+  #call: Call | undefined;
 
   constructor(options: SandboxProxyOptions) {
     const guard = new AddressGuard(options.ranges, privateRanges);
@@ -62,22 +79,23 @@ export class SandboxProxy implements AsyncDisposable {
     await promise;
   }
 
-  /** Serves one call. Disposing ends the call and all its connections. */
+  /** Serves one call. Disposing ends the call and all its connections. Throws a Failure if the call names an unknown credential. */
   serve(use: NetworkUse): Disposable {
-    const { maxBytes, log } = this.#options;
-    const traffic = new CallTraffic(use, maxBytes, log);
-    this.#traffic = traffic;
+    const { maxBytes, log, secrets } = this.#options;
+    const credentials = new CallCredentials(secrets?.credentials ?? [], use.credentials);
+    const call = { traffic: new CallTraffic(use, maxBytes, log), credentials };
+    this.#call = call;
     return {
       [Symbol.dispose]: () => {
-        if (this.#traffic === traffic) this.#traffic = undefined;
-        traffic[Symbol.dispose]();
+        if (this.#call === call) this.#call = undefined;
+        call.traffic[Symbol.dispose]();
         this.#server.closeAllConnections();
       },
     };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#traffic?.[Symbol.dispose]();
+    this.#call?.traffic[Symbol.dispose]();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close(() => resolve());
     this.#server.closeAllConnections();
@@ -86,10 +104,12 @@ export class SandboxProxy implements AsyncDisposable {
 
   async #tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     const target = targetOfTunnel(request.url ?? "");
-    const connection = this.#traffic?.open(target);
-    if (connection === undefined) return void client.destroy();
+    const call = this.#call;
+    const connection = call?.traffic.open(target);
+    if (call === undefined || connection === undefined) return void client.destroy();
     connection.attach(client);
-    const connected = await this.#connect(target, connection);
+    const refusal = this.#refusal(call, target);
+    const connected = await this.#connect(call, { target, refusal, connection });
     if (connected.kind !== "open") return refuseTunnel(client, connected);
     pipeTunnel(connection, { client, head, socket: connected.socket });
   }
@@ -97,38 +117,102 @@ export class SandboxProxy implements AsyncDisposable {
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = URL.parse(request.url ?? "");
     const target = url?.protocol === "http:" ? targetOfUrl(url) : undefined;
-    const connection = this.#traffic?.open(target);
-    if (connection === undefined) return void request.socket.destroy();
-    const problem = ambiguityOf(request);
+    const call = this.#call;
+    const connection = call?.traffic.open(target);
+    if (call === undefined || connection === undefined) return void request.socket.destroy();
+    const hasSecrets = target !== undefined && call.credentials.has(target);
+    const problem = ambiguityOf(request) ?? (hasSecrets ? refusalOfMethod(request) : undefined);
     if (problem !== undefined) {
       connection.fail("refused", problem);
       return answer(response, 400, problem);
     }
-    const connected = await this.#connect(target, connection);
-    if (connected.kind === "open" && url !== null) {
-      try {
-        return forwardRequest(request, response, { url, socket: connected.socket, connection });
-      } catch (error) {
-        connection.end("broken off");
-        throw error;
-      }
+    const refusal = this.#refusal(call, target) ?? (target && call.credentials.refusal(target));
+    const connected = await this.#connect(call, { target, refusal, connection });
+    if (connected.kind !== "open") {
+      return answer(response, connected.kind === "refused" ? 403 : 502, connected.reason);
     }
-    if (connected.kind === "open") return;
-    answer(response, connected.kind === "refused" ? 403 : 502, connected.reason);
+    if (url === null) return;
+    try {
+      const opened = hasSecrets
+        ? await this.#secure(call, { target, connection, socket: connected.socket })
+        : connected;
+      if (opened.kind === "open") {
+        return forwardRequest(request, response, { url, connection, ...opened });
+      }
+      connection.end(opened.reason);
+      answer(response, 502, opened.reason);
+    } catch (error) {
+      connection.end("broken off");
+      throw error;
+    }
   }
 
-  async #connect(target: Target | undefined, connection: Connection): Promise<HostConnection> {
-    const { entries } = this.#options;
-    const traffic = this.#traffic;
-    const refusal = traffic?.refusal() ?? refusalOf(target, entries);
+  /** Returns why a call may not connect to a target; undefined if it may. */
+  #refusal({ traffic }: Call, target: Target | undefined): string | undefined {
+    return traffic.refusal() ?? refusalOf(target, this.#options.entries);
+  }
+
+  async #connect(
+    { traffic }: Call,
+    { target, refusal, connection }: Attempt,
+  ): Promise<HostConnection> {
     const connected: HostConnection =
-      refusal !== undefined || target === undefined || traffic === undefined
-        ? { kind: "refused", reason: refusal ?? "no call is in progress" }
+      refusal !== undefined || target === undefined
+        ? { kind: "refused", reason: refusal ?? "the target is not valid" }
         : await connectToHost(target.host, target.port, this.#route, traffic.signal);
     if (connected.kind === "open") connection.attach(connected.socket);
     else connection.fail(connected.kind, connected.reason);
     return connected;
   }
+
+  /** Reads the secrets for a target, and starts TLS. */
+  async #secure(
+    { traffic: { signal }, credentials }: Call,
+    { target, connection, socket }: SecureAttempt,
+  ): Promise<Secured | Unconnected> {
+    const { secrets } = this.#options;
+    if (secrets === undefined) return { kind: "failed", reason: "this host has no secrets" };
+    try {
+      const { names, headers, ca } = await credentials.headersFor(target, signal);
+      const secured = await secureSocket(socket, { host: target.host, ca }, signal);
+      if (secured.kind !== "open") return secured;
+      connection.useCredentials(names);
+      connection.attach(secured.socket);
+      const exchange = { headers, target, redaction: secrets.redaction };
+      return { kind: "open", socket: secured.socket, secrets: exchange };
+    } catch (error) {
+      if (error instanceof Failure) return { kind: "failed", reason: error.message };
+      throw error;
+    }
+  }
+}
+
+/** The call that the proxy serves. */
+interface Call {
+  readonly traffic: CallTraffic;
+  readonly credentials: CallCredentials;
+}
+
+/** A connection that a call wants. */
+interface Attempt {
+  readonly target: Target | undefined;
+  readonly refusal: string | undefined;
+  readonly connection: Connection;
+}
+
+interface SecureAttempt {
+  readonly target: Target;
+  readonly connection: Connection;
+  readonly socket: Socket;
+}
+
+type Unconnected = Exclude<HostConnection, { readonly kind: "open" }>;
+
+/** A connection on which a request with secrets may be sent. */
+interface Secured {
+  readonly kind: "open";
+  readonly socket: Socket;
+  readonly secrets: SecretExchange;
 }
 
 function answer(response: ServerResponse, status: number, reason: string): void {

@@ -292,6 +292,12 @@ pub struct NetworkAccess {
     /// must be within what the operator of the toolhost permits.
     #[prost(string, repeated, tag = "1")]
     pub allow: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Names of credentials that the operator of the toolhost defines for some hosts. The proxy adds the
+    /// header of a credential, with a secret of the tenant, to plain requests for these hosts, and sends
+    /// them over TLS. So the sandbox never has the secret. The hosts must be in `allow`, and the agent
+    /// needs the permission class `secrets`. If empty, none.
+    #[prost(string, repeated, tag = "2")]
+    pub credentials: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Controls how approvals of an agent behave, and who decides them.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -312,6 +312,9 @@ pub struct SandboxFeatures {
     /// a warm pool of Kubernetes determines it. Empty if the sandboxes have no image.
     #[prost(string, tag = "4")]
     pub image: ::prost::alloc::string::String,
+    /// Names of the credentials that agents may name in `AgentSpec.deep_agent.network`.
+    #[prost(string, repeated, tag = "5")]
+    pub network_credentials: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Requests a toolhost to execute a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -409,6 +412,10 @@ pub struct ToolSettings {
     /// all of it, but not the tool.
     #[prost(bool, tag = "8")]
     pub cannot_retrieve: bool,
+    /// Names of the credentials that the proxy uses for requests of code and commands, see
+    /// `AgentSpec.deep_agent.network`. If empty, none.
+    #[prost(string, repeated, tag = "9")]
+    pub network_credentials: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Journal of a call. The process that appends the first fact owns the call: the toolhost that
 /// starts it, or the runtime that cancels it before it has started.

@@ -9,6 +9,8 @@ import { folderSecrets } from "./folder-secrets.ts";
 import type { SecretSource } from "./secret-source.ts";
 import { secretName } from "./secret-source.ts";
 import { VaultSecrets } from "./vault-secrets.ts";
+import type { CredentialSettings } from "./network-credentials.ts";
+import { credentialSettings } from "./network-credentials.ts";
 
 const setting = "REEVE_SECRETS_CONFIG";
 
@@ -49,16 +51,30 @@ const source = z.discriminatedUnion("kind", [
     ),
 ]);
 
-const config = z.strictObject({ sources: z.array(source).min(1).max(16) });
+const config = z.strictObject({
+  sources: z.array(source).min(1).max(16),
+  network_credentials: credentialSettings.default({}),
+});
 
-/** Reads where the secrets are, in the order in which they are asked. Throws a Failure that says what is wrong with the file. */
-export async function readSecretSources(
+/** Where the secrets are, and which of them proxies of sandboxes may use. */
+export interface SecretsConfig {
+  /** In the order in which they are asked. */
+  readonly sources: readonly SecretSource[];
+  readonly networkCredentials: CredentialSettings;
+}
+
+/** Reads the file that `REEVE_SECRETS_CONFIG` names. Throws a Failure that says what is wrong with it. */
+export async function readSecretsConfig(
   path: string | undefined,
   environment: Environment,
-): Promise<readonly SecretSource[]> {
-  if (path === undefined) return [];
-  const { sources } = await readJsonConfig(setting, path, config);
-  return sources.map((given) => sourceOf(given, environment));
+): Promise<SecretsConfig> {
+  if (path === undefined) return { sources: [], networkCredentials: {} };
+  const { sources, network_credentials: networkCredentials } = await readJsonConfig(
+    setting,
+    path,
+    config,
+  );
+  return { sources: sources.map((given) => sourceOf(given, environment)), networkCredentials };
 }
 
 function sourceOf(given: z.infer<typeof source>, environment: Environment): SecretSource {

@@ -15,6 +15,9 @@ export interface RequestOptions {
   readonly network?: readonly string[];
   /** How many deliveries have found its tool away. Default: none. */
   readonly waits?: number;
+  /** Names of the credentials that its proxy uses. */
+  readonly credentials?: readonly string[];
+  readonly tenant?: string;
 }
 
 /** Returns a request as the runtime publishes it. Default: run `run_1` of tenant `acme`. */
@@ -27,13 +30,15 @@ export function requestOf({
   files = [],
   network = [],
   waits = 0,
+  credentials = [],
+  tenant = "acme",
 }: RequestOptions): ToolCallRequest {
   return create(ToolCallRequestSchema, {
-    tenant: "acme",
+    tenant,
     runId,
     call: { callId, name, arguments: args },
     workspace: { id: runId, files: [...files] },
-    settings: { networkAllow: [...network] },
+    settings: { networkAllow: [...network], networkCredentials: [...credentials] },
     idempotent,
     waits,
   });

@@ -4,8 +4,13 @@ import type { SandboxCommand } from "@reeve/sandbox/port";
 
 /** Returns the network that a command of the call may use. An agent without network access requests none. */
 export function networkUse(
-  { network: allow }: Pick<CallSettings, "network">,
-  { runId, callId }: Pick<CallContext, "runId" | "callId">,
+  {
+    network: allow,
+    networkCredentials: names,
+  }: Pick<CallSettings, "network" | "networkCredentials">,
+  { tenant, runId, callId }: Pick<CallContext, "tenant" | "runId" | "callId">,
 ): Pick<SandboxCommand, "network"> {
-  return allow.length === 0 ? {} : { network: { allow, runId, callId } };
+  if (allow.length === 0) return {};
+  const credentials = names.length === 0 ? {} : { credentials: { tenant, names } };
+  return { network: { allow, runId, callId, ...credentials } };
 }

@@ -4,6 +4,7 @@ import { createDrivers } from "@reeve/sandbox/drivers";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
 import { chooseDriver } from "@reeve/sandbox/lifecycle/choose-driver";
+import type { NetworkCredential } from "@reeve/sandbox/network/network-credential";
 import type { SandboxDriver } from "@reeve/sandbox/port";
 import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 import type { ToolhostConfig } from "../../config.ts";
@@ -31,13 +32,19 @@ export type Sandboxes = AsyncDisposable &
       }
   );
 
+interface SandboxesOptions {
+  readonly log: Logger;
+  /** The credentials that proxies of sandboxes may use. */
+  readonly credentials: readonly NetworkCredential[];
+}
+
 /**
  * Chooses the isolation of this host and opens its workspace storage. If none works, the refusal, which is also logged, says
  * what was tried and what would help.
  */
 export async function openSandboxes(
   config: ToolhostConfig,
-  log: Logger,
+  { log, credentials }: SandboxesOptions,
   signal: AbortSignal,
 ): Promise<Sandboxes> {
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
@@ -65,7 +72,7 @@ export async function openSandboxes(
   const { driver, storage, features, resources } = openStorage(
     { driver: choice.driver, isolates: choice.report.isolates, identity },
     config,
-    log,
+    { log, credentials },
   );
   return {
     isolation: driver.name,

@@ -55,11 +55,23 @@ test.each([
       REEVE_WORKSPACE_BYTES: "2000000",
     });
     const log = createLogger("test", "silent");
+    const credentials = [
+      {
+        name: "tracker",
+        hosts: [],
+        header: "authorization",
+        tenants: undefined,
+        ca: undefined,
+        value: () => Promise.reject(new Error("no request needs it")),
+      },
+    ];
     const chosen = { driver: driverOf(keepsWorkspace), isolates, identity };
-    const { features, resources } = openStorage(chosen, config, log);
+    const { features, resources } = openStorage(chosen, config, { log, credentials });
     await resources.disposeAsync();
     expect(features).toMatchObject({ networkAllow, readOnlyWorkspace, workspaceBytes: 2_000_000n });
     expect(features.image).toBe("reeve-sandbox:latest");
+    // Only the proxy of an isolated sandbox can add what the sandbox must not have.
+    expect(features.networkCredentials).toEqual(readOnlyWorkspace ? ["tracker"] : []);
   },
 );
 
@@ -77,7 +89,10 @@ test("no spare sandbox is started when the id of the storage cannot be read", ()
     REEVE_SANDBOX_SPARE: "2",
   });
   const open = () =>
-    openStorage({ driver, isolates: true, identity }, config, createLogger("test", "silent"));
+    openStorage({ driver, isolates: true, identity }, config, {
+      log: createLogger("test", "silent"),
+      credentials: [],
+    });
   expect(open).toThrow("EISDIR");
   expect(started).toBe(0);
 });

@@ -3,11 +3,13 @@ import { create } from "@bufbuild/protobuf";
 import type { SandboxFeatures } from "@reeve/contracts/tool";
 import { SandboxFeaturesSchema } from "@reeve/contracts/tool";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { Identity } from "@reeve/sandbox/host/identity";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
 import { SpareSandboxes } from "@reeve/sandbox/lifecycle/spare-sandboxes";
 import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
 import { resolveHost } from "@reeve/sandbox/network/lookups";
+import type { NetworkCredential } from "@reeve/sandbox/network/network-credential";
 import { NetworkedDriver } from "@reeve/sandbox/network/networked-driver";
 import type { SandboxDriver } from "@reeve/sandbox/port";
 import { defaultLimits } from "@reeve/sandbox/port";
@@ -36,17 +38,29 @@ export interface OpenStorage {
   readonly resources: AsyncDisposableStack;
 }
 
+interface StorageOptions {
+  readonly log: Logger;
+  readonly credentials: readonly NetworkCredential[];
+}
+
+/** The settings of sandboxes, and the names of the credentials of their proxies. */
+interface Offered {
+  readonly config: ToolhostConfig;
+  readonly credentials: readonly string[];
+}
+
 /** Opens the workspace storage of a driver: in its sessions, or in folders of this host that warm sandboxes mount. */
 export function openStorage(
   { driver: chosen, isolates, identity }: ChosenDriver,
   config: ToolhostConfig,
-  log: Logger,
+  { log, credentials }: StorageOptions,
 ): OpenStorage {
   const resources = new AsyncDisposableStack();
   const idleMs = config.REEVE_SANDBOX_IDLE_MS;
+  const offered = { config, credentials: credentials.map(({ name }) => name) };
   if (chosen.keepsWorkspace === "session") {
     const storage = resources.use(new SessionWorkspaceStorage(chosen, { idleMs }));
-    return { driver: chosen, storage, features: featuresOf(config, chosen, "session"), resources };
+    return { driver: chosen, storage, features: featuresOf(offered, chosen, "session"), resources };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   // Before anything that has to be released: it reads the disk, and may fail.
@@ -69,19 +83,20 @@ export function openStorage(
   };
   // No tenant has a name with a dot.
   const folder = () => join(root, ".network");
+  const secrets = { credentials, redaction: processRedaction };
   const driver = isolates
-    ? new NetworkedDriver(ready, { policy, identity, folder, resolve: resolveHost, log })
+    ? new NetworkedDriver(ready, { policy, identity, folder, resolve: resolveHost, log, secrets })
     : ready;
   const maxIdle = config.REEVE_SANDBOX_MAX_IDLE;
   const warm = resources.use(new WarmSandboxes(driver, { idleMs, maxIdle }));
   const storage = new HostWorkspaceStorage({ id, root, identity, hasSpares }, warm);
-  const features = featuresOf(config, chosen, isolates ? "isolated" : "open");
+  const features = featuresOf(offered, chosen, isolates ? "isolated" : "open");
   return { driver, storage, features, resources };
 }
 
 /** Returns what sandboxes offer that end with their workspace, that are isolated, or that are processes of this machine. */
 function featuresOf(
-  config: ToolhostConfig,
+  { config, credentials }: Offered,
   driver: Pick<SandboxDriver, "name">,
   kind: "session" | "isolated" | "open",
 ): SandboxFeatures {
@@ -92,6 +107,7 @@ function featuresOf(
     readOnlyWorkspace: kind === "isolated",
     workspaceBytes: BigInt(config.REEVE_WORKSPACE_BYTES),
     image: imageOf(config, driver),
+    networkCredentials: kind === "isolated" ? [...credentials] : [],
   });
 }
 

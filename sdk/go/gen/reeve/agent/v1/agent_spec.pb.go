@@ -982,7 +982,12 @@ type NetworkAccess struct {
 	// Allowed destinations, each a host and a port: `example.org:443`, `*.example.org:443` for all
 	// names below a domain, `203.0.113.7:443`, or `[2001:db8::7]:443`. If empty, none. Each entry
 	// must be within what the operator of the toolhost permits.
-	Allow         []string `protobuf:"bytes,1,rep,name=allow,proto3" json:"allow,omitempty"`
+	Allow []string `protobuf:"bytes,1,rep,name=allow,proto3" json:"allow,omitempty"`
+	// Names of credentials that the operator of the toolhost defines for some hosts. The proxy adds the
+	// header of a credential, with a secret of the tenant, to plain requests for these hosts, and sends
+	// them over TLS. So the sandbox never has the secret. The hosts must be in `allow`, and the agent
+	// needs the permission class `secrets`. If empty, none.
+	Credentials   []string `protobuf:"bytes,2,rep,name=credentials,proto3" json:"credentials,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1020,6 +1025,13 @@ func (*NetworkAccess) Descriptor() ([]byte, []int) {
 func (x *NetworkAccess) GetAllow() []string {
 	if x != nil {
 		return x.Allow
+	}
+	return nil
+}
+
+func (x *NetworkAccess) GetCredentials() []string {
+	if x != nil {
+		return x.Credentials
 	}
 	return nil
 }
@@ -1554,9 +1566,10 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\v_filesystemB\v\n" +
 	"\t_terminalB\a\n" +
 	"\x05_codeB\v\n" +
-	"\t_planning\"'\n" +
+	"\t_planning\"K\n" +
 	"\rNetworkAccess\x12\x16\n" +
-	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\"\xcf\x03\n" +
+	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\x12\"\n" +
+	"\vcredentials\x18\x02 \x03(\tB\x00R\vcredentials\"\xcf\x03\n" +
 	"\x0eApprovalPolicy\x125\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x124\n" +
 	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArguments\x12I\n" +

@@ -1568,9 +1568,11 @@ type SandboxFeatures struct {
 	WorkspaceBytes uint64 `protobuf:"varint,3,opt,name=workspace_bytes,json=workspaceBytes,proto3" json:"workspace_bytes,omitempty"`
 	// Container image of the sandboxes, which the operator's policy may withhold; `warm-pool:<name>` if
 	// a warm pool of Kubernetes determines it. Empty if the sandboxes have no image.
-	Image         string `protobuf:"bytes,4,opt,name=image,proto3" json:"image,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Image string `protobuf:"bytes,4,opt,name=image,proto3" json:"image,omitempty"`
+	// Names of the credentials that agents may name in `AgentSpec.deep_agent.network`.
+	NetworkCredentials []string `protobuf:"bytes,5,rep,name=network_credentials,json=networkCredentials,proto3" json:"network_credentials,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *SandboxFeatures) Reset() {
@@ -1629,6 +1631,13 @@ func (x *SandboxFeatures) GetImage() string {
 		return x.Image
 	}
 	return ""
+}
+
+func (x *SandboxFeatures) GetNetworkCredentials() []string {
+	if x != nil {
+		return x.NetworkCredentials
+	}
+	return nil
 }
 
 // Requests a toolhost to execute a call.
@@ -1914,8 +1923,11 @@ type ToolSettings struct {
 	// Whether the model lacks `retrieve_artifact`. A shortened result then names the artifact that has
 	// all of it, but not the tool.
 	CannotRetrieve bool `protobuf:"varint,8,opt,name=cannot_retrieve,json=cannotRetrieve,proto3" json:"cannot_retrieve,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Names of the credentials that the proxy uses for requests of code and commands, see
+	// `AgentSpec.deep_agent.network`. If empty, none.
+	NetworkCredentials []string `protobuf:"bytes,9,rep,name=network_credentials,json=networkCredentials,proto3" json:"network_credentials,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *ToolSettings) Reset() {
@@ -2002,6 +2014,13 @@ func (x *ToolSettings) GetCannotRetrieve() bool {
 		return x.CannotRetrieve
 	}
 	return false
+}
+
+func (x *ToolSettings) GetNetworkCredentials() []string {
+	if x != nil {
+		return x.NetworkCredentials
+	}
+	return nil
 }
 
 // Journal of a call. The process that appends the first fact owns the call: the toolhost that
@@ -2587,12 +2606,13 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x04host\x18\x04 \x01(\tR\x04host\x12=\n" +
 	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\x128\n" +
 	"\asandbox\x18\x06 \x01(\v2\x1e.reeve.tool.v1.SandboxFeaturesR\asandbox\x12#\n" +
-	"\rbinds_content\x18\a \x01(\bR\fbindsContent:\x00\"\xa5\x01\n" +
+	"\rbinds_content\x18\a \x01(\bR\fbindsContent:\x00\"\xd6\x01\n" +
 	"\x0fSandboxFeatures\x12#\n" +
 	"\rnetwork_allow\x18\x01 \x03(\tR\fnetworkAllow\x12.\n" +
 	"\x13read_only_workspace\x18\x02 \x01(\bR\x11readOnlyWorkspace\x12'\n" +
 	"\x0fworkspace_bytes\x18\x03 \x01(\x04R\x0eworkspaceBytes\x12\x14\n" +
-	"\x05image\x18\x04 \x01(\tR\x05image\"\xcd\x03\n" +
+	"\x05image\x18\x04 \x01(\tR\x05image\x12/\n" +
+	"\x13network_credentials\x18\x05 \x03(\tR\x12networkCredentials\"\xcd\x03\n" +
 	"\x0fToolCallRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12+\n" +
@@ -2617,7 +2637,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rWorkspaceFile\x12!\n" +
 	"\vartifact_id\x18\x01 \x01(\tB\x00R\n" +
 	"artifactId\x12\x14\n" +
-	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\xac\x03\n" +
+	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\xdd\x03\n" +
 	"\fToolSettings\x12C\n" +
 	"\x0fallowed_imports\x18\x01 \x01(\v2\x1a.google.protobuf.ListValueR\x0eallowedImports\x12G\n" +
 	"\x11command_blacklist\x18\x02 \x01(\v2\x1a.google.protobuf.ListValueR\x10commandBlacklist\x12<\n" +
@@ -2626,7 +2646,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\tread_only\x18\x05 \x01(\bR\breadOnly\x12!\n" +
 	"\fresult_bytes\x18\x06 \x01(\rR\vresultBytes\x12#\n" +
 	"\rnetwork_allow\x18\a \x03(\tR\fnetworkAllow\x12'\n" +
-	"\x0fcannot_retrieve\x18\b \x01(\bR\x0ecannotRetrieve\"\xaa\x01\n" +
+	"\x0fcannot_retrieve\x18\b \x01(\bR\x0ecannotRetrieve\x12/\n" +
+	"\x13network_credentials\x18\t \x03(\tR\x12networkCredentials\"\xaa\x01\n" +
 	"\x0fToolCallJournal\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x121\n" +
 	"\x05facts\x18\x02 \x03(\v2\x1b.reeve.tool.v1.ToolCallFactR\x05facts\x12'\n" +

@@ -193,10 +193,12 @@ class DeepAgent(_message.Message):
     def __init__(self, filesystem: _Optional[bool] = ..., terminal: _Optional[bool] = ..., code: _Optional[bool] = ..., planning: _Optional[bool] = ..., allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., network: _Optional[_Union[NetworkAccess, _Mapping]] = ..., workspace_scope: _Optional[str] = ...) -> None: ...
 
 class NetworkAccess(_message.Message):
-    __slots__ = ("allow",)
+    __slots__ = ("allow", "credentials")
     ALLOW_FIELD_NUMBER: _ClassVar[int]
+    CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
     allow: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, allow: _Optional[_Iterable[str]] = ...) -> None: ...
+    credentials: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, allow: _Optional[_Iterable[str]] = ..., credentials: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ApprovalPolicy(_message.Message):
     __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits", "escalations", "break_glass")

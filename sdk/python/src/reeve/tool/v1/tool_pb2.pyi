@@ -291,16 +291,18 @@ class ToolCatalog(_message.Message):
     def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sandbox: _Optional[_Union[SandboxFeatures, _Mapping]] = ..., binds_content: _Optional[bool] = ...) -> None: ...
 
 class SandboxFeatures(_message.Message):
-    __slots__ = ("network_allow", "read_only_workspace", "workspace_bytes", "image")
+    __slots__ = ("network_allow", "read_only_workspace", "workspace_bytes", "image", "network_credentials")
     NETWORK_ALLOW_FIELD_NUMBER: _ClassVar[int]
     READ_ONLY_WORKSPACE_FIELD_NUMBER: _ClassVar[int]
     WORKSPACE_BYTES_FIELD_NUMBER: _ClassVar[int]
     IMAGE_FIELD_NUMBER: _ClassVar[int]
+    NETWORK_CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
     network_allow: _containers.RepeatedScalarFieldContainer[str]
     read_only_workspace: bool
     workspace_bytes: int
     image: str
-    def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ..., image: _Optional[str] = ...) -> None: ...
+    network_credentials: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ..., image: _Optional[str] = ..., network_credentials: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ToolCallRequest(_message.Message):
     __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at", "started_by", "content", "waits")
@@ -347,7 +349,7 @@ class WorkspaceFile(_message.Message):
     def __init__(self, artifact_id: _Optional[str] = ..., path: _Optional[str] = ...) -> None: ...
 
 class ToolSettings(_message.Message):
-    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow", "cannot_retrieve")
+    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow", "cannot_retrieve", "network_credentials")
     ALLOWED_IMPORTS_FIELD_NUMBER: _ClassVar[int]
     COMMAND_BLACKLIST_FIELD_NUMBER: _ClassVar[int]
     CODE_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
@@ -356,6 +358,7 @@ class ToolSettings(_message.Message):
     RESULT_BYTES_FIELD_NUMBER: _ClassVar[int]
     NETWORK_ALLOW_FIELD_NUMBER: _ClassVar[int]
     CANNOT_RETRIEVE_FIELD_NUMBER: _ClassVar[int]
+    NETWORK_CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
     allowed_imports: _struct_pb2.ListValue
     command_blacklist: _struct_pb2.ListValue
     code_timeout: _duration_pb2.Duration
@@ -364,7 +367,8 @@ class ToolSettings(_message.Message):
     result_bytes: int
     network_allow: _containers.RepeatedScalarFieldContainer[str]
     cannot_retrieve: bool
-    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ...) -> None: ...
+    network_credentials: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ..., network_credentials: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ToolCallJournal(_message.Message):
     __slots__ = ("first_sequence", "facts", "previous_digest", "salt")
