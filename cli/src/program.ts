@@ -10,6 +10,7 @@ import { filesCommand } from "./commands/files.ts";
 import { initCommand } from "./commands/init.ts";
 import { memoriesCommand } from "./commands/memories.ts";
 import { modelsCommand } from "./commands/models.ts";
+import { natsAccountsCommand } from "./commands/operate/nats-accounts.ts";
 import { notificationsCommand } from "./commands/operate/notifications.ts";
 import { provisionCommand } from "./commands/provision.ts";
 import { receiptCommands } from "./commands/receipts/receipt.ts";
@@ -73,6 +74,7 @@ export function createProgram(context: Context): Command {
     notificationsCommand(context),
     tokensCommand(context),
     tenantsCommand(context),
+    natsAccountsCommand(context),
     provisionCommand(context),
     rebuildCommand(context),
     completionCommand(context),

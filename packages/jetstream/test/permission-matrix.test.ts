@@ -1,12 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import type { NatsOptions } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AccountKeys } from "../src/access/nats-accounts.ts";
+import { issueUser, keyNames, newKey, renderNatsAccounts } from "../src/access/nats-accounts.ts";
 import type { ServiceName } from "../src/access/permissions.ts";
 import { permissionsOf, serviceNames } from "../src/access/permissions.ts";
 import { issueCredentials, writeServerUsers } from "../src/access/server-users.ts";
@@ -16,21 +19,38 @@ import { recordRefusals } from "./support/refusals.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
-const resources = new AsyncDisposableStack();
-const credentials = issueCredentials();
 const acts = contractActs();
-let server: NatsServer;
 
-beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), "reeve-matrix-"));
-  resources.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const configFile = join(folder, "nats.conf");
+/** What a service needs to connect. */
+type Login = Pick<NatsOptions, "user" | "pass" | "credsFile">;
+
+/** Writes the users for a server to a file. Returns how each service connects. */
+type WriteUsers = (
+  configFile: string,
+  folder: string,
+) => Promise<Readonly<Record<ServiceName, Login>>>;
+
+const withPasswords: WriteUsers = (configFile) => {
+  const credentials = issueCredentials();
   writeServerUsers(configFile, credentials);
-  const options = { storeDir: join(folder, "store"), configFile, log };
-  server = resources.use(await startNatsServer(options, never));
-});
+  return Promise.resolve(credentials);
+};
 
-afterAll(() => resources.disposeAsync());
+const withJwts: WriteUsers = async (configFile, folder) => {
+  // One for each name.
+  const keys = Object.fromEntries(keyNames.map((name) => [name, newKey(name)])) as AccountKeys;
+  writeFileSync(configFile, await renderNatsAccounts(keys, undefined));
+  const login = async (service: ServiceName) => {
+    const credsFile = join(folder, `${service}.creds`);
+    writeFileSync(credsFile, await issueUser(keys, service));
+    return [service, { credsFile }] as const;
+  };
+  // One for each service.
+  return Object.fromEntries(await Promise.all(serviceNames.map(login))) as Record<
+    ServiceName,
+    Login
+  >;
+};
 
 /** Tries every act, and returns those that the server refuses. */
 async function refusedOf(connection: NatsConnection): Promise<readonly Act[]> {
@@ -46,21 +66,39 @@ async function refusedOf(connection: NatsConnection): Promise<readonly Act[]> {
 
 const textOf = ({ kind, subject }: Act) => `${kind} ${subject}`;
 
-describe.each(serviceNames)("%s", (service) => {
-  test("may do what the contracts name for it, and the server refuses everything else", async () => {
-    const options = { name: service, log, ...credentials[service] };
+describe.each([
+  ["passwords", withPasswords],
+  ["JWTs", withJwts],
+])("with %s", (_, writeUsers) => {
+  const resources = new AsyncDisposableStack();
+  let server: NatsServer;
+  let logins: Readonly<Record<ServiceName, Login>>;
+
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), "reeve-matrix-"));
+    resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+    const configFile = join(folder, "nats.conf");
+    logins = await writeUsers(configFile, folder);
+    const options = { storeDir: join(folder, "store"), configFile, log };
+    server = resources.use(await startNatsServer(options, never));
+  });
+
+  afterAll(() => resources.disposeAsync());
+
+  test.each(serviceNames)("%s may only do what the contracts name for it", async (service) => {
+    const options = { name: service, log, ...logins[service] };
     await using nats = await connectNats(server.url, options, never);
     const forbidden = acts.filter(({ allowed }) => !allowed.has(service));
     expect((await refusedOf(nats.connection)).map(textOf)).toEqual(forbidden.map(textOf));
     // Most of what the contracts name is for others.
     expect(forbidden.length).toBeGreaterThan(acts.length / 2);
   });
+});
 
-  test("has no permission for anything that the contracts do not name", () => {
-    const { publish, subscribe } = permissionsOf(service);
-    expect(publish.filter((pattern) => !isNamed("publish", pattern, service))).toEqual([]);
-    expect(subscribe.filter((pattern) => !isNamed("subscribe", pattern, service))).toEqual([]);
-  });
+test.each(serviceNames)("%s has no permission for what the contracts do not name", (service) => {
+  const { publish, subscribe } = permissionsOf(service);
+  expect(publish.filter((pattern) => !isNamed("publish", pattern, service))).toEqual([]);
+  expect(subscribe.filter((pattern) => !isNamed("subscribe", pattern, service))).toEqual([]);
 });
 
 /** Whether a permission is for an act that the contracts name for the service. */

@@ -9,6 +9,7 @@ import { Failure } from "../failure.ts";
 import { connectionStateOf } from "./connection-state.ts";
 import type { ServerAddress } from "./explain-tls.ts";
 import { inboxPrefixes } from "./inbox.ts";
+import { authenticatorOf } from "./nats-creds.ts";
 import type { NatsTls } from "./nats-tls.ts";
 import { needsTls, readTlsFiles } from "./nats-tls.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -30,6 +31,8 @@ export interface NatsOptions {
   readonly log: Logger;
   readonly user?: string | undefined;
   readonly pass?: string | undefined;
+  /** A file with the JWT and the seed of a user. Takes the place of `user` and `pass`. */
+  readonly credsFile?: string | undefined;
   /** With `tls://` in the URL or a file here, the connection never goes without TLS. */
   readonly tls?: NatsTls;
 }
@@ -38,16 +41,22 @@ export interface NatsOptions {
 export function credentialsOf(config: {
   readonly REEVE_NATS_USER?: string | undefined;
   readonly REEVE_NATS_PASSWORD?: string | undefined;
+  readonly REEVE_NATS_CREDS_FILE?: string | undefined;
   readonly REEVE_NATS_CA_FILE?: string | undefined;
   readonly REEVE_NATS_CERT_FILE?: string | undefined;
   readonly REEVE_NATS_KEY_FILE?: string | undefined;
-}): Pick<NatsOptions, "user" | "pass" | "tls"> {
+}): Pick<NatsOptions, "user" | "pass" | "credsFile" | "tls"> {
   const tls = {
     caFile: config.REEVE_NATS_CA_FILE,
     certFile: config.REEVE_NATS_CERT_FILE,
     keyFile: config.REEVE_NATS_KEY_FILE,
   };
-  return { user: config.REEVE_NATS_USER, pass: config.REEVE_NATS_PASSWORD, tls };
+  return {
+    user: config.REEVE_NATS_USER,
+    pass: config.REEVE_NATS_PASSWORD,
+    credsFile: config.REEVE_NATS_CREDS_FILE,
+    tls,
+  };
 }
 
 const defaultPort = 4222;
@@ -60,7 +69,7 @@ const drainMs = 2_000;
 /**
  * Connects to a NATS server, or to one of several whose URLs are given with commas between them. Retries the first connection
  * with a doubling delay, and reconnects forever after that. Rejects only when `signal` aborts, or with a Failure when a file for
- * TLS cannot be used.
+ * TLS or of credentials cannot be used.
  */
 export async function connectNats(
   url: string,
@@ -93,7 +102,7 @@ export async function connectNats(
 
 async function firstConnection(
   url: string,
-  { name, log, user, pass, tls }: NatsOptions,
+  { name, log, user, pass, credsFile, tls }: NatsOptions,
   report: TlsReport | undefined,
   signal: AbortSignal,
 ): Promise<NatsConnection> {
@@ -102,8 +111,9 @@ async function firstConnection(
     // An object, even an empty one, makes the client refuse a server without TLS.
     ...(report !== undefined && { tls: contentsOf(tls ?? {}) }),
     inboxPrefix: inboxPrefixes(name).store,
-    ...(user !== undefined && { user }),
-    ...(pass !== undefined && { pass }),
+    ...(credsFile === undefined
+      ? { ...(user !== undefined && { user }), ...(pass !== undefined && { pass }) }
+      : { authenticator: authenticatorOf(credsFile) }),
     servers: url.split(","),
     ...steadyReconnects(),
     pingInterval: 5_000,

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { parseListenAddress } from "../config.ts";
 import type { ListenAddress } from "../config.ts";
+import { credsSetting } from "../nats/nats-creds.ts";
 import { tlsSettings } from "../nats/nats-tls.ts";
 import type { ServerLimits } from "../rpc/server-limits.ts";
 import { defaultLimits } from "../rpc/server-limits.ts";
@@ -73,6 +74,7 @@ export const commonSettings = {
   REEVE_NATS_URL: natsUrls.default("nats://127.0.0.1:4222"),
   REEVE_NATS_USER: z.string().optional(),
   REEVE_NATS_PASSWORD: z.string().optional(),
+  [credsSetting]: z.string().optional(),
   [tlsSettings.caFile]: z.string().optional(),
   [tlsSettings.certFile]: z.string().optional(),
   [tlsSettings.keyFile]: z.string().optional(),
