@@ -92,6 +92,18 @@ func (c *Client) ListApprovals(ctx context.Context, runID string) ([]*approvalv1
 	}
 }
 
+// Answer answers a question of an agent as somebody who asked for its run, or declines it. People with the role approver may use Decide.
+func (c *Client) Answer(ctx context.Context, request *approvalv1.AnswerQuestionRequest) (*approvalv1.Approval, error) {
+	if request.GetDecisionId() == "" {
+		request = proto.CloneOf(request)
+		request.DecisionId = rand.Text()
+	}
+	response, err := retry(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*approvalv1.AnswerQuestionResponse, error) {
+		return approvalv1.NewApprovalServiceClient(c.source.get()).AnswerQuestion(ctx, request)
+	})
+	return response.GetApproval(), err
+}
+
 // Decide decides an approval. Exactly one decision takes effect; any other returns an error with reason APPROVAL_CLOSED.
 func (c *Client) Decide(ctx context.Context, request *approvalv1.DecideApprovalRequest) (*approvalv1.Approval, error) {
 	if request.GetDecisionId() == "" {

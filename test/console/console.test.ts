@@ -23,6 +23,8 @@ const dist = join(import.meta.dirname, "../../console/dist");
 const pictures = process.env["REEVE_WRITE_PICTURES"] === "1";
 const isSkipped = missingBrowser !== undefined && process.env["CI"] === undefined;
 const viewer = "viewer-token-0123456789";
+/** Of the person who starts the runs, without the role approver. */
+const runner = "runner-token-0123456789";
 
 const receiptKey = parseSigningKey(
   generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
@@ -46,11 +48,12 @@ beforeAll(async () => {
       OPENAI_API_KEY: "sk-test",
       OPENAI_BASE_URL: models.url,
       REEVE_RECEIPT_KEY_FILE: receiptKeyFile(),
-      REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer`,
+      REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer,${runner}=acme/tester/runner`,
     }),
   );
   const model = "openai:played";
   await deployment.agent("helper", { model });
+  await deployment.agent("waiter", { model, questions: {} });
   await deployment.agent("payer", {
     model,
     hitlTools: ["add_todo"],
@@ -251,6 +254,22 @@ describe.skipIf(isSkipped)("the console", () => {
     await expectAccessible(page);
     const receipt = readFileSync(await saved.path(), "utf8");
     expect(openEnvelope(receipt, [receiptKey])).toMatchObject({ kind: "verified" });
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("answers a question of the agent with a choice, as the person who started the run", async () => {
+    const runId = await started("Order lunch.", "waiter");
+    await using shown = await open(`/runs/${runId}`, "light", runner);
+    const { page } = shown;
+    await page.getByText("Which dish?").first().waitFor();
+    const answer = page.getByRole("button", { name: "Answer", exact: true });
+    expect(await answer.isDisabled()).toBe(true);
+    await expectAccessible(page);
+    await page.getByLabel("salad").check();
+    await answer.click();
+    await page.getByText('Ordered: {"answer":"salad"}').first().waitFor();
+    const { run } = await deployment.reeve.runs.getRun({ runId });
+    expect(run?.pendingApprovals).toEqual([]);
     expect(shown.problems).toEqual([]);
   });
 

@@ -22,6 +22,7 @@ beforeAll(async () => {
     hitlTools: ["publish_report"],
     deepAgent: { allowedImports: fromJson(ListValueSchema, ["time", "pathlib"]) },
   });
+  await deployment.agent("ask", { questions: {} });
 });
 
 afterAll(async () => {
@@ -105,6 +106,26 @@ describe("a run whose runtime is killed and started again", () => {
     await approve(deployment, runId);
     await deployment.start("runtime");
     await expectWhole(runId, watched);
+  });
+
+  // Requirement: HITL-4
+  test("while its agent asks a question, continues with the answer of the person who started it", async () => {
+    const { run } = await deployment.reeve.runs.startRun({ agentId: "ask", input: "go" });
+    const runId = run?.runId ?? "";
+    await eventOf(deployment, runId, "runParked");
+    await deployment.kill("runtime");
+    const { event } = await eventOf(deployment, runId, "approval");
+    const asked = event.case === "approval" ? event.value.approval : undefined;
+    expect(asked?.question?.message).toBe("Which dish?");
+    const { approvalId = "" } = asked ?? {};
+    const wrong = deployment.reeve.approvals.answerQuestion({ approvalId, answer: {} });
+    await expect(wrong).rejects.toThrow("does not match its schema");
+    const answer = { answer: "soup" };
+    await deployment.reeve.approvals.answerQuestion({ approvalId, answer });
+    await deployment.start("runtime");
+    const { event: result } = await eventOf(deployment, runId, "toolResult");
+    expect(result.value).toMatchObject({ result: { content: '{"answer":"soup"}' } });
+    await eventOf(deployment, runId, "costSummary");
   });
 
   test("during the publication of its report, publishes it once", async () => {

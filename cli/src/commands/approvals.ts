@@ -8,6 +8,7 @@ import { renderApproval } from "../render/approvals/approval.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { shortArguments } from "../render/tool.ts";
+import { answerCommand } from "./approvals/answer.ts";
 import { decideCommand } from "./approvals/decide.ts";
 import { grantsCommand } from "./approvals/grants.ts";
 import { printList } from "./print-list.ts";
@@ -17,6 +18,7 @@ export function approvalCommands(context: Context): readonly Command[] {
     listCommand(context),
     decideCommand(context, "approve"),
     decideCommand(context, "reject"),
+    answerCommand(context),
     grantsCommand(context),
   ];
 }

@@ -1,4 +1,6 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { InvalidArgumentError } from "commander";
+import { parseJsonObject } from "../parse-json-object.ts";
 
 /** Parses a limit: a whole number of at least 1. */
 export function parseLimit(text: string): number {
@@ -46,4 +48,11 @@ export function parseSeconds(text: string): bigint {
   const seconds = (Number(count ?? 0) * (unitsMs[unit] ?? 0)) / 1_000;
   if (seconds > 0) return BigInt(seconds);
   throw new InvalidArgumentError("Use a duration such as 90s, 30m, 2h, or 7d.");
+}
+
+/** Parses a JSON object. */
+export function parseObject(text: string): JsonObject {
+  const object = parseJsonObject(text);
+  if (object !== undefined) return object;
+  throw new InvalidArgumentError('Use a JSON object, for example {"dish":"soup"}.');
 }

@@ -35,6 +35,7 @@ async function asked(
   await decide(
     { terminal, signal, environment, reeve: "reeve" },
     {
+      answer: () => Promise.reject(new Error("this is no question of an agent")),
       decide: (decision) => {
         const refusal = refusals[sent.length];
         sent.push(decision);

@@ -1,5 +1,6 @@
 import type { Approval, Client } from "@reeve/client";
 import { ApprovalState, ReeveError } from "@reeve/client";
+import { isAgentQuestion } from "@reeve/contracts/agent-question";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { isAborted } from "../abort.ts";
 import { renderError } from "../render/error.ts";
@@ -35,7 +36,7 @@ export class OpenDecisions implements AsyncDisposable {
       this.#open.delete(approvalId);
     } else if (this.#mode === "ask") {
       // A list and the stream of events may both say that it is pending.
-      if (this.#isRefused || this.#open.has(approvalId)) return;
+      if (this.#mayNot(approval) || this.#open.has(approvalId)) return;
       const withdrawn = new AbortController();
       this.#open.set(approvalId, withdrawn);
       this.#asked = this.#asked.then(() => this.#ask(approval, withdrawn.signal));
@@ -53,7 +54,8 @@ export class OpenDecisions implements AsyncDisposable {
     const { terminal, signal } = this.#context;
     const until = AbortSignal.any([signal, withdrawn]);
     try {
-      if (this.#isRefused || isAborted(until) || (await this.#isClosed(approval, until))) return;
+      if (this.#mayNot(approval) || isAborted(until) || (await this.#isClosed(approval, until)))
+        return;
       await decide(this.#context, this.#reeve, approval, "ask", withdrawn);
     } catch (error) {
       if (isAborted(until)) return;
@@ -64,6 +66,11 @@ export class OpenDecisions implements AsyncDisposable {
     } finally {
       this.#open.delete(approval.approvalId);
     }
+  }
+
+  /** Who asked for a run answers the questions of its agent without the role that decisions need. */
+  #mayNot(approval: Approval): boolean {
+    return this.#isRefused && !isAgentQuestion(approval);
   }
 
   /** Whether the event that requested the approval is old, and somebody has decided it since. */

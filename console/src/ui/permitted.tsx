@@ -5,11 +5,15 @@ import { useAccess } from "../api/use-access.ts";
 interface PermittedProps {
   /** What the children call. */
   readonly method: DescMethod;
+  /** Another method that they call instead, if the roles permit it. */
+  readonly or?: DescMethod | undefined;
   readonly children: ReactNode;
 }
 
 /** Shows its children to people whose roles permit a method, and the reason to others. */
-export function Permitted({ method, children }: PermittedProps) {
-  const reason = useAccess().whyNot(method);
+export function Permitted({ method, or, children }: PermittedProps) {
+  const { whyNot } = useAccess();
+  const isOtherPermitted = or !== undefined && whyNot(or) === undefined;
+  const reason = isOtherPermitted ? undefined : whyNot(method);
   return reason === undefined ? children : <p className="hint">{reason}</p>;
 }

@@ -9,7 +9,7 @@ use crate::connection::{Connection, Source};
 use crate::error::Error;
 use crate::options::Options;
 use crate::proto::approval::v1::approval_service_client::ApprovalServiceClient;
-use crate::proto::approval::v1::{Approval, DecideApprovalRequest, ListApprovalsRequest};
+use crate::proto::approval::v1::{AnswerQuestionRequest, Approval, DecideApprovalRequest, ListApprovalsRequest};
 use crate::proto::artifact::v1::artifact_service_client::ArtifactServiceClient;
 use crate::proto::artifact::v1::{Artifact, DownloadArtifactRequest};
 use crate::proto::run::v1::run_service_client::RunServiceClient;
@@ -104,6 +104,18 @@ impl Client {
         let attempt = || {
             let (mut approvals, request) = (ApprovalServiceClient::new(self.connection()), request.clone());
             async move { approvals.decide_approval(request).await }
+        };
+        Ok(retry(self.timeout(), attempt).await?.approval.unwrap_or_default())
+    }
+
+    /// Answers a question of an agent as somebody who asked for its run, or declines it. People with the role approver may use `decide`.
+    pub async fn answer(&self, mut request: AnswerQuestionRequest) -> Result<Approval, Error> {
+        if request.decision_id.is_empty() {
+            request.decision_id = uuid::Uuid::new_v4().to_string();
+        }
+        let attempt = || {
+            let (mut approvals, request) = (ApprovalServiceClient::new(self.connection()), request.clone());
+            async move { approvals.answer_question(request).await }
         };
         Ok(retry(self.timeout(), attempt).await?.approval.unwrap_or_default())
     }

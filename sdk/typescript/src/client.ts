@@ -3,7 +3,12 @@ import type { GetCallerResponse } from "#contracts/access";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ListModelsResponse } from "#contracts/agent";
-import type { Approval, DecideApprovalRequestSchema, Grant } from "#contracts/approval";
+import type {
+  AnswerQuestionRequestSchema,
+  Approval,
+  DecideApprovalRequestSchema,
+  Grant,
+} from "#contracts/approval";
 import { ApprovalSchema, GrantSchema } from "#contracts/approval";
 import type { Artifact } from "#contracts/artifact";
 import type { ExportRunLogResponse, Run, StartRunRequestSchema } from "#contracts/run";
@@ -192,6 +197,15 @@ export class Client implements Disposable {
     }, options);
   }
 
+  /** Returns an approval. */
+  async getApproval(approvalId: string, options: CallOptions = {}): Promise<Approval> {
+    const { approval } = await this.#requests.repeatable(
+      ({ approvals }, call) => approvals.getApproval({ approvalId }, call),
+      options,
+    );
+    return approval ?? create(ApprovalSchema);
+  }
+
   /** Yields pending approvals, and each approval again when it is decided. Throws when the connection is lost. */
   async *watchApprovals(
     options: CallOptions & { readonly runId?: string } = {},
@@ -213,6 +227,19 @@ export class Client implements Disposable {
     const message = { ...request, decisionId: request.decisionId || randomUUID() };
     const { approval } = await this.#requests.repeatable(
       ({ approvals }, call) => approvals.decideApproval(message, call),
+      options,
+    );
+    return approval ?? create(ApprovalSchema);
+  }
+
+  /** Answers a question of an agent as somebody who asked for its run, or declines it. People with the role approver may use `decide`. */
+  async answer(
+    request: MessageInitShape<typeof AnswerQuestionRequestSchema>,
+    options: CallOptions = {},
+  ): Promise<Approval> {
+    const message = { ...request, decisionId: request.decisionId || randomUUID() };
+    const { approval } = await this.#requests.repeatable(
+      ({ approvals }, call) => approvals.answerQuestion(message, call),
       options,
     );
     return approval ?? create(ApprovalSchema);

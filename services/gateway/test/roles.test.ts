@@ -36,6 +36,7 @@ const services: readonly DescService[] = [
 const permitted = {
   viewer: [],
   runner: [
+    "ApprovalService/AnswerQuestion",
     "ArtifactService/CreateArtifact",
     "ArtifactService/UploadArtifact",
     "MemoryService/CreateMemory",

@@ -23,6 +23,10 @@ export function play({ messages }: Asked): Played {
       return results === 0
         ? call("add_todo", { text: "pay 100 to ann" })
         : { text: `Done: ${messages.at(-1)?.text}` };
+    case "Order":
+      return results === 0
+        ? call("ask_user", { question: "Which dish?", choices: ["soup", "salad"] })
+        : { text: `Ordered: ${messages.at(-1)?.text}` };
     case "Nest":
       return results === 0
         ? call("run_subtask", { title: "Outer subtask", instructions: "Outer." })

@@ -60,6 +60,7 @@ export interface Backend extends AsyncDisposable {
 /** The tools that every backend has, without those that need a sandbox. */
 export const commonTools = fromJson(ListValueSchema, [
   "*todo*",
+  "ask_user",
   "memory_*",
   "run_*",
   "mcp__srv__*",

@@ -3,7 +3,8 @@ import { fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Decided, Scenario } from "./backend.ts";
 import { patienceEnds } from "./backend.ts";
-import { call, isPending, once } from "./played.ts";
+import type { Asked, Played } from "../../support/playing-server.ts";
+import { call, inputOf, isPending, once, turnsOf } from "./played.ts";
 
 const deciding =
   (decision: Decided): NonNullable<Scenario["act"]> =>
@@ -13,6 +14,19 @@ const deciding =
 const asking: Pick<Scenario, "play"> & { readonly spec: { readonly mcpServers: string[] } } = {
   spec: { mcpServers: ["ask"] },
   play: once(call("mcp__ask__order")),
+};
+
+const asksInSubtask = (asked: Asked): Played => {
+  if (turnsOf(asked) > 0) return { text: "Soup for two." };
+  if (inputOf(asked).includes("find out the order")) {
+    const answer_schema = {
+      type: "object",
+      properties: { dish: { type: "string" }, guests: { type: "integer" } },
+      required: ["dish", "guests"],
+    };
+    return call("ask_user", { question: "What, and for how many?", answer_schema });
+  }
+  return call("run_subtask", { title: "order", instructions: "find out the order" });
 };
 
 /** Scenarios in which people edit arguments and answer questions of tools, or nobody does. */
@@ -59,6 +73,35 @@ export const peopleScenarios: readonly Scenario[] = [
     spec: { mcpServers: ["rush"] },
     play: once(call("mcp__rush__guess")),
     act: (event) => (isPending(event) ? writeFile(patienceEnds, "") : undefined),
+  },
+  {
+    name: "question of the agent that is answered",
+    spec: { questions: {} },
+    play: once(call("ask_user", { question: "Which dish?", choices: ["soup", "salad"] })),
+    act: deciding({ approved: true, answer: { answer: "soup" } }),
+  },
+  {
+    name: "question of the agent that is declined",
+    spec: { questions: {} },
+    play: once(call("ask_user", { question: "Which dish?" })),
+    act: deciding({ approved: false }),
+  },
+  {
+    name: "question of the agent that expires",
+    spec: { questions: { timeout: { nanos: 50_000_000 } } },
+    play: once(call("ask_user", { question: "Which dish?" })),
+  },
+  {
+    name: "question of a subtask",
+    spec: { questions: {} },
+    play: asksInSubtask,
+    act: deciding({ approved: true, answer: { dish: "soup", guests: 2 } }),
+  },
+  {
+    name: "cancelled while the agent asks",
+    spec: { questions: {} },
+    play: once(call("ask_user", { question: "Which dish?" })),
+    act: (event, people) => (isPending(event) ? people.cancel() : undefined),
   },
   {
     name: "cancelled while its tool asks",

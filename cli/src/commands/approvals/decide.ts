@@ -6,9 +6,9 @@ import { Command, InvalidArgumentError } from "commander";
 import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
 import { UsageError } from "../../exit-code.ts";
-import { parseJsonObject } from "../../parse-json-object.ts";
 import { renderProgress } from "../../render/approvals/approval-progress.ts";
 import { oneLine } from "../../render/plain-text.ts";
+import { parseObject } from "../parse-option.ts";
 import type { GrantOptions } from "./grant-options.ts";
 import { addGrantOptions, grantOf } from "./grant-options.ts";
 import { renderGrant } from "./grants.ts";
@@ -108,12 +108,6 @@ function parseDigest(text: string): string {
   throw new InvalidArgumentError(
     "Use the 64 hex digits that `approvals --json` shows as callDigest.",
   );
-}
-
-function parseObject(text: string): JsonObject {
-  const object = parseJsonObject(text);
-  if (object !== undefined) return object;
-  throw new InvalidArgumentError('Use a JSON object, for example {"dish":"soup"}.');
 }
 
 /** The server has a version that knows no grants, or the decision is a repetition of an earlier one. */

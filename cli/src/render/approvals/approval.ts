@@ -1,6 +1,8 @@
 import type { Approval } from "@reeve/contracts/approval";
+import { isAgentQuestion } from "@reeve/contracts/agent-question";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
+import { answerShape } from "../../decisions/questions/answer-shape.ts";
 import { renderProgress } from "./approval-progress.ts";
 import { renderTimes } from "./approval-times.ts";
 import { renderBoundContent } from "./bound-content.ts";
@@ -31,7 +33,7 @@ export function renderApproval(
     case ApprovalState.PENDING: {
       const id = oneLine(approvalId, 256);
       if (question !== undefined)
-        return questionLines(question, tool, id, { style, columns: width, reeve });
+        return questionLines(approval, question, id, { style, columns: width, reeve });
       const args = oneLine(shortArguments(call?.arguments ?? {}), width);
       const edit = allowEditedArguments ? style("dim", " [--args '{…}']") : "";
       const rule = renderPermission(approval.permission, width);
@@ -65,13 +67,26 @@ export function renderApproval(
   }
 }
 
-/** Renders the question of a tool, the names of the values that it asks for, and the commands that answer it. */
+/** Renders a question, the choices or the names of the values that it asks for, and the commands that answer it. */
 function questionLines(
-  { message, schema, askedBy }: Question,
-  tool: string,
+  approval: Approval,
+  question: Question,
   id: string,
   { style, columns: width, reeve }: TraceOptions,
 ): readonly string[] {
+  const { message, schema, askedBy } = question;
+  if (isAgentQuestion(approval)) {
+    const { kind, choices } = answerShape(question);
+    const how = kind === "form" ? "--answer '{…}'" : "…";
+    const list = choices.length === 0 ? "" : ` (${choices.join(", ")})`;
+    return [
+      `    ${style("yellow", "▲ the agent asks")} ${oneLine(`${message}${list}`, width)}`,
+      ...renderProgress(approval).map((line) => `      ${style("dim", oneLine(line, width))}`),
+      `      ${style("bold", `${reeve} answer ${id} ${how}`)}`,
+      `      ${style("bold", `${reeve} answer ${id} --decline`)}`,
+    ];
+  }
+  const tool = oneLine(approval.call?.name ?? "", 128);
   const properties = schema?.["properties"];
   const names =
     typeof properties === "object" && properties !== null ? Object.keys(properties) : [];

@@ -1,18 +1,19 @@
-import { useMutation } from "@connectrpc/connect-query";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { isAgentQuestion } from "@reeve/contracts/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { useState } from "react";
-import { newId } from "../../api/new-id.ts";
 import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Permitted } from "../../ui/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
+import { AnswerEditor } from "./answer-editor.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import { BoundFiles } from "./bound-files.tsx";
 import { DecisionTimes } from "./decision-times.tsx";
+import { useDecision } from "./use-decision.ts";
 import { VoteProgress } from "./vote-progress.tsx";
 import "../../styles/approval.css";
 
@@ -30,21 +31,11 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
   const [edited, setEdited] = useState<JsonObject | undefined>();
   const [isEditing, setEditing] = useState(question !== undefined);
   const [isValid, setValid] = useState(question === undefined);
-  const decide = useMutation(ApprovalService.method.decideApproval);
-  const submit = (approved: boolean) => {
-    const { approvalId, callDigest } = approval;
-    const content = question === undefined ? { editedArguments: edited } : { answer: edited };
-    decide.mutate(
-      {
-        approvalId,
-        approved,
-        reason,
-        callDigest,
-        decisionId: newId(),
-        ...(approved && edited !== undefined && content),
-      },
-      { onSuccess: () => onDecided?.() },
-    );
+  const decision = useDecision(approval, onDecided);
+  const submit = (approved: boolean) => decision.submit({ approved, reason, content: edited });
+  const change = (value: JsonObject | undefined) => {
+    setValid(value !== undefined);
+    setEdited(value);
   };
   return (
     <section className="approval" aria-label={`Decision about ${call?.name ?? "a call"}`}>
@@ -56,7 +47,8 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
             </>
           ) : (
             <>
-              <span className="mono">{call?.name}</span> asks a question
+              {isAgentQuestion(approval) ? "The agent" : <span className="mono">{call?.name}</span>}{" "}
+              asks a question
             </>
           )}
         </h2>
@@ -71,15 +63,14 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
         </p>
       </header>
       {question !== undefined && <p className="question">{question.message}</p>}
-      {isEditing ? (
+      {isAgentQuestion(approval) ? (
+        <AnswerEditor schema={question?.schema} onChange={change} />
+      ) : isEditing ? (
         <ArgumentsEditor
           value={question === undefined ? (edited ?? call?.arguments ?? {}) : {}}
           schema={question === undefined ? schema : question.schema}
           label={question === undefined ? "Arguments as JSON" : "Answer as JSON"}
-          onChange={(value) => {
-            setValid(value !== undefined);
-            setEdited(value);
-          }}
+          onChange={change}
         />
       ) : (
         <JsonView value={call?.arguments ?? call?.rawArguments ?? {}} label="Arguments" />
@@ -90,7 +81,10 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
       <BoundFiles files={approval.content?.files ?? []} />
       <VoteProgress approval={approval} />
       <DecisionTimes approval={approval} />
-      <Permitted method={ApprovalService.method.decideApproval}>
+      <Permitted
+        method={ApprovalService.method.decideApproval}
+        or={isAgentQuestion(approval) ? ApprovalService.method.answerQuestion : undefined}
+      >
         <label className="field">
           <span>Reason (the model reads it if you reject)</span>
           <input
@@ -99,13 +93,13 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
             onChange={(event) => setReason(event.target.value)}
           />
         </label>
-        {decide.error !== null && <ProblemView problem={problemOf(decide.error)} />}
+        {decision.error !== null && <ProblemView problem={problemOf(decision.error)} />}
         <div className="row">
           <button
             type="button"
             className="button primary"
             aria-keyshortcuts="a"
-            disabled={decide.isPending || (isEditing && !isValid)}
+            disabled={decision.isPending || (isEditing && !isValid)}
             onClick={() => submit(true)}
           >
             {question === undefined
@@ -118,7 +112,7 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
             type="button"
             className="button danger"
             aria-keyshortcuts="r"
-            disabled={decide.isPending}
+            disabled={decision.isPending}
             onClick={() => submit(false)}
           >
             {question === undefined ? "Reject" : "Decline"}

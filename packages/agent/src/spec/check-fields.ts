@@ -1,6 +1,7 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { ListValue } from "@bufbuild/protobuf/wkt";
 import type { Violation } from "@reeve/platform/failure";
+import { isUnknownRole } from "../deciders/unknown-role.ts";
 import { checkNetwork } from "./check-network.ts";
 import { parseNamePattern } from "../tools/name-pattern.ts";
 import { permissionClassOf } from "../tools/permission-classes.ts";
@@ -21,6 +22,7 @@ export function checkFields(spec: AgentSpec): readonly Violation[] {
     ...onlyStrings("deep_agent.command_blacklist", spec.deepAgent?.commandBlacklist),
     ...checkNetwork(spec),
     ...classes(spec),
+    ...answerers(spec),
   ];
 }
 
@@ -78,6 +80,14 @@ function patterns(field: string, texts: readonly string[]): readonly Violation[]
 function onlyStrings(field: string, list: ListValue | undefined): readonly Violation[] {
   return stringsOf(list).others.map((index) =>
     violation(`${field}[${index}]`, "MISTYPED", "must be a string"),
+  );
+}
+
+function answerers({ questions }: AgentSpec): readonly Violation[] {
+  return (questions?.groups ?? []).flatMap((group, index) =>
+    isUnknownRole(group)
+      ? [violation(`questions.groups[${index}]`, "MALFORMED", `"${group}" names no role`)]
+      : [],
   );
 }
 

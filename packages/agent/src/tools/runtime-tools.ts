@@ -10,6 +10,7 @@ export const parallelSubtasksName = "run_parallel_subtasks";
 export const finishSubtaskName = "finish_subtask";
 export const retrieveArtifactName = "retrieve_artifact";
 export const memoryReadName = "memory_read";
+export const askUserName = "ask_user";
 
 /** The source of the tools that the runtime itself executes. */
 export const runtimeSource = "runtime";
@@ -40,6 +41,7 @@ export function runtimeTools(spec: AgentSpec): readonly ToolDescriptor[] {
     ...(spec.allowParallelSubagents ? [runParallelSubtasks(spec)] : []),
     ...memoryTools,
     ...todoTools,
+    ...(spec.questions === undefined ? [] : [askUser]),
   ];
 }
 
@@ -115,6 +117,31 @@ const memoryTools = [
     ["key", "value"],
   ),
 ];
+
+const askUser = runtimeTool(
+  askUserName,
+  PermissionClass.SAFE,
+  "Asks a person a question, and waits for the answer, perhaps for days. Ask only what you cannot find out yourself and need in order to continue.",
+  {
+    question: text("The question, with everything that has to be known to answer it."),
+    choices: {
+      type: ["array", "null"],
+      items: { type: "string" },
+      description:
+        "The possible answers. Left out: the answer is text, or what answer_schema says.",
+    },
+    multiple: {
+      type: ["boolean", "null"],
+      description: "Whether several choices may be answered. Left out: exactly one.",
+    },
+    answer_schema: {
+      type: ["object", "null"],
+      description:
+        "JSON Schema of an answer with several values: an object. Left out: the answer is the property `answer`.",
+    },
+  },
+  ["question"],
+);
 
 const todoId: JsonObject = { type: "integer", minimum: 1, description: "Number of the todo." };
 

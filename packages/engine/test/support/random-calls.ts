@@ -1,3 +1,4 @@
+import { isAgentQuestion } from "@reeve/contracts/agent-question";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
@@ -73,7 +74,7 @@ export class CallOrder {
         break;
       case "approval":
         // A question is asked while its call is in progress.
-        if (event.value.approval?.question !== undefined) break;
+        if (event.value.approval?.question && !isAgentQuestion(event.value.approval)) break;
         this.#seeApproval(
           envelope,
           event.value.approval?.call?.callId,

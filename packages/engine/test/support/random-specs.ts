@@ -48,6 +48,7 @@ export const anySpec: fc.Arbitrary<MessageInitShape<typeof AgentSpecSchema>> = f
     ),
     injectedToolArgs: fc.constantFrom({}, { origin: "who calls" }),
     allowParallelSubagents: fc.boolean(),
+    questions: some(fc.constantFrom({}, { people: ["ann"] }, { timeout: { seconds: 60n } })),
     maxParallelSubagents: fc.integer({ min: 1, max: 7 }),
     budgets: fc.option(budgets, { nil: undefined, freq: 2 }),
   })
@@ -135,6 +136,8 @@ const call: fc.Arbitrary<PlayedCall> = fc.oneof(
       { name: "memory_list" },
       { name: "memory_read", args: { key: "k" } },
       { name: "add_todo", args: { text: "t" } },
+      { name: "ask_user", args: { question: "which?", choices: ["a", "b"] } },
+      { name: "ask_user", args: { question: "which?", choices: [] } },
       { name: "complete_todo", args: { id: 1 } },
     ),
   },

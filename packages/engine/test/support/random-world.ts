@@ -126,7 +126,12 @@ function decided(
 ): PlayedRun {
   const callId = waits[which % waits.length];
   const state = decisions[characters % decisions.length] ?? ApprovalState.APPROVED;
-  return run.decides(state, { callId, ...(which % 5 === 4 && { edited: { q: "edited" } }) });
+  const isQuestion = run.approvalOf(callId)?.question !== undefined;
+  return run.decides(state, {
+    callId,
+    ...(isQuestion && { answer: { answer: characters % 7 === 0 ? 7 : "b" } }),
+    ...(!isQuestion && which % 5 === 4 && { edited: { q: "edited" } }),
+  });
 }
 
 function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() => unknown)[] {

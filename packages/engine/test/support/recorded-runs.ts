@@ -113,6 +113,20 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
     run.write({ case: "approval", value: { approval: answered } });
     return run.result(0, "b is 2").says("It is 2.").turn();
   },
+  "ask-user": () =>
+    new PlayedRun({ questions: { timeout: { seconds: 60n } } })
+      .turn(
+        { name: "ask_user", args: { question: "Which?", choices: ["a", "b"] } },
+        { name: "ask_user", args: { question: "How many?", answer_schema: { type: "integer" } } },
+        { name: "ask_user", args: { question: "Why?" } },
+      )
+      .parks()
+      .decides(ApprovalState.APPROVED, { answer: { answer: "b" }, by: "ann" })
+      .claimedAnew()
+      .decides(ApprovalState.REJECTED, { by: "ann" })
+      .decides(ApprovalState.TIMED_OUT)
+      .says("It is b.")
+      .turn(),
   "provider-failure": () =>
     new PlayedRun()
       .says("Hal")

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import { parallelSubtasksName, runSubtaskName } from "@reeve/agent/tools/runtime-tools";
@@ -24,6 +25,7 @@ interface DecisionOfTest {
   readonly callId?: string | undefined;
   readonly reason?: string;
   readonly edited?: JsonObject;
+  readonly answer?: JsonObject;
   readonly by?: string;
   /** The alternative that has all its approvals. */
   readonly reached?: string;
@@ -158,6 +160,12 @@ export class PlayedRun extends PlayedLog {
     return this.write({ case: "runParked", value: { waitingFor: [...openWaits(this.state)] } });
   }
 
+  /** Returns the approval of a call of the open steps. */
+  approvalOf(callId: string | undefined): Approval | undefined {
+    const calls = [...this.state.frames.values()].flatMap((frame) => frame.calls);
+    return calls.find((call) => executionId(call) === callId)?.approval;
+  }
+
   /** A person, or the expiry, decides an approval; by default the first that is open. */
   decides(
     state: ApprovalState,
@@ -165,18 +173,19 @@ export class PlayedRun extends PlayedLog {
       callId = openWaits(this.state)[0],
       reason = "not today",
       edited,
+      answer,
       by = "",
       reached,
     }: DecisionOfTest = {},
   ): this {
-    const calls = [...this.state.frames.values()].flatMap((frame) => frame.calls);
-    const approval = calls.find((call) => executionId(call) === callId)?.approval;
+    const approval = this.approvalOf(callId);
     if (approval === undefined) throw new Error("no approval is open");
     const decision = create(DecisionSchema, {
       approved: state === ApprovalState.APPROVED,
       reason,
       decidedBy: by,
       ...(edited && { editedArguments: edited }),
+      ...(answer && { answer }),
     });
     const alternatives = approval.alternatives.map((each) =>
       each.name === reached ? { ...each, approvalsGiven: each.approvals } : each,

@@ -10,6 +10,7 @@ import { isTerminal } from "../head/run-status.ts";
 import type { RetryOptions } from "@reeve/platform/async/retry/retry";
 import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure } from "@reeve/platform/failure";
+import { assertRequesterAnswers } from "./assert-requester-answers.ts";
 import { assertAnswers } from "./assert-answers.ts";
 import { assertOpen } from "./assert-open.ts";
 import { withGrant } from "./grants/with-grant.ts";
@@ -89,6 +90,7 @@ async function decideOnce(
       const decision = decisionOf(request, subject, nowMs);
       const approval = approvalOf(before, approvalId);
       if (approval === undefined) throw missing(before, approvalId);
+      if (decider.as === "requester") assertRequesterAnswers(approval, before, subject);
       if (isRepetition(approval, decision, request.breakGlass)) return [];
       assertOpen(approval, before, nowMs);
       assertSameCall(approval, request.callDigest);

@@ -111,6 +111,14 @@ class Client:
         )
         return (await self._call("approvals", "DecideApproval", request)).approval
 
+    async def answer(
+        self, approval_id: str, *, decision_id: str = "", **fields
+    ) -> approval_pb2.Approval:
+        """Answers a question of an agent as somebody who asked for its run, or declines it. People with the role approver may use `decide`."""
+        decision_id = decision_id or str(uuid.uuid4())
+        request = approval_pb2.AnswerQuestionRequest(approval_id=approval_id, decision_id=decision_id, **fields)
+        return (await self._call("approvals", "AnswerQuestion", request)).approval
+
     async def upload(
         self, name: str, content: bytes | AsyncIterable[bytes], media_type: str = ""
     ) -> artifact_pb2.Artifact:

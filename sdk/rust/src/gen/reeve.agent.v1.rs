@@ -129,6 +129,26 @@ pub struct AgentSpec {
     /// if `model` does.
     #[prost(string, repeated, tag = "34")]
     pub fallback_models: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Questions that the agent may ask people. If unset, it has no tool `ask_user`.
+    #[prost(message, optional, tag = "35")]
+    pub questions: ::core::option::Option<QuestionPolicy>,
+}
+/// Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
+/// is parked as for an approval.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct QuestionPolicy {
+    /// Time after which a question expires; the model then reads that nobody answered. If unset, the
+    /// `timeout` of `approval_policy`; if that is unset too, questions never expire.
+    #[prost(message, optional, tag = "1")]
+    pub timeout: ::core::option::Option<::prost_types::Duration>,
+    /// Subjects of the people who may answer.
+    #[prost(string, repeated, tag = "2")]
+    pub people: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Groups whose members may answer, as their credentials name them; `role:operator` stands for everyone
+    /// with the role OPERATOR. If this field and `people` are both empty, everyone with the role APPROVER may,
+    /// and whoever started the run or sent a message to it.
+    #[prost(string, repeated, tag = "3")]
+    pub groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// How a model call is repeated that its provider fails for a reason that may pass: a rate limit, an
 /// error of the server, a lost connection, a time-out. A refused request, a missing authorization,

@@ -470,7 +470,7 @@ pub mod tool_call_fact {
         Answer(super::Answer),
     }
 }
-/// A question that a tool asks a person while it runs.
+/// A question that a tool asks a person while it runs, or that an agent asks with the tool `ask_user`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Question {
     /// Id of the question, unique within its call.
@@ -482,7 +482,7 @@ pub struct Question {
     /// JSON Schema of the answer. Its type is object.
     #[prost(message, optional, tag = "3")]
     pub schema: ::core::option::Option<::prost_types::Struct>,
-    /// Source of the question: `mcp:<server>`.
+    /// Source of the question: `mcp:<server>`, or `agent` for one of the tool `ask_user`.
     #[prost(string, tag = "4")]
     pub asked_by: ::prost::alloc::string::String,
 }

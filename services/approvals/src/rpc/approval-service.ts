@@ -3,6 +3,7 @@ import type { ApprovalService } from "@reeve/contracts/approval";
 import { reportEffect } from "@reeve/platform/rpc/call-effect";
 import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
+import { answerQuestion } from "@reeve/run/approvals/answer-question";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
 import { listGrants } from "../app/grants/list-grants.ts";
 import { revokeGrant } from "../app/grants/revoke-grant.ts";
@@ -28,6 +29,11 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       const deciding = { ...ports, onAppended: () => reportEffect(context) };
       const approval = await decideApproval(deciding, memberOf(context), request, signal);
       await storeGrant(ports, tenant, approval, signal);
+      return { approval: shownNow(ports, tenant)(approval) };
+    },
+    answerQuestion: async (request, context) => {
+      const { tenant } = principalOf(context);
+      const approval = await answerQuestion(ports, memberOf(context), request, context.signal);
       return { approval: shownNow(ports, tenant)(approval) };
     },
     listGrants: async (request, context) => {

@@ -26,9 +26,11 @@ export function approvalService(
   return {
     listApprovals: (request, context) => forwarded(approvals.listApprovals(request, as(context))),
     getApproval: (request, context) => forwarded(approvals.getApproval(request, as(context))),
-    // Only a decision depends on the groups.
+    // Only decisions and answers depend on the groups.
     decideApproval: (request, context) =>
       forwarded(approvals.decideApproval(request, changing(memberOf(context), context))),
+    answerQuestion: (request, context) =>
+      forwarded(approvals.answerQuestion(request, changing(memberOf(context), context))),
     listGrants: (request, context) => forwarded(approvals.listGrants(request, as(context))),
     revokeGrant: (request, context) =>
       forwarded(approvals.revokeGrant(request, changing(principalOf(context), context))),

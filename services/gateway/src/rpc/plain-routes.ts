@@ -47,6 +47,7 @@ export const plainRoutes: readonly PlainRoute[] = [
   { verb: "GET", path: "/v1/receipt-keys", method: ReceiptService.method.listReceiptKeys },
   { verb: "GET", path: "/v1/approvals", method: ApprovalService.method.listApprovals },
   { verb: "POST", path: "/v1/decisions", method: ApprovalService.method.decideApproval },
+  { verb: "POST", path: "/v1/answers", method: ApprovalService.method.answerQuestion },
 ];
 
 /** The JSON of `WatchRunResponse`, without the fields that have their default. */

@@ -10,7 +10,7 @@ import { boundedLabel } from "@reeve/platform/telemetry/metrics";
 import type { Catalogs } from "@reeve/engine/ports/catalogs";
 
 const own: ReadonlySet<string> = new Set([
-  ...runtimeTools(create(AgentSpecSchema, { allowParallelSubagents: true })).map(
+  ...runtimeTools(create(AgentSpecSchema, { allowParallelSubagents: true, questions: {} })).map(
     ({ name }) => name,
   ),
   ...longTermMemoryTools.map(({ name }) => name),

@@ -8,6 +8,7 @@ import { PermissionBehavior, ToolStatus } from "@reeve/contracts/tool";
 import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
 import { describeDecision } from "@reeve/agent/permission/decide-call";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
+import { askQuestion, endQuestion, isAskUser } from "./ask-user.ts";
 import { approvedCall } from "./approved-call.ts";
 import { boundPaths } from "./bound-paths.ts";
 import { permissionOf } from "./call-permission.ts";
@@ -42,6 +43,7 @@ export function gateCall(
     const { permission, status } = gate;
     return [refuse({ ...pending, permission }, scope, content, status, nowMs)];
   }
+  if (gate?.kind === "question") return askQuestion(state, pending, scope, nowMs);
   if (gate?.kind === "ask") {
     // The effect that inspects the files of the call requests the approval.
     if (isBoundToFiles(frame, pending)) return [];
@@ -49,6 +51,7 @@ export function gateCall(
   }
   const { approval } = pending;
   if (approval === undefined) return [];
+  if (approval.question !== undefined) return endQuestion(state, frame, pending, nowMs);
   const reason = approval.decision?.reason ?? "";
   switch (approval.state) {
     case ApprovalState.REJECTED:
@@ -80,7 +83,7 @@ export function gateCall(
   return [];
 }
 
-/** What stands before a call that has no approval, or an approved one: a refusal, or reasons why it needs an approval. */
+/** What stands before a call that has no approval, or an approved one: a refusal, reasons why it needs an approval, or its own answer. */
 type Gate =
   | {
       readonly kind: "refused";
@@ -88,6 +91,7 @@ type Gate =
       readonly status: ToolStatus;
       readonly permission: PermissionDecision | undefined;
     }
+  | { readonly kind: "question" }
   | {
       readonly kind: "ask";
       readonly gates: readonly GateKind[];
@@ -111,6 +115,7 @@ export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | und
     return { kind: "refused", problem: denial, status: ToolStatus.ERROR, permission };
   }
   if (approval !== undefined) return undefined;
+  if (tool !== undefined && isAskUser(tool)) return { kind: "question" };
   const gates = gatesOf(state, pending, permission);
   if (gates.length === 0) return undefined;
   const deciders = decidersOf(state, frame, pending.call);

@@ -2,6 +2,7 @@ import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
 import { withHeldCalls } from "./call-content.ts";
 import { capabilitiesOf } from "../model/model-of.ts";
+import { isAskUser } from "./ask-user.ts";
 import { isPure } from "../runtime-tools/run-runtime-tool.ts";
 import type { RunState } from "../state/run-state.ts";
 import { liveFrames } from "../state/run-state.ts";
@@ -43,6 +44,7 @@ export function startableCalls(state: RunState): readonly OutgoingCall[] {
 function outgoing(frame: Frame, calls: Frame["calls"]): readonly OutgoingCall[] {
   return calls.flatMap((call) => {
     const tool = frame.tools.get(call.call.name);
-    return tool === undefined || isPure(tool) || isSubagent(tool) ? [] : [{ frame, call, tool }];
+    const isOwn = tool === undefined || isPure(tool) || isSubagent(tool) || isAskUser(tool);
+    return isOwn ? [] : [{ frame, call, tool }];
   });
 }

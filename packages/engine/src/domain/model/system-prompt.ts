@@ -1,7 +1,9 @@
 import {
+  askUserName,
   finishSubtaskName,
   parallelSubtasksName,
   runSubtaskName,
+  runtimeSource,
 } from "@reeve/agent/tools/runtime-tools";
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
@@ -17,7 +19,7 @@ export function systemPrompt(state: RunState, frame: Frame): string {
   if (frame.id === rootId) return paragraphs(agent, rootRules(state, frame));
   return paragraphs(
     agent,
-    childRules,
+    childRules(frame),
     frame.subtask?.job.systemPrompt ?? "",
     subtaskRules(state, frame),
     frame.tools.has(finishSubtaskName) ? finishRule : "",
@@ -40,8 +42,14 @@ function subtaskRules(state: RunState, frame: Frame): string {
   return `For a larger part that can be described by itself, call ${first}. Subtasks that you begin in one turn run at the same time and cannot read each other's results: begin one that depends on another in a later turn.${parallel}`;
 }
 
-const childRules =
-  "You work on a subtask. You know its instructions and nothing of the conversation that led to it; your last answer is its result, and you cannot ask questions. The shared memory of the run, if you have tools for it, may hold results of earlier subtasks under task:<id>.";
+function childRules({ tools }: Frame): string {
+  const ask = tools.get(askUserName);
+  const questions =
+    ask?.source === runtimeSource
+      ? `only ${askUserName} asks a question`
+      : "you cannot ask questions";
+  return `You work on a subtask. You know its instructions and nothing of the conversation that led to it; your last answer is its result, and ${questions}. The shared memory of the run, if you have tools for it, may hold results of earlier subtasks under task:<id>.`;
+}
 
 const finishRule = `End this subtask by calling ${finishSubtaskName} with the result; text alone does not end it.`;
 

@@ -1,4 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { isAgentQuestion } from "@reeve/contracts/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type {
@@ -104,7 +105,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "approval": {
       const { approval } = event.value;
       return amendCall(frame, approval?.call?.callId, (call) =>
-        approval?.question === undefined
+        approval?.question === undefined || isAgentQuestion(approval)
           ? { ...call, ...withApproval(approval) }
           : recordQuestion(call, approval),
       );

@@ -1,4 +1,5 @@
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { isAgentQuestion } from "@reeve/contracts/agent-question";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 
@@ -45,8 +46,10 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
     case undefined:
       return worked;
     case "approval": {
-      const { state, question, revision } = event.value.approval ?? {};
-      if (question !== undefined) return afterQuestion(worked, state, nowMs);
+      const { approval } = event.value;
+      const { state, question, revision } = approval ?? {};
+      if (question !== undefined && !isAgentQuestion(approval))
+        return afterQuestion(worked, state, nowMs);
       // The owner writes the request. Votes and escalations come from elsewhere, also while the run has no owner.
       return state === ApprovalState.PENDING && revision === 0
         ? { ...worked, lastMs: nowMs }

@@ -17,6 +17,8 @@ export interface Decider {
   readonly subject: string;
   /** Also has `role:NAME` for each role. Default: none. */
   readonly groups?: ReadonlySet<string>;
+  /** A requester may only answer what the agent asks with `ask_user`. Default: `approver`. */
+  readonly as?: "approver" | "requester";
 }
 
 /** Whether an alternative applies to the call as this decision would execute it. */

@@ -37,8 +37,8 @@ export const Role = {
   VIEWER: 1,
 
   /**
-   * Starts, messages, cancels, and retries runs; writes artifacts, files of workspaces, and the
-   * memories of its own subject.
+   * Starts, messages, cancels, and retries runs, and answers questions of their agents; writes
+   * artifacts, files of workspaces, and the memories of its own subject.
    *
    * @generated from enum value: ROLE_RUNNER = 2;
    */

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/agent_spec.proto.
  */
 export const file_reeve_agent_v1_agent_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLMDAoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhkKBW1vZGVsGAMgASgJQgq6SAdyBRABKP8BEh8KDGluc3RydWN0aW9ucxgEIAEoCUIJukgGcgQogIAIEiMKCm1heF9yb3VuZHMYBSABKA1CCrpIByoFGOgHKAFIAIgBARIiCgltYXhfc3RlcHMYBiABKA1CCrpIByoFGOgHKAFIAYgBARIxCgt0ZW1wZXJhdHVyZRgHIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGAggASgNQge6SAQqAigBSAOIAQESGAoQcGxhbm5pbmdfZW5hYmxlZBgJIAEoCBIbCg5wbGFubmluZ19tb2RlbBgKIAEoCUgEiAEBEh0KFXBsYW5uaW5nX2luc3RydWN0aW9ucxgLIAEoCRIdChBidWRnZXRfYXdhcmVuZXNzGAwgASgJSAWIAQESEgoKaGl0bF90b29scxgNIAMoCRIeChFlbWl0X21jcF9wcm9ncmVzcxgOIAEoCEgGiAEBEksKEmluamVjdGVkX3Rvb2xfYXJncxgPIAMoCzIvLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYy5JbmplY3RlZFRvb2xBcmdzRW50cnkSIAoYYWxsb3dfcGFyYWxsZWxfc3ViYWdlbnRzGBAgASgIEi4KFm1heF9wYXJhbGxlbF9zdWJhZ2VudHMYESABKA1CCbpIBioEGAcoAUgHiAEBEhIKCnBsdWdpbl9pZHMYEiADKAkSOQoIc2VjdGlvbnMYEyADKAsyJy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuU2VjdGlvbnNFbnRyeRI1Cg5jb250ZXh0X3BvbGljeRgUIAEoCzIdLnJlZXZlLmFnZW50LnYxLkNvbnRleHRQb2xpY3kSEQoJZGVsZWdhdGVzGBUgAygJEjEKDWFsbG93ZWRfdG9vbHMYFiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjkKFWFsbG93ZWRfdG9vbF9wYXR0ZXJucxgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSFgoOZXhjbHVkZWRfdG9vbHMYGCADKAkSHgoWZXhjbHVkZWRfdG9vbF9wYXR0ZXJucxgZIAMoCRIqCghlbmRwb2ludBgaIAEoCzIYLnJlZXZlLmFnZW50LnYxLkVuZHBvaW50EhoKEnBlcm1pc3Npb25fY2xhc3NlcxgbIAMoCRIoCgdidWRnZXRzGBwgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxItCgpkZWVwX2FnZW50GB0gASgLMhkucmVldmUuYWdlbnQudjEuRGVlcEFnZW50EhMKC21jcF9zZXJ2ZXJzGB4gAygJEjcKD2FwcHJvdmFsX3BvbGljeRgfIAEoCzIeLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsUG9saWN5EjMKDWFuc3dlcl9wb2xpY3kYICABKAsyHC5yZWV2ZS5hZ2VudC52MS5BbnN3ZXJQb2xpY3kSKgoFcmV0cnkYISABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeRIsCg9mYWxsYmFja19tb2RlbHMYIiADKAlCE7pIEJIBDRAIGAEiB3IFEAEo/wEaNwoVSW5qZWN0ZWRUb29sQXJnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaRwoNU2VjdGlvbnNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBQg0KC19tYXhfcm91bmRzQgwKCl9tYXhfc3RlcHNCDgoMX3RlbXBlcmF0dXJlQg0KC19tYXhfdG9rZW5zQhEKD19wbGFubmluZ19tb2RlbEITChFfYnVkZ2V0X2F3YXJlbmVzc0IUChJfZW1pdF9tY3BfcHJvZ3Jlc3NCGQoXX21heF9wYXJhbGxlbF9zdWJhZ2VudHMiswMKC1JldHJ5UG9saWN5EiIKC21heF9yZXRyaWVzGAEgASgNQgi6SAUqAxiQTkgAiAEBEj4KC21heF9lbGFwc2VkGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg66SAuqAQgiBAiA9SQqABJBCg9pbml0aWFsX2JhY2tvZmYYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASPQoLbWF4X2JhY2tvZmYYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgA6rQG6SKkBGqYBCg1yZXRyeS5iYWNrb2ZmEjNpbml0aWFsX2JhY2tvZmYgbXVzdCBub3QgYmUgbG9uZ2VyIHRoYW4gbWF4X2JhY2tvZmYaYCFoYXModGhpcy5pbml0aWFsX2JhY2tvZmYpIHx8ICFoYXModGhpcy5tYXhfYmFja29mZikgfHwgdGhpcy5pbml0aWFsX2JhY2tvZmYgPD0gdGhpcy5tYXhfYmFja29mZkIOCgxfbWF4X3JldHJpZXMisgEKDEFuc3dlclBvbGljeRI1Cgl0cnVuY2F0ZWQYASABKAlCIrpIH3IdUgBSCGNvbXBsZXRlUghjb250aW51ZVIFZXJyb3ISKgoIZmlsdGVyZWQYAiABKAlCGLpIFXITUgBSCGNvbXBsZXRlUgVlcnJvchIpChFtYXhfY29udGludWF0aW9ucxgDIAEoDUIJukgGKgQYFCgBSACIAQFCFAoSX21heF9jb250aW51YXRpb25zIk4KDUNvbnRleHRQb2xpY3kSJwoRY29tcGFjdF9hdF90b2tlbnMYASABKA1CB7pIBCoCKAFIAIgBAUIUChJfY29tcGFjdF9hdF90b2tlbnMiKQoIRW5kcG9pbnQSCwoDdXJsGAEgASgJEhAKCHByb3RvY29sGAIgASgJIv8ECgdCdWRnZXRzEh8KCW1heF9kZXB0aBgBIAEoDUIHukgEKgIYZEgAiAEBEiUKDG1heF9wYXJhbGxlbBgCIAEoDUIKukgHKgUY6AcoAUgBiAEBEiQKDG1heF9zdWJ0YXNrcxgDIAEoDUIJukgGKgQYoI0GSAKIAQESJQoNbWF4X2xsbV9jYWxscxgEIAEoDUIJukgGKgQYoI0GSAOIAQESJgoObWF4X3Rvb2xfY2FsbHMYBSABKA1CCbpIBioEGKCNBkgEiAEBEjsKDm1heF93YWxsX2Nsb2NrGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIrChBtYXhfcmVzdWx0X2J5dGVzGAcgASgNQgy6SAkqBxigwh4o6AdIBYgBARIoChJtYXhfaGlzdG9yeV90b2tlbnMYCCABKA1CB7pIBCoCKAFIBogBARIdChBtYXhfdG90YWxfdG9rZW5zGAkgASgNSAeIAQESHAoPbWF4X3RvdGFsX2J5dGVzGAogASgNSAiIAQESKwoMbWF4X2Nvc3RfdXNkGAsgASgBQhC6SA0SC0ABKQAAAAAAAAAASAmIAQFCDAoKX21heF9kZXB0aEIPCg1fbWF4X3BhcmFsbGVsQg8KDV9tYXhfc3VidGFza3NCEAoOX21heF9sbG1fY2FsbHNCEQoPX21heF90b29sX2NhbGxzQhMKEV9tYXhfcmVzdWx0X2J5dGVzQhUKE19tYXhfaGlzdG9yeV90b2tlbnNCEwoRX21heF90b3RhbF90b2tlbnNCEgoQX21heF90b3RhbF9ieXRlc0IPCg1fbWF4X2Nvc3RfdXNkIloKBkxpbWl0cxIoCgdidWRnZXRzGAEgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxIXCgptYXhfcm91bmRzGAIgASgNSACIAQFCDQoLX21heF9yb3VuZHMi+AMKCURlZXBBZ2VudBIXCgpmaWxlc3lzdGVtGAEgASgISACIAQESFQoIdGVybWluYWwYAiABKAhIAYgBARIRCgRjb2RlGAMgASgISAKIAQESFQoIcGxhbm5pbmcYBCABKAhIA4gBARIzCg9hbGxvd2VkX2ltcG9ydHMYBSABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI+Cgxjb2RlX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASQQoPY29tbWFuZF90aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEhEKCXJlYWRfb25seRgJIAEoCBIuCgduZXR3b3JrGAogASgLMh0ucmVldmUuYWdlbnQudjEuTmV0d29ya0FjY2VzcxItCg93b3Jrc3BhY2Vfc2NvcGUYDCABKAlCFLpIEXIPUgBSA3J1blIGdGhyZWFkQg0KC19maWxlc3lzdGVtQgsKCV90ZXJtaW5hbEIHCgVfY29kZUILCglfcGxhbm5pbmcicgoNTmV0d29ya0FjY2VzcxIZCgVhbGxvdxgBIAMoCUIKukgHkgEEEGQYARJGCgtjcmVkZW50aWFscxgCIAMoCUIxukgukgErEBAYASIlciMyIV5bQS1aYS16MC05XVtBLVphLXowLTkuXy1dezAsNjN9JCKBAwoOQXBwcm92YWxQb2xpY3kSNAoHdGltZW91dBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIIukgFqgECKgASHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgCIAEoCBJDCgxhbHRlcm5hdGl2ZXMYAyADKAsyIy5yZWV2ZS5hZ2VudC52MS5EZWNpc2lvbkFsdGVybmF0aXZlQgi6SAWSAQIQEBIZChFleGNsdWRlX3JlcXVlc3RlchgEIAEoCBIWCg5leGNsdWRlX2F1dGhvchgFIAEoCBI1CgV3YWl0cxgGIAMoCzIcLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsV2FpdEIIukgFkgECEBASOQoLZXNjYWxhdGlvbnMYByADKAsyGi5yZWV2ZS5hZ2VudC52MS5Fc2NhbGF0aW9uQgi6SAWSAQIQCBIvCgticmVha19nbGFzcxgIIAEoCzIaLnJlZXZlLmFnZW50LnYxLkJyZWFrR2xhc3MilAEKCkJyZWFrR2xhc3MSIwoGcGVvcGxlGAEgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEiMKBmdyb3VwcxgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjChFtaW5fcmVhc29uX2xlbmd0aBgDIAEoDUIIukgFKgMY6AcSFwoPYWxsb3dfcmVxdWVzdGVyGAQgASgIIoQBCgpFc2NhbGF0aW9uEjwKBWFmdGVyGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhK6SA/IAQGqAQkiBQiAmp4BKgASOAoLYWx0ZXJuYXRpdmUYAiABKAsyIy5yZWV2ZS5hZ2VudC52MS5EZWNpc2lvbkFsdGVybmF0aXZlIm8KDEFwcHJvdmFsV2FpdBIiCgV0b29scxgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARI7CgR3YWl0GAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhK6SA/IAQGqAQkiBQiAmp4BKgAi5AEKE0RlY2lzaW9uQWx0ZXJuYXRpdmUSMwoEbmFtZRgBIAEoCUIlukgiciAyHl4oW2EtejAtOV1bYS16MC05Ll8tXXswLDYyfSk/JBIYCgZmaWx0ZXIYAiABKAlCCLpIBXIDKIAIEiMKBnBlb3BsZRgDIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYBCADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESGgoJYXBwcm92YWxzGAUgASgNQge6SAQqAhgUEhgKB2RlbmlhbHMYBiABKA1CB7pIBCoCGBRiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSL/DAoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhkKBW1vZGVsGAMgASgJQgq6SAdyBRABKP8BEh8KDGluc3RydWN0aW9ucxgEIAEoCUIJukgGcgQogIAIEiMKCm1heF9yb3VuZHMYBSABKA1CCrpIByoFGOgHKAFIAIgBARIiCgltYXhfc3RlcHMYBiABKA1CCrpIByoFGOgHKAFIAYgBARIxCgt0ZW1wZXJhdHVyZRgHIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGAggASgNQge6SAQqAigBSAOIAQESGAoQcGxhbm5pbmdfZW5hYmxlZBgJIAEoCBIbCg5wbGFubmluZ19tb2RlbBgKIAEoCUgEiAEBEh0KFXBsYW5uaW5nX2luc3RydWN0aW9ucxgLIAEoCRIdChBidWRnZXRfYXdhcmVuZXNzGAwgASgJSAWIAQESEgoKaGl0bF90b29scxgNIAMoCRIeChFlbWl0X21jcF9wcm9ncmVzcxgOIAEoCEgGiAEBEksKEmluamVjdGVkX3Rvb2xfYXJncxgPIAMoCzIvLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYy5JbmplY3RlZFRvb2xBcmdzRW50cnkSIAoYYWxsb3dfcGFyYWxsZWxfc3ViYWdlbnRzGBAgASgIEi4KFm1heF9wYXJhbGxlbF9zdWJhZ2VudHMYESABKA1CCbpIBioEGAcoAUgHiAEBEhIKCnBsdWdpbl9pZHMYEiADKAkSOQoIc2VjdGlvbnMYEyADKAsyJy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuU2VjdGlvbnNFbnRyeRI1Cg5jb250ZXh0X3BvbGljeRgUIAEoCzIdLnJlZXZlLmFnZW50LnYxLkNvbnRleHRQb2xpY3kSEQoJZGVsZWdhdGVzGBUgAygJEjEKDWFsbG93ZWRfdG9vbHMYFiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjkKFWFsbG93ZWRfdG9vbF9wYXR0ZXJucxgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSFgoOZXhjbHVkZWRfdG9vbHMYGCADKAkSHgoWZXhjbHVkZWRfdG9vbF9wYXR0ZXJucxgZIAMoCRIqCghlbmRwb2ludBgaIAEoCzIYLnJlZXZlLmFnZW50LnYxLkVuZHBvaW50EhoKEnBlcm1pc3Npb25fY2xhc3NlcxgbIAMoCRIoCgdidWRnZXRzGBwgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxItCgpkZWVwX2FnZW50GB0gASgLMhkucmVldmUuYWdlbnQudjEuRGVlcEFnZW50EhMKC21jcF9zZXJ2ZXJzGB4gAygJEjcKD2FwcHJvdmFsX3BvbGljeRgfIAEoCzIeLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsUG9saWN5EjMKDWFuc3dlcl9wb2xpY3kYICABKAsyHC5yZWV2ZS5hZ2VudC52MS5BbnN3ZXJQb2xpY3kSKgoFcmV0cnkYISABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeRIsCg9mYWxsYmFja19tb2RlbHMYIiADKAlCE7pIEJIBDRAIGAEiB3IFEAEo/wESMQoJcXVlc3Rpb25zGCMgASgLMh4ucmVldmUuYWdlbnQudjEuUXVlc3Rpb25Qb2xpY3kaNwoVSW5qZWN0ZWRUb29sQXJnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaRwoNU2VjdGlvbnNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBQg0KC19tYXhfcm91bmRzQgwKCl9tYXhfc3RlcHNCDgoMX3RlbXBlcmF0dXJlQg0KC19tYXhfdG9rZW5zQhEKD19wbGFubmluZ19tb2RlbEITChFfYnVkZ2V0X2F3YXJlbmVzc0IUChJfZW1pdF9tY3BfcHJvZ3Jlc3NCGQoXX21heF9wYXJhbGxlbF9zdWJhZ2VudHMikAEKDlF1ZXN0aW9uUG9saWN5EjQKB3RpbWVvdXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEiMKBnBlb3BsZRgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYAyADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wEiswMKC1JldHJ5UG9saWN5EiIKC21heF9yZXRyaWVzGAEgASgNQgi6SAUqAxiQTkgAiAEBEj4KC21heF9lbGFwc2VkGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg66SAuqAQgiBAiA9SQqABJBCg9pbml0aWFsX2JhY2tvZmYYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASPQoLbWF4X2JhY2tvZmYYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgA6rQG6SKkBGqYBCg1yZXRyeS5iYWNrb2ZmEjNpbml0aWFsX2JhY2tvZmYgbXVzdCBub3QgYmUgbG9uZ2VyIHRoYW4gbWF4X2JhY2tvZmYaYCFoYXModGhpcy5pbml0aWFsX2JhY2tvZmYpIHx8ICFoYXModGhpcy5tYXhfYmFja29mZikgfHwgdGhpcy5pbml0aWFsX2JhY2tvZmYgPD0gdGhpcy5tYXhfYmFja29mZkIOCgxfbWF4X3JldHJpZXMisgEKDEFuc3dlclBvbGljeRI1Cgl0cnVuY2F0ZWQYASABKAlCIrpIH3IdUgBSCGNvbXBsZXRlUghjb250aW51ZVIFZXJyb3ISKgoIZmlsdGVyZWQYAiABKAlCGLpIFXITUgBSCGNvbXBsZXRlUgVlcnJvchIpChFtYXhfY29udGludWF0aW9ucxgDIAEoDUIJukgGKgQYFCgBSACIAQFCFAoSX21heF9jb250aW51YXRpb25zIk4KDUNvbnRleHRQb2xpY3kSJwoRY29tcGFjdF9hdF90b2tlbnMYASABKA1CB7pIBCoCKAFIAIgBAUIUChJfY29tcGFjdF9hdF90b2tlbnMiKQoIRW5kcG9pbnQSCwoDdXJsGAEgASgJEhAKCHByb3RvY29sGAIgASgJIv8ECgdCdWRnZXRzEh8KCW1heF9kZXB0aBgBIAEoDUIHukgEKgIYZEgAiAEBEiUKDG1heF9wYXJhbGxlbBgCIAEoDUIKukgHKgUY6AcoAUgBiAEBEiQKDG1heF9zdWJ0YXNrcxgDIAEoDUIJukgGKgQYoI0GSAKIAQESJQoNbWF4X2xsbV9jYWxscxgEIAEoDUIJukgGKgQYoI0GSAOIAQESJgoObWF4X3Rvb2xfY2FsbHMYBSABKA1CCbpIBioEGKCNBkgEiAEBEjsKDm1heF93YWxsX2Nsb2NrGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIrChBtYXhfcmVzdWx0X2J5dGVzGAcgASgNQgy6SAkqBxigwh4o6AdIBYgBARIoChJtYXhfaGlzdG9yeV90b2tlbnMYCCABKA1CB7pIBCoCKAFIBogBARIdChBtYXhfdG90YWxfdG9rZW5zGAkgASgNSAeIAQESHAoPbWF4X3RvdGFsX2J5dGVzGAogASgNSAiIAQESKwoMbWF4X2Nvc3RfdXNkGAsgASgBQhC6SA0SC0ABKQAAAAAAAAAASAmIAQFCDAoKX21heF9kZXB0aEIPCg1fbWF4X3BhcmFsbGVsQg8KDV9tYXhfc3VidGFza3NCEAoOX21heF9sbG1fY2FsbHNCEQoPX21heF90b29sX2NhbGxzQhMKEV9tYXhfcmVzdWx0X2J5dGVzQhUKE19tYXhfaGlzdG9yeV90b2tlbnNCEwoRX21heF90b3RhbF90b2tlbnNCEgoQX21heF90b3RhbF9ieXRlc0IPCg1fbWF4X2Nvc3RfdXNkIloKBkxpbWl0cxIoCgdidWRnZXRzGAEgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxIXCgptYXhfcm91bmRzGAIgASgNSACIAQFCDQoLX21heF9yb3VuZHMi+AMKCURlZXBBZ2VudBIXCgpmaWxlc3lzdGVtGAEgASgISACIAQESFQoIdGVybWluYWwYAiABKAhIAYgBARIRCgRjb2RlGAMgASgISAKIAQESFQoIcGxhbm5pbmcYBCABKAhIA4gBARIzCg9hbGxvd2VkX2ltcG9ydHMYBSABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI+Cgxjb2RlX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASQQoPY29tbWFuZF90aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEhEKCXJlYWRfb25seRgJIAEoCBIuCgduZXR3b3JrGAogASgLMh0ucmVldmUuYWdlbnQudjEuTmV0d29ya0FjY2VzcxItCg93b3Jrc3BhY2Vfc2NvcGUYDCABKAlCFLpIEXIPUgBSA3J1blIGdGhyZWFkQg0KC19maWxlc3lzdGVtQgsKCV90ZXJtaW5hbEIHCgVfY29kZUILCglfcGxhbm5pbmciKgoNTmV0d29ya0FjY2VzcxIZCgVhbGxvdxgBIAMoCUIKukgHkgEEEGQYASKBAwoOQXBwcm92YWxQb2xpY3kSNAoHdGltZW91dBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIIukgFqgECKgASHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgCIAEoCBJDCgxhbHRlcm5hdGl2ZXMYAyADKAsyIy5yZWV2ZS5hZ2VudC52MS5EZWNpc2lvbkFsdGVybmF0aXZlQgi6SAWSAQIQEBIZChFleGNsdWRlX3JlcXVlc3RlchgEIAEoCBIWCg5leGNsdWRlX2F1dGhvchgFIAEoCBI1CgV3YWl0cxgGIAMoCzIcLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsV2FpdEIIukgFkgECEBASOQoLZXNjYWxhdGlvbnMYByADKAsyGi5yZWV2ZS5hZ2VudC52MS5Fc2NhbGF0aW9uQgi6SAWSAQIQCBIvCgticmVha19nbGFzcxgIIAEoCzIaLnJlZXZlLmFnZW50LnYxLkJyZWFrR2xhc3MilAEKCkJyZWFrR2xhc3MSIwoGcGVvcGxlGAEgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEiMKBmdyb3VwcxgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjChFtaW5fcmVhc29uX2xlbmd0aBgDIAEoDUIIukgFKgMY6AcSFwoPYWxsb3dfcmVxdWVzdGVyGAQgASgIIoQBCgpFc2NhbGF0aW9uEjwKBWFmdGVyGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhK6SA/IAQGqAQkiBQiAmp4BKgASOAoLYWx0ZXJuYXRpdmUYAiABKAsyIy5yZWV2ZS5hZ2VudC52MS5EZWNpc2lvbkFsdGVybmF0aXZlIm8KDEFwcHJvdmFsV2FpdBIiCgV0b29scxgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARI7CgR3YWl0GAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhK6SA/IAQGqAQkiBQiAmp4BKgAi5AEKE0RlY2lzaW9uQWx0ZXJuYXRpdmUSMwoEbmFtZRgBIAEoCUIlukgiciAyHl4oW2EtejAtOV1bYS16MC05Ll8tXXswLDYyfSk/JBIYCgZmaWx0ZXIYAiABKAlCCLpIBXIDKIAIEiMKBnBlb3BsZRgDIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYBCADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESGgoJYXBwcm92YWxzGAUgASgNQge6SAQqAhgUEhgKB2RlbmlhbHMYBiABKA1CB7pIBCoCGBRiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
  * Defines an agent. The JSON mapping of this message, with field names in snake_case, is the format
@@ -279,6 +279,13 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
    * @generated from field: repeated string fallback_models = 34;
    */
   fallbackModels: string[];
+
+  /**
+   * Questions that the agent may ask people. If unset, it has no tool `ask_user`.
+   *
+   * @generated from field: reeve.agent.v1.QuestionPolicy questions = 35;
+   */
+  questions?: QuestionPolicy | undefined;
 };
 
 /**
@@ -287,6 +294,45 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
  */
 export const AgentSpecSchema: GenMessage<AgentSpec> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 0);
+
+/**
+ * Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
+ * is parked as for an approval.
+ *
+ * @generated from message reeve.agent.v1.QuestionPolicy
+ */
+export type QuestionPolicy = Message<"reeve.agent.v1.QuestionPolicy"> & {
+  /**
+   * Time after which a question expires; the model then reads that nobody answered. If unset, the
+   * `timeout` of `approval_policy`; if that is unset too, questions never expire.
+   *
+   * @generated from field: google.protobuf.Duration timeout = 1;
+   */
+  timeout?: Duration | undefined;
+
+  /**
+   * Subjects of the people who may answer.
+   *
+   * @generated from field: repeated string people = 2;
+   */
+  people: string[];
+
+  /**
+   * Groups whose members may answer, as their credentials name them; `role:operator` stands for everyone
+   * with the role OPERATOR. If this field and `people` are both empty, everyone with the role APPROVER may,
+   * and whoever started the run or sent a message to it.
+   *
+   * @generated from field: repeated string groups = 3;
+   */
+  groups: string[];
+};
+
+/**
+ * Describes the message reeve.agent.v1.QuestionPolicy.
+ * Use `create(QuestionPolicySchema)` to create a new message.
+ */
+export const QuestionPolicySchema: GenMessage<QuestionPolicy> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_spec, 1);
 
 /**
  * How a model call is repeated that its provider fails for a reason that may pass: a rate limit, an
@@ -334,7 +380,7 @@ export type RetryPolicy = Message<"reeve.agent.v1.RetryPolicy"> & {
  * Use `create(RetryPolicySchema)` to create a new message.
  */
 export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 1);
+  messageDesc(file_reeve_agent_v1_agent_spec, 2);
 
 /**
  * What happens when an answer that would end a run or a subtask is incomplete. The actions are
@@ -373,7 +419,7 @@ export type AnswerPolicy = Message<"reeve.agent.v1.AnswerPolicy"> & {
  * Use `create(AnswerPolicySchema)` to create a new message.
  */
 export const AnswerPolicySchema: GenMessage<AnswerPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 2);
+  messageDesc(file_reeve_agent_v1_agent_spec, 3);
 
 /**
  * Controls how a conversation is kept within the model's context window.
@@ -395,7 +441,7 @@ export type ContextPolicy = Message<"reeve.agent.v1.ContextPolicy"> & {
  * Use `create(ContextPolicySchema)` to create a new message.
  */
 export const ContextPolicySchema: GenMessage<ContextPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 3);
+  messageDesc(file_reeve_agent_v1_agent_spec, 4);
 
 /**
  * Endpoint of a remote agent.
@@ -423,7 +469,7 @@ export type Endpoint = Message<"reeve.agent.v1.Endpoint"> & {
  * Use `create(EndpointSchema)` to create a new message.
  */
 export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 4);
+  messageDesc(file_reeve_agent_v1_agent_spec, 5);
 
 /**
  * Limits of one run, including its subtasks. A limit that is unset has the default of the
@@ -521,7 +567,7 @@ export type Budgets = Message<"reeve.agent.v1.Budgets"> & {
  * Use `create(BudgetsSchema)` to create a new message.
  */
 export const BudgetsSchema: GenMessage<Budgets> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 5);
+  messageDesc(file_reeve_agent_v1_agent_spec, 6);
 
 /**
  * All limits of a run.
@@ -549,7 +595,7 @@ export type Limits = Message<"reeve.agent.v1.Limits"> & {
  * Use `create(LimitsSchema)` to create a new message.
  */
 export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 6);
+  messageDesc(file_reeve_agent_v1_agent_spec, 7);
 
 /**
  * Settings of the built-in tools. Disabling a category removes its tools from the agent.
@@ -646,7 +692,7 @@ export type DeepAgent = Message<"reeve.agent.v1.DeepAgent"> & {
  * Use `create(DeepAgentSchema)` to create a new message.
  */
 export const DeepAgentSchema: GenMessage<DeepAgent> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 7);
+  messageDesc(file_reeve_agent_v1_agent_spec, 8);
 
 /**
  * Network access of a sandbox, through a proxy that logs each connection.
@@ -662,16 +708,6 @@ export type NetworkAccess = Message<"reeve.agent.v1.NetworkAccess"> & {
    * @generated from field: repeated string allow = 1;
    */
   allow: string[];
-
-  /**
-   * Names of credentials that the operator of the toolhost defines for some hosts. The proxy adds the
-   * header of a credential, with a secret of the tenant, to plain requests for these hosts, and sends
-   * them over TLS. So the sandbox never has the secret. The hosts must be in `allow`, and the agent
-   * needs the permission class `secrets`. If empty, none.
-   *
-   * @generated from field: repeated string credentials = 2;
-   */
-  credentials: string[];
 };
 
 /**
@@ -679,7 +715,7 @@ export type NetworkAccess = Message<"reeve.agent.v1.NetworkAccess"> & {
  * Use `create(NetworkAccessSchema)` to create a new message.
  */
 export const NetworkAccessSchema: GenMessage<NetworkAccess> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 8);
+  messageDesc(file_reeve_agent_v1_agent_spec, 9);
 
 /**
  * Controls how approvals of an agent behave, and who decides them.
@@ -754,7 +790,7 @@ export type ApprovalPolicy = Message<"reeve.agent.v1.ApprovalPolicy"> & {
  * Use `create(ApprovalPolicySchema)` to create a new message.
  */
 export const ApprovalPolicySchema: GenMessage<ApprovalPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 9);
+  messageDesc(file_reeve_agent_v1_agent_spec, 10);
 
 /**
  * People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
@@ -799,7 +835,7 @@ export type BreakGlass = Message<"reeve.agent.v1.BreakGlass"> & {
  * Use `create(BreakGlassSchema)` to create a new message.
  */
 export const BreakGlassSchema: GenMessage<BreakGlass> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 10);
+  messageDesc(file_reeve_agent_v1_agent_spec, 11);
 
 /**
  * Further people who may decide on a call that has waited for some time without a decision.
@@ -829,7 +865,7 @@ export type Escalation = Message<"reeve.agent.v1.Escalation"> & {
  * Use `create(EscalationSchema)` to create a new message.
  */
 export const EscalationSchema: GenMessage<Escalation> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 11);
+  messageDesc(file_reeve_agent_v1_agent_spec, 12);
 
 /**
  * A time that must pass between the request of an approval and the approval: until then, approvals are
@@ -858,7 +894,7 @@ export type ApprovalWait = Message<"reeve.agent.v1.ApprovalWait"> & {
  * Use `create(ApprovalWaitSchema)` to create a new message.
  */
 export const ApprovalWaitSchema: GenMessage<ApprovalWait> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 12);
+  messageDesc(file_reeve_agent_v1_agent_spec, 13);
 
 /**
  * One way to decide on a call: enough of these people or members of these groups agree. A person may
@@ -920,5 +956,5 @@ export type DecisionAlternative = Message<"reeve.agent.v1.DecisionAlternative"> 
  * Use `create(DecisionAlternativeSchema)` to create a new message.
  */
 export const DecisionAlternativeSchema: GenMessage<DecisionAlternative> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 13);
+  messageDesc(file_reeve_agent_v1_agent_spec, 14);
 

@@ -1141,7 +1141,7 @@ export const ToolCallFactSchema: GenMessage<ToolCallFact> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 19);
 
 /**
- * A question that a tool asks a person while it runs.
+ * A question that a tool asks a person while it runs, or that an agent asks with the tool `ask_user`.
  *
  * @generated from message reeve.tool.v1.Question
  */
@@ -1168,7 +1168,7 @@ export type Question = Message<"reeve.tool.v1.Question"> & {
   schema?: JsonObject | undefined;
 
   /**
-   * Source of the question: `mcp:<server>`.
+   * Source of the question: `mcp:<server>`, or `agent` for one of the tool `ask_user`.
    *
    * @generated from field: string asked_by = 4;
    */

@@ -115,8 +115,10 @@ type AgentSpec struct {
 	// its own attempts. A run or subtask that has changed its model keeps it. Each must support tools
 	// if `model` does.
 	FallbackModels []string `protobuf:"bytes,34,rep,name=fallback_models,json=fallbackModels,proto3" json:"fallback_models,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Questions that the agent may ask people. If unset, it has no tool `ask_user`.
+	Questions     *QuestionPolicy `protobuf:"bytes,35,opt,name=questions,proto3" json:"questions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AgentSpec) Reset() {
@@ -387,6 +389,81 @@ func (x *AgentSpec) GetFallbackModels() []string {
 	return nil
 }
 
+func (x *AgentSpec) GetQuestions() *QuestionPolicy {
+	if x != nil {
+		return x.Questions
+	}
+	return nil
+}
+
+// Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
+// is parked as for an approval.
+type QuestionPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time after which a question expires; the model then reads that nobody answered. If unset, the
+	// `timeout` of `approval_policy`; if that is unset too, questions never expire.
+	Timeout *durationpb.Duration `protobuf:"bytes,1,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Subjects of the people who may answer.
+	People []string `protobuf:"bytes,2,rep,name=people,proto3" json:"people,omitempty"`
+	// Groups whose members may answer, as their credentials name them; `role:operator` stands for everyone
+	// with the role OPERATOR. If this field and `people` are both empty, everyone with the role APPROVER may,
+	// and whoever started the run or sent a message to it.
+	Groups        []string `protobuf:"bytes,3,rep,name=groups,proto3" json:"groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionPolicy) Reset() {
+	*x = QuestionPolicy{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionPolicy) ProtoMessage() {}
+
+func (x *QuestionPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionPolicy.ProtoReflect.Descriptor instead.
+func (*QuestionPolicy) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *QuestionPolicy) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *QuestionPolicy) GetPeople() []string {
+	if x != nil {
+		return x.People
+	}
+	return nil
+}
+
+func (x *QuestionPolicy) GetGroups() []string {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
 // How a model call is repeated that its provider fails for a reason that may pass: a rate limit, an
 // error of the server, a lost connection, a time-out. A refused request, a missing authorization,
 // and a context overflow are never repeated. A run that waits for its provider costs no worker, and
@@ -410,7 +487,7 @@ type RetryPolicy struct {
 
 func (x *RetryPolicy) Reset() {
 	*x = RetryPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -422,7 +499,7 @@ func (x *RetryPolicy) String() string {
 func (*RetryPolicy) ProtoMessage() {}
 
 func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -435,7 +512,7 @@ func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryPolicy.ProtoReflect.Descriptor instead.
 func (*RetryPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *RetryPolicy) GetMaxRetries() uint32 {
@@ -485,7 +562,7 @@ type AnswerPolicy struct {
 
 func (x *AnswerPolicy) Reset() {
 	*x = AnswerPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -497,7 +574,7 @@ func (x *AnswerPolicy) String() string {
 func (*AnswerPolicy) ProtoMessage() {}
 
 func (x *AnswerPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -510,7 +587,7 @@ func (x *AnswerPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerPolicy.ProtoReflect.Descriptor instead.
 func (*AnswerPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *AnswerPolicy) GetTruncated() string {
@@ -546,7 +623,7 @@ type ContextPolicy struct {
 
 func (x *ContextPolicy) Reset() {
 	*x = ContextPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -558,7 +635,7 @@ func (x *ContextPolicy) String() string {
 func (*ContextPolicy) ProtoMessage() {}
 
 func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -571,7 +648,7 @@ func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextPolicy.ProtoReflect.Descriptor instead.
 func (*ContextPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ContextPolicy) GetCompactAtTokens() uint32 {
@@ -594,7 +671,7 @@ type Endpoint struct {
 
 func (x *Endpoint) Reset() {
 	*x = Endpoint{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -606,7 +683,7 @@ func (x *Endpoint) String() string {
 func (*Endpoint) ProtoMessage() {}
 
 func (x *Endpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -619,7 +696,7 @@ func (x *Endpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endpoint.ProtoReflect.Descriptor instead.
 func (*Endpoint) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Endpoint) GetUrl() string {
@@ -674,7 +751,7 @@ type Budgets struct {
 
 func (x *Budgets) Reset() {
 	*x = Budgets{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -686,7 +763,7 @@ func (x *Budgets) String() string {
 func (*Budgets) ProtoMessage() {}
 
 func (x *Budgets) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -699,7 +776,7 @@ func (x *Budgets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budgets.ProtoReflect.Descriptor instead.
 func (*Budgets) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Budgets) GetMaxDepth() uint32 {
@@ -792,7 +869,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -804,7 +881,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -817,7 +894,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Limits) GetBudgets() *Budgets {
@@ -871,7 +948,7 @@ type DeepAgent struct {
 
 func (x *DeepAgent) Reset() {
 	*x = DeepAgent{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -883,7 +960,7 @@ func (x *DeepAgent) String() string {
 func (*DeepAgent) ProtoMessage() {}
 
 func (x *DeepAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -896,7 +973,7 @@ func (x *DeepAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeepAgent.ProtoReflect.Descriptor instead.
 func (*DeepAgent) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeepAgent) GetFilesystem() bool {
@@ -994,7 +1071,7 @@ type NetworkAccess struct {
 
 func (x *NetworkAccess) Reset() {
 	*x = NetworkAccess{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1006,7 +1083,7 @@ func (x *NetworkAccess) String() string {
 func (*NetworkAccess) ProtoMessage() {}
 
 func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1019,7 +1096,7 @@ func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetworkAccess.ProtoReflect.Descriptor instead.
 func (*NetworkAccess) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{8}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *NetworkAccess) GetAllow() []string {
@@ -1066,7 +1143,7 @@ type ApprovalPolicy struct {
 
 func (x *ApprovalPolicy) Reset() {
 	*x = ApprovalPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1078,7 +1155,7 @@ func (x *ApprovalPolicy) String() string {
 func (*ApprovalPolicy) ProtoMessage() {}
 
 func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1091,7 +1168,7 @@ func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalPolicy.ProtoReflect.Descriptor instead.
 func (*ApprovalPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{9}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ApprovalPolicy) GetTimeout() *durationpb.Duration {
@@ -1170,7 +1247,7 @@ type BreakGlass struct {
 
 func (x *BreakGlass) Reset() {
 	*x = BreakGlass{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1182,7 +1259,7 @@ func (x *BreakGlass) String() string {
 func (*BreakGlass) ProtoMessage() {}
 
 func (x *BreakGlass) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1195,7 +1272,7 @@ func (x *BreakGlass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlass.ProtoReflect.Descriptor instead.
 func (*BreakGlass) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BreakGlass) GetPeople() []string {
@@ -1241,7 +1318,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1253,7 +1330,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1266,7 +1343,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Escalation) GetAfter() *durationpb.Duration {
@@ -1297,7 +1374,7 @@ type ApprovalWait struct {
 
 func (x *ApprovalWait) Reset() {
 	*x = ApprovalWait{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1309,7 +1386,7 @@ func (x *ApprovalWait) String() string {
 func (*ApprovalWait) ProtoMessage() {}
 
 func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1322,7 +1399,7 @@ func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalWait.ProtoReflect.Descriptor instead.
 func (*ApprovalWait) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ApprovalWait) GetTools() []string {
@@ -1366,7 +1443,7 @@ type DecisionAlternative struct {
 
 func (x *DecisionAlternative) Reset() {
 	*x = DecisionAlternative{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1378,7 +1455,7 @@ func (x *DecisionAlternative) String() string {
 func (*DecisionAlternative) ProtoMessage() {}
 
 func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1391,7 +1468,7 @@ func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
 func (*DecisionAlternative) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DecisionAlternative) GetName() string {
@@ -1440,7 +1517,7 @@ var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xae\x0f\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xec\x0f\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -1482,7 +1559,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x0fapproval_policy\x18\x1f \x01(\v2\x1e.reeve.agent.v1.ApprovalPolicyR\x0eapprovalPolicy\x12A\n" +
 	"\ranswer_policy\x18  \x01(\v2\x1c.reeve.agent.v1.AnswerPolicyR\fanswerPolicy\x121\n" +
 	"\x05retry\x18! \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x12)\n" +
-	"\x0ffallback_models\x18\" \x03(\tB\x00R\x0efallbackModels\x1aC\n" +
+	"\x0ffallback_models\x18\" \x03(\tB\x00R\x0efallbackModels\x12<\n" +
+	"\tquestions\x18# \x01(\v2\x1e.reeve.agent.v1.QuestionPolicyR\tquestions\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +
@@ -1497,7 +1575,11 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x0f_planning_modelB\x13\n" +
 	"\x11_budget_awarenessB\x14\n" +
 	"\x12_emit_mcp_progressB\x19\n" +
-	"\x17_max_parallel_subagents\"\x89\x02\n" +
+	"\x17_max_parallel_subagents\"{\n" +
+	"\x0eQuestionPolicy\x125\n" +
+	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x12\x18\n" +
+	"\x06people\x18\x02 \x03(\tB\x00R\x06people\x12\x18\n" +
+	"\x06groups\x18\x03 \x03(\tB\x00R\x06groups\"\x89\x02\n" +
 	"\vRetryPolicy\x12&\n" +
 	"\vmax_retries\x18\x01 \x01(\rB\x00H\x00R\n" +
 	"maxRetries\x88\x01\x01\x12<\n" +
@@ -1614,64 +1696,67 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
-	(*RetryPolicy)(nil),         // 1: reeve.agent.v1.RetryPolicy
-	(*AnswerPolicy)(nil),        // 2: reeve.agent.v1.AnswerPolicy
-	(*ContextPolicy)(nil),       // 3: reeve.agent.v1.ContextPolicy
-	(*Endpoint)(nil),            // 4: reeve.agent.v1.Endpoint
-	(*Budgets)(nil),             // 5: reeve.agent.v1.Budgets
-	(*Limits)(nil),              // 6: reeve.agent.v1.Limits
-	(*DeepAgent)(nil),           // 7: reeve.agent.v1.DeepAgent
-	(*NetworkAccess)(nil),       // 8: reeve.agent.v1.NetworkAccess
-	(*ApprovalPolicy)(nil),      // 9: reeve.agent.v1.ApprovalPolicy
-	(*BreakGlass)(nil),          // 10: reeve.agent.v1.BreakGlass
-	(*Escalation)(nil),          // 11: reeve.agent.v1.Escalation
-	(*ApprovalWait)(nil),        // 12: reeve.agent.v1.ApprovalWait
-	(*DecisionAlternative)(nil), // 13: reeve.agent.v1.DecisionAlternative
-	nil,                         // 14: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 15: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 16: google.protobuf.ListValue
-	(*durationpb.Duration)(nil), // 17: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 18: google.protobuf.Value
+	(*QuestionPolicy)(nil),      // 1: reeve.agent.v1.QuestionPolicy
+	(*RetryPolicy)(nil),         // 2: reeve.agent.v1.RetryPolicy
+	(*AnswerPolicy)(nil),        // 3: reeve.agent.v1.AnswerPolicy
+	(*ContextPolicy)(nil),       // 4: reeve.agent.v1.ContextPolicy
+	(*Endpoint)(nil),            // 5: reeve.agent.v1.Endpoint
+	(*Budgets)(nil),             // 6: reeve.agent.v1.Budgets
+	(*Limits)(nil),              // 7: reeve.agent.v1.Limits
+	(*DeepAgent)(nil),           // 8: reeve.agent.v1.DeepAgent
+	(*NetworkAccess)(nil),       // 9: reeve.agent.v1.NetworkAccess
+	(*ApprovalPolicy)(nil),      // 10: reeve.agent.v1.ApprovalPolicy
+	(*BreakGlass)(nil),          // 11: reeve.agent.v1.BreakGlass
+	(*Escalation)(nil),          // 12: reeve.agent.v1.Escalation
+	(*ApprovalWait)(nil),        // 13: reeve.agent.v1.ApprovalWait
+	(*DecisionAlternative)(nil), // 14: reeve.agent.v1.DecisionAlternative
+	nil,                         // 15: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 16: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 17: google.protobuf.ListValue
+	(*durationpb.Duration)(nil), // 18: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 19: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	14, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	15, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
-	3,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	16, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	16, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
-	4,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
-	5,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
-	7,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
-	9,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
-	2,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
-	1,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
-	17, // 11: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	17, // 12: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	17, // 13: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	17, // 14: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
-	5,  // 15: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	16, // 16: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	16, // 17: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	17, // 18: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	17, // 19: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
-	8,  // 20: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	17, // 21: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	13, // 22: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	12, // 23: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	11, // 24: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
-	10, // 25: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
-	17, // 26: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
-	13, // 27: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
-	17, // 28: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
-	18, // 29: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	30, // [30:30] is the sub-list for method output_type
-	30, // [30:30] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	15, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	16, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	4,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
+	17, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	17, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	5,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
+	6,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
+	8,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
+	10, // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
+	3,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
+	2,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
+	1,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
+	18, // 12: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
+	18, // 13: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	18, // 14: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	18, // 15: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	18, // 16: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	6,  // 17: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
+	17, // 18: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	17, // 19: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	18, // 20: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	18, // 21: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	9,  // 22: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
+	18, // 23: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	14, // 24: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	13, // 25: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	12, // 26: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	11, // 27: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
+	18, // 28: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
+	14, // 29: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	18, // 30: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
+	19, // 31: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	32, // [32:32] is the sub-list for method output_type
+	32, // [32:32] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -1680,19 +1765,19 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 		return
 	}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[0].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[1].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[2].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[3].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[5].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[6].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[7].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -38,7 +38,7 @@ const (
 	// The agent names a tool of the same source in `hitl_tools` that the source no longer offers under
 	// that name.
 	GateKind_GATE_KIND_TOOL_SOURCE GateKind = 2
-	// The tool asks a question while it runs.
+	// The tool asks a question while it runs, or the call is a question.
 	GateKind_GATE_KIND_QUESTION GateKind = 3
 	// A permission rule of the agent or of the operator's policy asks for it.
 	GateKind_GATE_KIND_PERMISSION GateKind = 4
@@ -295,8 +295,9 @@ type Approval struct {
 	AllowEditedArguments bool `protobuf:"varint,11,opt,name=allow_edited_arguments,json=allowEditedArguments,proto3" json:"allow_edited_arguments,omitempty"`
 	// Id of the subtask that contains the call. Empty at the root.
 	ParentId string `protobuf:"bytes,12,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
-	// Question that the tool asks while the call is running. If unset, the call itself is waiting for
-	// approval. Approving with an `answer` answers the question; rejecting declines it.
+	// Question that the tool asks while the call is running, or that the call is itself: `approval_id` is
+	// then the id of the call, of the tool `ask_user`. If unset, the call itself is waiting for approval.
+	// Approving with an `answer` answers the question; rejecting declines it.
 	Question *v1.Question `protobuf:"bytes,13,opt,name=question,proto3" json:"question,omitempty"`
 	// Gates that the decision opens, without repetitions: a call that several gates hold needs one
 	// decision. Empty in approvals of versions that did not record them.
@@ -1866,6 +1867,134 @@ func (x *DecideApprovalResponse) GetApproval() *Approval {
 	return nil
 }
 
+// Request of `AnswerQuestion`.
+type AnswerQuestionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the approval that is the question.
+	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// The answer; must match the schema of the question. If unset, it is empty.
+	Answer *structpb.Struct `protobuf:"bytes,2,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Whether to decline to answer. `answer` must then be unset.
+	Declined bool `protobuf:"varint,3,opt,name=declined,proto3" json:"declined,omitempty"`
+	// Reason, at most 4,096 bytes. The model reads it if the question is declined.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Id chosen by the client that makes the request safe to repeat, as in `DecideApproval`.
+	DecisionId    string `protobuf:"bytes,5,opt,name=decision_id,json=decisionId,proto3" json:"decision_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerQuestionRequest) Reset() {
+	*x = AnswerQuestionRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerQuestionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerQuestionRequest) ProtoMessage() {}
+
+func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
+func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *AnswerQuestionRequest) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *AnswerQuestionRequest) GetAnswer() *structpb.Struct {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+func (x *AnswerQuestionRequest) GetDeclined() bool {
+	if x != nil {
+		return x.Declined
+	}
+	return false
+}
+
+func (x *AnswerQuestionRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *AnswerQuestionRequest) GetDecisionId() string {
+	if x != nil {
+		return x.DecisionId
+	}
+	return ""
+}
+
+// Response of `AnswerQuestion`.
+type AnswerQuestionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The approval after the answer.
+	Approval      *Approval `protobuf:"bytes,1,opt,name=approval,proto3" json:"approval,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerQuestionResponse) Reset() {
+	*x = AnswerQuestionResponse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerQuestionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerQuestionResponse) ProtoMessage() {}
+
+func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
+func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *AnswerQuestionResponse) GetApproval() *Approval {
+	if x != nil {
+		return x.Approval
+	}
+	return nil
+}
+
 // Request of `ListGrants`.
 type ListGrantsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1883,7 +2012,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1895,7 +2024,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1908,7 +2037,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -1952,7 +2081,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2093,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +2106,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -2005,7 +2134,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2146,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2159,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -2051,7 +2180,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2063,7 +2192,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2076,7 +2205,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -2097,7 +2226,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2109,7 +2238,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2122,7 +2251,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -2143,7 +2272,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2284,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2297,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -2332,6 +2461,16 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vbreak_glass\x18\t \x01(\bR\n" +
 	"breakGlass\"Q\n" +
 	"\x16DecideApprovalResponse\x127\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xc4\x01\n" +
+	"\x15AnswerQuestionRequest\x12!\n" +
+	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
+	"approvalId\x12/\n" +
+	"\x06answer\x18\x02 \x01(\v2\x17.google.protobuf.StructR\x06answer\x12\x1a\n" +
+	"\bdeclined\x18\x03 \x01(\bR\bdeclined\x12\x18\n" +
+	"\x06reason\x18\x04 \x01(\tB\x00R\x06reason\x12!\n" +
+	"\vdecision_id\x18\x05 \x01(\tB\x00R\n" +
+	"decisionId\"Q\n" +
+	"\x16AnswerQuestionResponse\x127\n" +
 	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\x89\x01\n" +
 	"\x11ListGrantsRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x17\n" +
@@ -2373,11 +2512,12 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x17GRANT_SCOPE_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fGRANT_SCOPE_RUN\x10\x01\x12\x16\n" +
 	"\x12GRANT_SCOPE_THREAD\x10\x02\x12\x15\n" +
-	"\x11GRANT_SCOPE_AGENT\x10\x032\xf0\x04\n" +
+	"\x11GRANT_SCOPE_AGENT\x10\x032\xd7\x05\n" +
 	"\x0fApprovalService\x12g\n" +
 	"\rListApprovals\x12'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12a\n" +
 	"\vGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12e\n" +
-	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12^\n" +
+	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12e\n" +
+	"\x0eAnswerQuestion\x12(.reeve.approval.v1.AnswerQuestionRequest\x1a).reeve.approval.v1.AnswerQuestionResponse\x12^\n" +
 	"\n" +
 	"ListGrants\x12$.reeve.approval.v1.ListGrantsRequest\x1a%.reeve.approval.v1.ListGrantsResponse\"\x03\x90\x02\x01\x12\\\n" +
 	"\vRevokeGrant\x12%.reeve.approval.v1.RevokeGrantRequest\x1a&.reeve.approval.v1.RevokeGrantResponse\x12l\n" +
@@ -2397,7 +2537,7 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(GateKind)(0),                  // 0: reeve.approval.v1.GateKind
 	(ApprovalSource)(0),            // 1: reeve.approval.v1.ApprovalSource
@@ -2420,83 +2560,89 @@ var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(*GetApprovalResponse)(nil),    // 18: reeve.approval.v1.GetApprovalResponse
 	(*DecideApprovalRequest)(nil),  // 19: reeve.approval.v1.DecideApprovalRequest
 	(*DecideApprovalResponse)(nil), // 20: reeve.approval.v1.DecideApprovalResponse
-	(*ListGrantsRequest)(nil),      // 21: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),     // 22: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),     // 23: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),    // 24: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),  // 25: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil), // 26: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),            // 27: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),  // 28: google.protobuf.Timestamp
-	(*v1.Question)(nil),            // 29: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),  // 30: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),        // 31: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),        // 32: google.protobuf.Struct
-	(*durationpb.Duration)(nil),    // 33: google.protobuf.Duration
+	(*AnswerQuestionRequest)(nil),  // 21: reeve.approval.v1.AnswerQuestionRequest
+	(*AnswerQuestionResponse)(nil), // 22: reeve.approval.v1.AnswerQuestionResponse
+	(*ListGrantsRequest)(nil),      // 23: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),     // 24: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),     // 25: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),    // 26: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),  // 27: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil), // 28: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),            // 29: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),  // 30: google.protobuf.Timestamp
+	(*v1.Question)(nil),            // 31: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),  // 32: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),        // 33: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),        // 34: google.protobuf.Struct
+	(*durationpb.Duration)(nil),    // 35: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	27, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	28, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	28, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	29, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	30, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	30, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
 	9,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	29, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	31, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	30, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	31, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	32, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	33, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
 	7,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
 	8,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	28, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	30, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
 	6,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
 	5,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
-	28, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	30, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
 	7,  // 16: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	28, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	28, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	30, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	30, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
 	9,  // 19: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	28, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	32, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	32, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	30, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	34, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	34, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
 	11, // 23: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
 	13, // 24: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
 	10, // 25: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	28, // 26: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	30, // 26: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
 	3,  // 27: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	28, // 28: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	28, // 29: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	30, // 28: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	30, // 29: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
 	12, // 30: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	28, // 31: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	28, // 32: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	30, // 31: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	30, // 32: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
 	3,  // 33: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
 	3,  // 34: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	33, // 35: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	35, // 35: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
 	4,  // 36: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
 	4,  // 37: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	32, // 38: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	32, // 39: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	34, // 38: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	34, // 39: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
 	14, // 40: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
 	4,  // 41: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	11, // 42: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	11, // 43: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	4,  // 44: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	15, // 45: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	17, // 46: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	19, // 47: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	21, // 48: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	23, // 49: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	25, // 50: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	16, // 51: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	18, // 52: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	20, // 53: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	22, // 54: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	24, // 55: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	26, // 56: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	51, // [51:57] is the sub-list for method output_type
-	45, // [45:51] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	34, // 42: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
+	4,  // 43: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
+	11, // 44: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	11, // 45: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	4,  // 46: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	15, // 47: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	17, // 48: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	19, // 49: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	21, // 50: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
+	23, // 51: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	25, // 52: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	27, // 53: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	16, // 54: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	18, // 55: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	20, // 56: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	22, // 57: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
+	24, // 58: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	26, // 59: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	28, // 60: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	54, // [54:61] is the sub-list for method output_type
+	47, // [47:54] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -2510,7 +2656,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   23,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,7 @@ const (
 	ApprovalService_ListApprovals_FullMethodName  = "/reeve.approval.v1.ApprovalService/ListApprovals"
 	ApprovalService_GetApproval_FullMethodName    = "/reeve.approval.v1.ApprovalService/GetApproval"
 	ApprovalService_DecideApproval_FullMethodName = "/reeve.approval.v1.ApprovalService/DecideApproval"
+	ApprovalService_AnswerQuestion_FullMethodName = "/reeve.approval.v1.ApprovalService/AnswerQuestion"
 	ApprovalService_ListGrants_FullMethodName     = "/reeve.approval.v1.ApprovalService/ListGrants"
 	ApprovalService_RevokeGrant_FullMethodName    = "/reeve.approval.v1.ApprovalService/RevokeGrant"
 	ApprovalService_WatchApprovals_FullMethodName = "/reeve.approval.v1.ApprovalService/WatchApprovals"
@@ -49,6 +50,10 @@ type ApprovalServiceClient interface {
 	// accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
 	// (`freeze`).
 	DecideApproval(ctx context.Context, in *DecideApprovalRequest, opts ...grpc.CallOption) (*DecideApprovalResponse, error)
+	// Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
+	// the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
+	// PERMISSION_DENIED to others, and for everything that is no such question.
+	AnswerQuestion(ctx context.Context, in *AnswerQuestionRequest, opts ...grpc.CallOption) (*AnswerQuestionResponse, error)
 	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
 	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
 	// Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
@@ -91,6 +96,16 @@ func (c *approvalServiceClient) DecideApproval(ctx context.Context, in *DecideAp
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DecideApprovalResponse)
 	err := c.cc.Invoke(ctx, ApprovalService_DecideApproval_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *approvalServiceClient) AnswerQuestion(ctx context.Context, in *AnswerQuestionRequest, opts ...grpc.CallOption) (*AnswerQuestionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AnswerQuestionResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_AnswerQuestion_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +171,10 @@ type ApprovalServiceServer interface {
 	// accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
 	// (`freeze`).
 	DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error)
+	// Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
+	// the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
+	// PERMISSION_DENIED to others, and for everything that is no such question.
+	AnswerQuestion(context.Context, *AnswerQuestionRequest) (*AnswerQuestionResponse, error)
 	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
 	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)
 	// Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
@@ -182,6 +201,9 @@ func (UnimplementedApprovalServiceServer) GetApproval(context.Context, *GetAppro
 }
 func (UnimplementedApprovalServiceServer) DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DecideApproval not implemented")
+}
+func (UnimplementedApprovalServiceServer) AnswerQuestion(context.Context, *AnswerQuestionRequest) (*AnswerQuestionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AnswerQuestion not implemented")
 }
 func (UnimplementedApprovalServiceServer) ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListGrants not implemented")
@@ -267,6 +289,24 @@ func _ApprovalService_DecideApproval_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ApprovalService_AnswerQuestion_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AnswerQuestionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).AnswerQuestion(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_AnswerQuestion_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).AnswerQuestion(ctx, req.(*AnswerQuestionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ApprovalService_ListGrants_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListGrantsRequest)
 	if err := dec(in); err != nil {
@@ -332,6 +372,10 @@ var ApprovalService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DecideApproval",
 			Handler:    _ApprovalService_DecideApproval_Handler,
+		},
+		{
+			MethodName: "AnswerQuestion",
+			Handler:    _ApprovalService_AnswerQuestion_Handler,
 		},
 		{
 			MethodName: "ListGrants",

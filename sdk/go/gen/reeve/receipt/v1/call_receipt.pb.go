@@ -11,9 +11,9 @@ import (
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
-	v11 "reeve.dev/sdk/go/gen/reeve/access/v1"
+	v12 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	v1 "reeve.dev/sdk/go/gen/reeve/approval/v1"
-	v12 "reeve.dev/sdk/go/gen/reeve/run/v1"
+	v11 "reeve.dev/sdk/go/gen/reeve/run/v1"
 	v13 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 	reflect "reflect"
 	sync "sync"
@@ -28,8 +28,8 @@ const (
 )
 
 // What the log of a run says about a call that a person, or a grant, decided on. The predicate of a
-// receipt is this message as protobuf JSON. It follows from the log up to the result of the call, so
-// that later events do not change it.
+// receipt is this message as protobuf JSON. It follows from the log up to the result of the call, or to
+// the end of the run if that came first, so that later events do not change it.
 type CallReceipt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tenant of the run.
@@ -42,8 +42,8 @@ type CallReceipt struct {
 	Requester *CallRequester `protobuf:"bytes,4,opt,name=requester,proto3" json:"requester,omitempty"`
 	// What was called.
 	Call *ReceiptCall `protobuf:"bytes,5,opt,name=call,proto3" json:"call,omitempty"`
-	// The approvals of the call and of its questions, as they were at the result of the call, in the order
-	// of the requests. Left out are the previews of their files, and what `call` and `decisions` have: the
+	// The approvals of the call and of its questions, as they were at the result of the call or at the end
+	// of the run, in the order of the requests. Left out are the previews of their files, and what `call` and `decisions` have: the
 	// call, votes, edited arguments, and answers.
 	Approvals []*v1.Approval `protobuf:"bytes,6,rep,name=approvals,proto3" json:"approvals,omitempty"`
 	// All decisions and votes about them, oldest first, with those that a person changed later.
@@ -52,14 +52,17 @@ type CallReceipt struct {
 	// the earlier one was then not made. Empty: the call was never handed out. The run itself executes
 	// some tools with the source `runtime`, such as those of its memory: it hands them to nobody.
 	Starts []*CallStart `protobuf:"bytes,8,rep,name=starts,proto3" json:"starts,omitempty"`
-	// The result of the call.
+	// The result of the call. Unset if the run ended before.
 	Result *ReceiptResult `protobuf:"bytes,9,opt,name=result,proto3" json:"result,omitempty"`
 	// The part of the log from which the receipt follows.
 	Log *ReceiptLog `protobuf:"bytes,10,opt,name=log,proto3" json:"log,omitempty"`
 	// Whether arguments and answers are left out. Their digests stay.
 	ContentOmitted bool `protobuf:"varint,11,opt,name=content_omitted,json=contentOmitted,proto3" json:"content_omitted,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// How the run ended before the call had a result: what came of a call that was handed out is not
+	// known. Unset if the call has a result.
+	End           *ReceiptEnd `protobuf:"bytes,12,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CallReceipt) Reset() {
@@ -169,13 +172,84 @@ func (x *CallReceipt) GetContentOmitted() bool {
 	return false
 }
 
+func (x *CallReceipt) GetEnd() *ReceiptEnd {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
+// The end of a run.
+type ReceiptEnd struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Sequence of the event in the log.
+	Sequence uint32 `protobuf:"varint,1,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// Time of the event.
+	RecordedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=recorded_at,json=recordedAt,proto3" json:"recorded_at,omitempty"`
+	// How the run ended.
+	Status        v11.RunStatus `protobuf:"varint,3,opt,name=status,proto3,enum=reeve.run.v1.RunStatus" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReceiptEnd) Reset() {
+	*x = ReceiptEnd{}
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReceiptEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReceiptEnd) ProtoMessage() {}
+
+func (x *ReceiptEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReceiptEnd.ProtoReflect.Descriptor instead.
+func (*ReceiptEnd) Descriptor() ([]byte, []int) {
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ReceiptEnd) GetSequence() uint32 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *ReceiptEnd) GetRecordedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RecordedAt
+	}
+	return nil
+}
+
+func (x *ReceiptEnd) GetStatus() v11.RunStatus {
+	if x != nil {
+		return x.Status
+	}
+	return v11.RunStatus(0)
+}
+
 // Who asked for a call.
 type CallRequester struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Subject of the credential that started the run.
 	StartedBy string `protobuf:"bytes,1,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
 	// Roles of that credential.
-	StartedByRoles []v11.Role `protobuf:"varint,2,rep,packed,name=started_by_roles,json=startedByRoles,proto3,enum=reeve.access.v1.Role" json:"started_by_roles,omitempty"`
+	StartedByRoles []v12.Role `protobuf:"varint,2,rep,packed,name=started_by_roles,json=startedByRoles,proto3,enum=reeve.access.v1.Role" json:"started_by_roles,omitempty"`
 	// Time at which the run was accepted.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	// Subjects of those who sent messages to the run before the call ended, without repetitions.
@@ -195,7 +269,7 @@ type CallRequester struct {
 	// Id of the subtask that made the call. Empty at the root.
 	ParentId string `protobuf:"bytes,11,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
 	// Where the run was derived from. Unset for a run that was started on its own.
-	Origin *v12.RunOrigin `protobuf:"bytes,12,opt,name=origin,proto3" json:"origin,omitempty"`
+	Origin *v11.RunOrigin `protobuf:"bytes,12,opt,name=origin,proto3" json:"origin,omitempty"`
 	// Names of the rules of the operator's policy that matched the run. Empty if there was no policy.
 	PolicyRules   []string `protobuf:"bytes,13,rep,name=policy_rules,json=policyRules,proto3" json:"policy_rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -204,7 +278,7 @@ type CallRequester struct {
 
 func (x *CallRequester) Reset() {
 	*x = CallRequester{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[1]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -216,7 +290,7 @@ func (x *CallRequester) String() string {
 func (*CallRequester) ProtoMessage() {}
 
 func (x *CallRequester) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[1]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -229,7 +303,7 @@ func (x *CallRequester) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallRequester.ProtoReflect.Descriptor instead.
 func (*CallRequester) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{1}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CallRequester) GetStartedBy() string {
@@ -239,7 +313,7 @@ func (x *CallRequester) GetStartedBy() string {
 	return ""
 }
 
-func (x *CallRequester) GetStartedByRoles() []v11.Role {
+func (x *CallRequester) GetStartedByRoles() []v12.Role {
 	if x != nil {
 		return x.StartedByRoles
 	}
@@ -309,7 +383,7 @@ func (x *CallRequester) GetParentId() string {
 	return ""
 }
 
-func (x *CallRequester) GetOrigin() *v12.RunOrigin {
+func (x *CallRequester) GetOrigin() *v11.RunOrigin {
 	if x != nil {
 		return x.Origin
 	}
@@ -352,7 +426,7 @@ type ReceiptCall struct {
 
 func (x *ReceiptCall) Reset() {
 	*x = ReceiptCall{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[2]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -364,7 +438,7 @@ func (x *ReceiptCall) String() string {
 func (*ReceiptCall) ProtoMessage() {}
 
 func (x *ReceiptCall) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[2]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -377,7 +451,7 @@ func (x *ReceiptCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptCall.ProtoReflect.Descriptor instead.
 func (*ReceiptCall) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{2}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ReceiptCall) GetTool() string {
@@ -470,7 +544,7 @@ type CastDecision struct {
 
 func (x *CastDecision) Reset() {
 	*x = CastDecision{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[3]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +556,7 @@ func (x *CastDecision) String() string {
 func (*CastDecision) ProtoMessage() {}
 
 func (x *CastDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[3]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +569,7 @@ func (x *CastDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastDecision.ProtoReflect.Descriptor instead.
 func (*CastDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{3}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CastDecision) GetSequence() uint32 {
@@ -561,7 +635,8 @@ func (x *CastDecision) GetAnswerSha256() string {
 	return ""
 }
 
-// The run handed a call out, to a toolhost, or to a subtask: each of its subtasks is one.
+// The run handed a call out, to a toolhost, or to a subtask: each of its subtasks is one. Whether a
+// toolhost began is in the result: one that refused the call before has no `isolation`.
 type CallStart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Sequence of the event in the log.
@@ -578,7 +653,7 @@ type CallStart struct {
 
 func (x *CallStart) Reset() {
 	*x = CallStart{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[4]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -590,7 +665,7 @@ func (x *CallStart) String() string {
 func (*CallStart) ProtoMessage() {}
 
 func (x *CallStart) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[4]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -603,7 +678,7 @@ func (x *CallStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallStart.ProtoReflect.Descriptor instead.
 func (*CallStart) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{4}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CallStart) GetSequence() uint32 {
@@ -684,7 +759,7 @@ type ReceiptResult struct {
 
 func (x *ReceiptResult) Reset() {
 	*x = ReceiptResult{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[5]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -696,7 +771,7 @@ func (x *ReceiptResult) String() string {
 func (*ReceiptResult) ProtoMessage() {}
 
 func (x *ReceiptResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[5]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -709,7 +784,7 @@ func (x *ReceiptResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptResult.ProtoReflect.Descriptor instead.
 func (*ReceiptResult) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{5}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ReceiptResult) GetSequence() uint32 {
@@ -843,7 +918,7 @@ type ReceiptLog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Subject of the log, which the digests of its batches cover.
 	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
-	// Sequence of the last event of the batch with the result.
+	// Sequence of the last event of the batch with the result, or with the end of the run.
 	ThroughSequence uint32 `protobuf:"varint,2,opt,name=through_sequence,json=throughSequence,proto3" json:"through_sequence,omitempty"`
 	// Digest of that batch, as defined by `reeve.run.v1.RunBatch.previous_digest`: it stands for the log
 	// up to there.
@@ -856,7 +931,7 @@ type ReceiptLog struct {
 
 func (x *ReceiptLog) Reset() {
 	*x = ReceiptLog{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[6]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -868,7 +943,7 @@ func (x *ReceiptLog) String() string {
 func (*ReceiptLog) ProtoMessage() {}
 
 func (x *ReceiptLog) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[6]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -881,7 +956,7 @@ func (x *ReceiptLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptLog.ProtoReflect.Descriptor instead.
 func (*ReceiptLog) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{6}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ReceiptLog) GetSubject() string {
@@ -916,7 +991,7 @@ var File_reeve_receipt_v1_call_receipt_proto protoreflect.FileDescriptor
 
 const file_reeve_receipt_v1_call_receipt_proto_rawDesc = "" +
 	"\n" +
-	"#reeve/receipt/v1/call_receipt.proto\x12\x10reeve.receipt.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a reeve/approval/v1/approval.proto\x1a\x1creeve/run/v1/run_event.proto\x1a\x18reeve/tool/v1/tool.proto\"\x87\x04\n" +
+	"#reeve/receipt/v1/call_receipt.proto\x12\x10reeve.receipt.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a reeve/approval/v1/approval.proto\x1a\x1creeve/run/v1/run_event.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb7\x04\n" +
 	"\vCallReceipt\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x17\n" +
@@ -929,7 +1004,14 @@ const file_reeve_receipt_v1_call_receipt_proto_rawDesc = "" +
 	"\x06result\x18\t \x01(\v2\x1f.reeve.receipt.v1.ReceiptResultR\x06result\x12.\n" +
 	"\x03log\x18\n" +
 	" \x01(\v2\x1c.reeve.receipt.v1.ReceiptLogR\x03log\x12'\n" +
-	"\x0fcontent_omitted\x18\v \x01(\bR\x0econtentOmitted\"\xa1\x04\n" +
+	"\x0fcontent_omitted\x18\v \x01(\bR\x0econtentOmitted\x12.\n" +
+	"\x03end\x18\f \x01(\v2\x1c.reeve.receipt.v1.ReceiptEndR\x03end\"\x96\x01\n" +
+	"\n" +
+	"ReceiptEnd\x12\x1a\n" +
+	"\bsequence\x18\x01 \x01(\rR\bsequence\x12;\n" +
+	"\vrecorded_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"recordedAt\x12/\n" +
+	"\x06status\x18\x03 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\x06status\"\xa1\x04\n" +
 	"\rCallRequester\x12\x1d\n" +
 	"\n" +
 	"started_by\x18\x01 \x01(\tR\tstartedBy\x12?\n" +
@@ -1025,56 +1107,61 @@ func file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP() []byte {
 	return file_reeve_receipt_v1_call_receipt_proto_rawDescData
 }
 
-var file_reeve_receipt_v1_call_receipt_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_reeve_receipt_v1_call_receipt_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_reeve_receipt_v1_call_receipt_proto_goTypes = []any{
 	(*CallReceipt)(nil),            // 0: reeve.receipt.v1.CallReceipt
-	(*CallRequester)(nil),          // 1: reeve.receipt.v1.CallRequester
-	(*ReceiptCall)(nil),            // 2: reeve.receipt.v1.ReceiptCall
-	(*CastDecision)(nil),           // 3: reeve.receipt.v1.CastDecision
-	(*CallStart)(nil),              // 4: reeve.receipt.v1.CallStart
-	(*ReceiptResult)(nil),          // 5: reeve.receipt.v1.ReceiptResult
-	(*ReceiptLog)(nil),             // 6: reeve.receipt.v1.ReceiptLog
-	(*v1.Approval)(nil),            // 7: reeve.approval.v1.Approval
-	(v11.Role)(0),                  // 8: reeve.access.v1.Role
+	(*ReceiptEnd)(nil),             // 1: reeve.receipt.v1.ReceiptEnd
+	(*CallRequester)(nil),          // 2: reeve.receipt.v1.CallRequester
+	(*ReceiptCall)(nil),            // 3: reeve.receipt.v1.ReceiptCall
+	(*CastDecision)(nil),           // 4: reeve.receipt.v1.CastDecision
+	(*CallStart)(nil),              // 5: reeve.receipt.v1.CallStart
+	(*ReceiptResult)(nil),          // 6: reeve.receipt.v1.ReceiptResult
+	(*ReceiptLog)(nil),             // 7: reeve.receipt.v1.ReceiptLog
+	(*v1.Approval)(nil),            // 8: reeve.approval.v1.Approval
 	(*timestamppb.Timestamp)(nil),  // 9: google.protobuf.Timestamp
-	(*v12.RunOrigin)(nil),          // 10: reeve.run.v1.RunOrigin
-	(*structpb.Struct)(nil),        // 11: google.protobuf.Struct
-	(*v1.Decision)(nil),            // 12: reeve.approval.v1.Decision
-	(v1.ApprovalState)(0),          // 13: reeve.approval.v1.ApprovalState
-	(*v13.PermissionDecision)(nil), // 14: reeve.tool.v1.PermissionDecision
-	(v13.ToolStatus)(0),            // 15: reeve.tool.v1.ToolStatus
-	(v13.ApprovalStatus)(0),        // 16: reeve.tool.v1.ApprovalStatus
+	(v11.RunStatus)(0),             // 10: reeve.run.v1.RunStatus
+	(v12.Role)(0),                  // 11: reeve.access.v1.Role
+	(*v11.RunOrigin)(nil),          // 12: reeve.run.v1.RunOrigin
+	(*structpb.Struct)(nil),        // 13: google.protobuf.Struct
+	(*v1.Decision)(nil),            // 14: reeve.approval.v1.Decision
+	(v1.ApprovalState)(0),          // 15: reeve.approval.v1.ApprovalState
+	(*v13.PermissionDecision)(nil), // 16: reeve.tool.v1.PermissionDecision
+	(v13.ToolStatus)(0),            // 17: reeve.tool.v1.ToolStatus
+	(v13.ApprovalStatus)(0),        // 18: reeve.tool.v1.ApprovalStatus
 }
 var file_reeve_receipt_v1_call_receipt_proto_depIdxs = []int32{
-	1,  // 0: reeve.receipt.v1.CallReceipt.requester:type_name -> reeve.receipt.v1.CallRequester
-	2,  // 1: reeve.receipt.v1.CallReceipt.call:type_name -> reeve.receipt.v1.ReceiptCall
-	7,  // 2: reeve.receipt.v1.CallReceipt.approvals:type_name -> reeve.approval.v1.Approval
-	3,  // 3: reeve.receipt.v1.CallReceipt.decisions:type_name -> reeve.receipt.v1.CastDecision
-	4,  // 4: reeve.receipt.v1.CallReceipt.starts:type_name -> reeve.receipt.v1.CallStart
-	5,  // 5: reeve.receipt.v1.CallReceipt.result:type_name -> reeve.receipt.v1.ReceiptResult
-	6,  // 6: reeve.receipt.v1.CallReceipt.log:type_name -> reeve.receipt.v1.ReceiptLog
-	8,  // 7: reeve.receipt.v1.CallRequester.started_by_roles:type_name -> reeve.access.v1.Role
-	9,  // 8: reeve.receipt.v1.CallRequester.started_at:type_name -> google.protobuf.Timestamp
-	10, // 9: reeve.receipt.v1.CallRequester.origin:type_name -> reeve.run.v1.RunOrigin
-	11, // 10: reeve.receipt.v1.ReceiptCall.arguments:type_name -> google.protobuf.Struct
-	11, // 11: reeve.receipt.v1.ReceiptCall.model_arguments:type_name -> google.protobuf.Struct
-	11, // 12: reeve.receipt.v1.ReceiptCall.injected_arguments:type_name -> google.protobuf.Struct
-	9,  // 13: reeve.receipt.v1.CastDecision.recorded_at:type_name -> google.protobuf.Timestamp
-	12, // 14: reeve.receipt.v1.CastDecision.decision:type_name -> reeve.approval.v1.Decision
-	13, // 15: reeve.receipt.v1.CastDecision.state:type_name -> reeve.approval.v1.ApprovalState
-	9,  // 16: reeve.receipt.v1.CallStart.started_at:type_name -> google.protobuf.Timestamp
-	14, // 17: reeve.receipt.v1.CallStart.permission:type_name -> reeve.tool.v1.PermissionDecision
-	9,  // 18: reeve.receipt.v1.ReceiptResult.recorded_at:type_name -> google.protobuf.Timestamp
-	15, // 19: reeve.receipt.v1.ReceiptResult.status:type_name -> reeve.tool.v1.ToolStatus
-	9,  // 20: reeve.receipt.v1.ReceiptResult.started_at:type_name -> google.protobuf.Timestamp
-	9,  // 21: reeve.receipt.v1.ReceiptResult.completed_at:type_name -> google.protobuf.Timestamp
-	16, // 22: reeve.receipt.v1.ReceiptResult.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	14, // 23: reeve.receipt.v1.ReceiptResult.permission:type_name -> reeve.tool.v1.PermissionDecision
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	2,  // 0: reeve.receipt.v1.CallReceipt.requester:type_name -> reeve.receipt.v1.CallRequester
+	3,  // 1: reeve.receipt.v1.CallReceipt.call:type_name -> reeve.receipt.v1.ReceiptCall
+	8,  // 2: reeve.receipt.v1.CallReceipt.approvals:type_name -> reeve.approval.v1.Approval
+	4,  // 3: reeve.receipt.v1.CallReceipt.decisions:type_name -> reeve.receipt.v1.CastDecision
+	5,  // 4: reeve.receipt.v1.CallReceipt.starts:type_name -> reeve.receipt.v1.CallStart
+	6,  // 5: reeve.receipt.v1.CallReceipt.result:type_name -> reeve.receipt.v1.ReceiptResult
+	7,  // 6: reeve.receipt.v1.CallReceipt.log:type_name -> reeve.receipt.v1.ReceiptLog
+	1,  // 7: reeve.receipt.v1.CallReceipt.end:type_name -> reeve.receipt.v1.ReceiptEnd
+	9,  // 8: reeve.receipt.v1.ReceiptEnd.recorded_at:type_name -> google.protobuf.Timestamp
+	10, // 9: reeve.receipt.v1.ReceiptEnd.status:type_name -> reeve.run.v1.RunStatus
+	11, // 10: reeve.receipt.v1.CallRequester.started_by_roles:type_name -> reeve.access.v1.Role
+	9,  // 11: reeve.receipt.v1.CallRequester.started_at:type_name -> google.protobuf.Timestamp
+	12, // 12: reeve.receipt.v1.CallRequester.origin:type_name -> reeve.run.v1.RunOrigin
+	13, // 13: reeve.receipt.v1.ReceiptCall.arguments:type_name -> google.protobuf.Struct
+	13, // 14: reeve.receipt.v1.ReceiptCall.model_arguments:type_name -> google.protobuf.Struct
+	13, // 15: reeve.receipt.v1.ReceiptCall.injected_arguments:type_name -> google.protobuf.Struct
+	9,  // 16: reeve.receipt.v1.CastDecision.recorded_at:type_name -> google.protobuf.Timestamp
+	14, // 17: reeve.receipt.v1.CastDecision.decision:type_name -> reeve.approval.v1.Decision
+	15, // 18: reeve.receipt.v1.CastDecision.state:type_name -> reeve.approval.v1.ApprovalState
+	9,  // 19: reeve.receipt.v1.CallStart.started_at:type_name -> google.protobuf.Timestamp
+	16, // 20: reeve.receipt.v1.CallStart.permission:type_name -> reeve.tool.v1.PermissionDecision
+	9,  // 21: reeve.receipt.v1.ReceiptResult.recorded_at:type_name -> google.protobuf.Timestamp
+	17, // 22: reeve.receipt.v1.ReceiptResult.status:type_name -> reeve.tool.v1.ToolStatus
+	9,  // 23: reeve.receipt.v1.ReceiptResult.started_at:type_name -> google.protobuf.Timestamp
+	9,  // 24: reeve.receipt.v1.ReceiptResult.completed_at:type_name -> google.protobuf.Timestamp
+	18, // 25: reeve.receipt.v1.ReceiptResult.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	16, // 26: reeve.receipt.v1.ReceiptResult.permission:type_name -> reeve.tool.v1.PermissionDecision
+	27, // [27:27] is the sub-list for method output_type
+	27, // [27:27] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_reeve_receipt_v1_call_receipt_proto_init() }
@@ -1088,7 +1175,7 @@ func file_reeve_receipt_v1_call_receipt_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_receipt_v1_call_receipt_proto_rawDesc), len(file_reeve_receipt_v1_call_receipt_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

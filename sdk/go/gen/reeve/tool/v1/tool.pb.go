@@ -2262,7 +2262,7 @@ func (*ToolCallFact_Question) isToolCallFact_Fact() {}
 
 func (*ToolCallFact_Answer) isToolCallFact_Fact() {}
 
-// A question that a tool asks a person while it runs.
+// A question that a tool asks a person while it runs, or that an agent asks with the tool `ask_user`.
 type Question struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the question, unique within its call.
@@ -2271,7 +2271,7 @@ type Question struct {
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// JSON Schema of the answer. Its type is object.
 	Schema *structpb.Struct `protobuf:"bytes,3,opt,name=schema,proto3" json:"schema,omitempty"`
-	// Source of the question: `mcp:<server>`.
+	// Source of the question: `mcp:<server>`, or `agent` for one of the tool `ask_user`.
 	AskedBy       string `protobuf:"bytes,4,opt,name=asked_by,json=askedBy,proto3" json:"asked_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -15,7 +15,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class CallReceipt(_message.Message):
-    __slots__ = ("tenant", "run_id", "call_id", "requester", "call", "approvals", "decisions", "starts", "result", "log", "content_omitted")
+    __slots__ = ("tenant", "run_id", "call_id", "requester", "call", "approvals", "decisions", "starts", "result", "log", "content_omitted", "end")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -27,6 +27,7 @@ class CallReceipt(_message.Message):
     RESULT_FIELD_NUMBER: _ClassVar[int]
     LOG_FIELD_NUMBER: _ClassVar[int]
     CONTENT_OMITTED_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     run_id: str
     call_id: str
@@ -38,7 +39,18 @@ class CallReceipt(_message.Message):
     result: ReceiptResult
     log: ReceiptLog
     content_omitted: bool
-    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call_id: _Optional[str] = ..., requester: _Optional[_Union[CallRequester, _Mapping]] = ..., call: _Optional[_Union[ReceiptCall, _Mapping]] = ..., approvals: _Optional[_Iterable[_Union[_approval_pb2.Approval, _Mapping]]] = ..., decisions: _Optional[_Iterable[_Union[CastDecision, _Mapping]]] = ..., starts: _Optional[_Iterable[_Union[CallStart, _Mapping]]] = ..., result: _Optional[_Union[ReceiptResult, _Mapping]] = ..., log: _Optional[_Union[ReceiptLog, _Mapping]] = ..., content_omitted: _Optional[bool] = ...) -> None: ...
+    end: ReceiptEnd
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call_id: _Optional[str] = ..., requester: _Optional[_Union[CallRequester, _Mapping]] = ..., call: _Optional[_Union[ReceiptCall, _Mapping]] = ..., approvals: _Optional[_Iterable[_Union[_approval_pb2.Approval, _Mapping]]] = ..., decisions: _Optional[_Iterable[_Union[CastDecision, _Mapping]]] = ..., starts: _Optional[_Iterable[_Union[CallStart, _Mapping]]] = ..., result: _Optional[_Union[ReceiptResult, _Mapping]] = ..., log: _Optional[_Union[ReceiptLog, _Mapping]] = ..., content_omitted: _Optional[bool] = ..., end: _Optional[_Union[ReceiptEnd, _Mapping]] = ...) -> None: ...
+
+class ReceiptEnd(_message.Message):
+    __slots__ = ("sequence", "recorded_at", "status")
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    RECORDED_AT_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    sequence: int
+    recorded_at: _timestamp_pb2.Timestamp
+    status: _run_event_pb2.RunStatus
+    def __init__(self, sequence: _Optional[int] = ..., recorded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ...) -> None: ...
 
 class CallRequester(_message.Message):
     __slots__ = ("started_by", "started_by_roles", "started_at", "message_senders", "earlier_requesters", "agent_id", "agent_revision", "agent_spec_sha256", "agent_author", "thread_id", "parent_id", "origin", "policy_rules")

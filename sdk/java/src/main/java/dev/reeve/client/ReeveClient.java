@@ -1,5 +1,6 @@
 package dev.reeve.client;
 
+import dev.reeve.approval.v1.AnswerQuestionRequest;
 import dev.reeve.approval.v1.Approval;
 import dev.reeve.approval.v1.ApprovalServiceGrpc;
 import dev.reeve.approval.v1.DecideApprovalRequest;
@@ -97,6 +98,18 @@ public final class ReeveClient implements AutoCloseable {
             ? request.toBuilder().setDecisionId(UUID.randomUUID().toString()).build()
             : request;
     return BackOff.retry(source, left -> approvals(left).decideApproval(whole))
+        .getApproval();
+  }
+
+  /**
+   * Answers a question of an agent as somebody who asked for its run, or declines it. People with the role approver may use {@code decide}.
+   */
+  public Approval answer(AnswerQuestionRequest request) {
+    var whole =
+        request.getDecisionId().isEmpty()
+            ? request.toBuilder().setDecisionId(UUID.randomUUID().toString()).build()
+            : request;
+    return BackOff.retry(source, left -> approvals(left).answerQuestion(whole))
         .getApproval();
   }
 

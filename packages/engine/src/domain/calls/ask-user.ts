@@ -1,0 +1,114 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { answerProblems } from "@reeve/agent/schema/answer-problems";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
+import { askUserName, runtimeSource } from "@reeve/agent/tools/runtime-tools";
+import type { ApprovalSchema } from "@reeve/contracts/approval";
+import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
+import type { Question, ToolDescriptor } from "@reeve/contracts/tool";
+import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
+import { limitsOf } from "../budget/limits.ts";
+import type { Fact, Scope } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Call, Frame } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { questionFor } from "./ask-user-question.ts";
+import { decisionProblem } from "./decision-problem.ts";
+import { refuse, toolResultFact } from "./tool-result.ts";
+
+/** Whether the calls of a tool are questions to people, which nothing executes. */
+export function isAskUser({ name, source }: ToolDescriptor): boolean {
+  return name === askUserName && source === runtimeSource;
+}
+
+/** Returns the fact that asks the question of a call, or its refusal if it is no valid question. */
+export function askQuestion(
+  state: RunState,
+  pending: Call,
+  scope: Scope,
+  nowMs: number,
+): readonly Fact[] {
+  const { call } = pending;
+  const question = questionFor(call.arguments ?? {});
+  if (typeof question === "string") {
+    const content = truncateToBytes(question, limitsOf(state).resultBytes);
+    return [refuse(pending, scope, content, ToolStatus.ERROR, nowMs)];
+  }
+  const { runId, created } = state.head;
+  const { questions, approvalPolicy } = created?.spec ?? {};
+  const timeout = questions?.timeout ?? approvalPolicy?.timeout;
+  const { people = [], groups = [] } = questions ?? {};
+  const isForAll = people.length === 0 && groups.length === 0;
+  const approval: MessageInitShape<typeof ApprovalSchema> = {
+    approvalId: call.callId,
+    runId,
+    call,
+    question,
+    state: ApprovalState.PENDING,
+    agentId: created?.agentId ?? "",
+    threadId: created?.threadId ?? "",
+    requestedBy: created?.startedBy ?? "",
+    requestedAt: timestampFromMs(nowMs),
+    parentId: scope.parentId,
+    gates: [GateKind.QUESTION],
+    source: ApprovalSource.RUN,
+    alternatives: isForAll
+      ? []
+      : [{ name: "answer", people: [...people], groups: [...groups], approvals: 1, denials: 1 }],
+    ...(timeout && { expiresAt: timestampFromMs(nowMs + durationMs(timeout)) }),
+  };
+  return [fact(scope, { case: "approval", value: { approval } })];
+}
+
+/** Returns the result of a question that is no longer pending; none while it is. */
+export function endQuestion(
+  state: RunState,
+  frame: Frame,
+  pending: Call,
+  nowMs: number,
+): readonly Fact[] {
+  const scope = scopeOf(frame);
+  const { resultBytes } = limitsOf(state);
+  const refused = (content: string, status: ToolStatus): readonly Fact[] => [
+    refuse(pending, scope, truncateToBytes(content, resultBytes), status, nowMs),
+  ];
+  const { approval, call } = pending;
+  const { reason = "", answer = {} } = approval?.decision ?? {};
+  switch (approval?.state) {
+    case ApprovalState.REJECTED:
+    case ApprovalState.WITHDRAWN:
+      return refused(
+        `the person declined to answer${reason === "" ? "" : `: ${reason}`}`,
+        ToolStatus.REJECTED,
+      );
+    case ApprovalState.TIMED_OUT:
+      return refused("nobody answered in time", ToolStatus.TIMED_OUT);
+    case ApprovalState.APPROVED: {
+      const problem = decisionProblem(state, frame, pending) ?? mismatch(approval.question, answer);
+      if (problem !== undefined) return refused(problem, ToolStatus.REJECTED);
+      const { callId, name } = call;
+      const content = truncateToBytes(JSON.stringify(answer), resultBytes);
+      const result = create(ToolResultSchema, { callId, name, content });
+      return [toolResultFact(pending, scope, result, nowMs)];
+    }
+    case ApprovalState.SUPERSEDED:
+    case ApprovalState.PENDING:
+    case ApprovalState.UNSPECIFIED:
+    case undefined:
+      return [];
+  }
+  return [];
+}
+
+/** A service of an earlier version checks only a part of the schema. */
+function mismatch(
+  question: Question | undefined,
+  answer: NonNullable<Question["schema"]>,
+): string | undefined {
+  const problems = answerProblems(question?.schema ?? {}, answer);
+  if (problems.length === 0) return undefined;
+  const list = problems.map(({ field, description }) => `${field} ${description}`.trim());
+  return `the answer was accepted, but does not match the schema of the question: ${list.join("; ")}; ask again`;
+}
