@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseNamePattern } from "../tools/name-pattern.ts";
 import { isUnknownRole } from "../deciders/unknown-role.ts";
-import { defaultReasonLength } from "./approval-times.ts";
+import { defaultReasonLength, includesSelection } from "./approval-times.ts";
 import type {
   ApprovalTimes,
   BreakGlassRule,
@@ -9,6 +9,7 @@ import type {
   Freeze,
   WaitRule,
 } from "./approval-times.ts";
+import { coverWeek } from "./period.ts";
 import { periodOf, weekly } from "./period-schema.ts";
 
 /** How many waits, and how many freezes, a policy may have. */
@@ -117,7 +118,7 @@ const breakGlass = z
 export const approvalTimesSchema: z.ZodType<ApprovalTimes> = z
   .strictObject({
     waits: rules(wait).default([]),
-    freezes: rules(freeze).default([]),
+    freezes: rules(freeze).superRefine(refuseWholeWeek).default([]),
     break_glass: rules(breakGlass).default([]),
   })
   .refine(
@@ -125,6 +126,37 @@ export const approvalTimesSchema: z.ZodType<ApprovalTimes> = z
     "has no effect; add waits, freezes, or break_glass",
   )
   .transform(({ waits, freezes, break_glass: glass }) => ({ waits, freezes, breakGlass: glass }));
+
+/** Together, freezes of the same calls must leave a part of the week. Other time zones are not compared: clock changes differ. */
+function refuseWholeWeek(freezes: readonly Partial<Freeze>[], { addIssue }: z.RefinementCtx): void {
+  // One that is not valid by itself has no period.
+  const weekly = freezes.flatMap(({ period, name = "", ...selection }, index) =>
+    period?.kind === "weekly"
+      ? [
+          {
+            index,
+            period,
+            name,
+            tenants: undefined,
+            agents: undefined,
+            tools: undefined,
+            ...selection,
+          },
+        ]
+      : [],
+  );
+  for (const freeze of weekly) {
+    const { index, period } = freeze;
+    const wider = weekly.filter(
+      (other) => other.period.zone.name === period.zone.name && includesSelection(other, freeze),
+    );
+    if (wider.length < 2 || !coverWeek(wider.flatMap((each) => each.period.windows))) continue;
+    const names = wider.map((each) => each.name).join(" and ");
+    const message = `${names} together cover the whole week, so that nothing could ever be approved; deny the tools instead`;
+    addIssue({ code: "custom", path: [index, "weekly"], message });
+    return;
+  }
+}
 
 function rules<Rule extends { readonly name: string }>(rule: z.ZodType<Rule>) {
   return z

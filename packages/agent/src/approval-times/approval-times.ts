@@ -61,3 +61,20 @@ export function waitMsOf(times: ApprovalTimes | undefined, call: TimedCall): num
   const waits = (times?.waits ?? []).filter((wait) => selects(wait, call));
   return Math.max(0, ...waits.map(({ waitMs }) => waitMs));
 }
+
+/** Whether one selection selects at least the calls of another, as far as the same patterns show it. */
+export function includesSelection(wide: CallSelection, narrow: CallSelection): boolean {
+  return (
+    includes(wide.tenants, narrow.tenants) &&
+    includes(wide.agents, narrow.agents) &&
+    includes(wide.tools, narrow.tools)
+  );
+}
+
+function includes(
+  wide: readonly NamePattern[] | undefined,
+  narrow: readonly NamePattern[] | undefined,
+): boolean {
+  if (wide === undefined) return true;
+  return narrow?.every((each) => wide.some(({ text }) => text === each.text)) ?? false;
+}

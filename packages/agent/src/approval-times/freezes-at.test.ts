@@ -79,6 +79,9 @@ describe("a weekly freeze", () => {
 const once = (name: string, from: string, until: string) =>
   `    - { name: ${name}, from: "2026-01-01T${from}:00Z", until: "2026-01-01T${until}:00Z" }\n`;
 
+const half = (name: string, from: string, until: string, { zone = "UTC", of = "" } = {}) =>
+  `    - { name: ${name}, ${of}weekly: { time_zone: ${zone}, windows: [{ days: [sun, mon, tue, wed, thu, fri, sat], from: "${from}", until: "${until}" }] } }\n`;
+
 describe("freezes that overlap or follow on each other", () => {
   test("end together, and have the name of the one of now that ends last", () => {
     const section = `  freezes:\n${once("a", "08:00", "10:00")}${once("b", "09:00", "12:00")}${once("c", "12:00", "13:00")}`;
@@ -87,11 +90,33 @@ describe("freezes that overlap or follow on each other", () => {
   });
 
   test("have no known end if together they leave no gap", () => {
-    const week = "days: [sun, mon, tue, wed, thu, fri, sat]";
-    const half = (name: string, from: string, until: string) =>
-      `    - { name: ${name}, weekly: { time_zone: UTC, windows: [{ ${week}, from: "${from}", until: "${until}" }] } }\n`;
-    const section = `  freezes:\n${half("am", "00:00", "12:00")}${half("pm", "12:00", "24:00")}`;
+    const section = `  freezes:\n${half("am", "00:00", "12:00")}${half("pm", "12:00", "24:00", { zone: "Etc/UTC" })}`;
     expect(frozen(section, "2026-01-01T08:30:00Z")).toEqual(["am", undefined]);
+    expect(frozen(section, "2026-01-01T12:00:00Z")).toEqual(["pm", undefined]);
+  });
+
+  test("are refused if together they cover the week of the same calls", () => {
+    const am = half("am", "00:00", "12:00");
+    const pays = { of: "tools: [pay, refund], " };
+    const refused = [
+      half("pm", "12:00", "24:00"),
+      half("pm", "12:00", "24:00", pays),
+      `${half("x", "12:00", "18:00")}${half("pm", "18:00", "24:00", pays)}`,
+    ];
+    for (const other of refused) {
+      expect(() => timesOf(`  freezes:\n${am}${other}`)).toThrow("together cover the whole week");
+    }
+    const ofPays = half("am", "00:00", "12:00", pays);
+    const ofOthers = half("pm", "12:00", "24:00", { of: "tools: [send], " });
+    expect(timesOf(`  freezes:\n${ofPays}${ofOthers}`)?.freezes).toHaveLength(2);
+    expect(timesOf(`  freezes:\n${am}${half("pm", "12:01", "24:00")}`)?.freezes).toHaveLength(2);
+  });
+
+  test("of a long period and of weeks after it end with the last of them", () => {
+    const long = `    - { name: long, from: "2026-01-01T00:00:00Z", until: "2026-03-01T22:00:00Z" }\n`;
+    const section = `  freezes:\n${long}${half("night", "22:00", "24:00")}`;
+    expect(frozen(section, "2026-01-02T08:30:00Z")).toEqual(["long", "2026-03-02T00:00:00.000Z"]);
+    expect(frozen(section, "2026-01-03T08:30:00Z")).toEqual(["long", "2026-03-02T00:00:00.000Z"]);
   });
 });
 

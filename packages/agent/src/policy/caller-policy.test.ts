@@ -200,6 +200,7 @@ test("no policy withholds nothing", () => {
 test("a thing is matched with each pattern once for all callers of a tenant, however many roles and contexts there are", () => {
   let matches = 0;
   const counted: NamePattern = {
+    text: "counted",
     matches: () => {
       matches++;
       return false;

@@ -3,6 +3,8 @@
  * character.
  */
 export interface NamePattern {
+  /** The pattern as it was written. */
+  readonly text: string;
   matches(name: string): boolean;
 }
 
@@ -21,7 +23,7 @@ export function parseNamePattern(text: string): NamePattern | undefined {
       pieces.push(escaped);
     }
   }
-  return { matches: (name) => matches(pieces, name) };
+  return { text, matches: (name) => matches(pieces, name) };
 }
 
 /** Backtracks to the last star only, so that no name takes more than quadratic time. */

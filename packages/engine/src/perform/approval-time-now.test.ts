@@ -4,11 +4,17 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ApprovalPolicySchema } from "@reeve/contracts/agent";
-import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import {
+  ApprovalSchema,
+  ApprovalState,
+  DecisionSchema,
+  VoteSchema,
+} from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import { callingModel } from "../../test/support/models.ts";
+import { PlayedRun } from "../../test/support/run-player.ts";
 import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
 
 type Policy = Exclude<MessageInitShape<typeof ApprovalPolicySchema>, { $typeName: string }>;
@@ -44,6 +50,11 @@ async function approvedAfter(
 const freeze = `approvals: { freezes: [{ name: long, from: "1970-01-01T00:00:00Z", until: "2999-01-01T00:00:00Z" }] }`;
 const wait = "approvals: { waits: [{ name: slow, wait: 1m }] }";
 
+const vote = (decidedBy: string, decidedMs: number) => ({
+  decision: { approved: true, decidedBy, decidedAt: timestampFromMs(decidedMs) },
+  countsFor: ["1"],
+});
+
 describe("a call that was approved too early, by a service that does not know the policy,", () => {
   test.each([
     ["in a freeze", freeze, 0, 'in the freeze "long"'],
@@ -59,6 +70,47 @@ describe("a call that was approved too early, by a service that does not know th
     expect(bench.executed).toEqual([]);
     expect((await resultsOf(bench))[0]).toContain("before the wait that its agent requires");
     expect((await approvedAfter(minute, "", slow)).executed).toHaveLength(1);
+  });
+
+  test("is not executed: in a wait of its agent that its request did not record", async () => {
+    const requestedAt = timestampFromMs(0);
+    const early = create(DecisionSchema, { decidedAt: timestampFromMs(minute - 1) });
+    for (const [decision, executed] of [
+      [early, false],
+      [create(DecisionSchema, { decidedAt: timestampFromMs(minute) }), true],
+    ] as const) {
+      const run = new PlayedRun({ hitlTools: ["search"], approvalPolicy: slow });
+      run.turn({ name: "search" });
+      const request = run.all("approval")[0]?.approval;
+      if (request === undefined) throw new Error("no approval was requested");
+      const { decidableAfter: _, ...older } = request;
+      const approval = { ...older, requestedAt, state: ApprovalState.APPROVED, decision };
+      run.write({ case: "approval", value: { approval } });
+      expect(run.all("toolCallStarted")).toHaveLength(executed ? 1 : 0);
+    }
+  });
+
+  test("is not executed if a vote that it needs came within the wait", async () => {
+    const people = ["ann", "bob"];
+    const approvalPolicy = { ...slow, alternatives: [{ people, approvals: 2 }] };
+    for (const firstMs of [minute - 1, minute]) {
+      const run = new PlayedRun({ hitlTools: ["search"], approvalPolicy });
+      run.turn({ name: "search" });
+      const request = run.all("approval")[0]?.approval;
+      if (request === undefined) throw new Error("no approval was requested");
+      const { decidableAfter: _, ...older } = request;
+      const votes = [vote("ann", firstMs), vote("bob", minute)];
+      const approval = create(ApprovalSchema, {
+        ...older,
+        requestedAt: timestampFromMs(0),
+        state: ApprovalState.APPROVED,
+        alternatives: request.alternatives.map((each) => ({ ...each, approvalsGiven: 2 })),
+        votes: votes.map((each) => create(VoteSchema, each)),
+        decision: create(DecisionSchema, votes[1]?.decision),
+      });
+      run.write({ case: "approval", value: { approval } });
+      expect(run.all("toolCallStarted")).toHaveLength(firstMs === minute ? 1 : 0);
+    }
   });
 
   test("is executed if it was approved in time", async () => {
@@ -81,10 +133,22 @@ describe("a call that was approved by break-glass", () => {
   });
 
   test("is executed in spite of waits and freezes of the operator only by the operator's policy", async () => {
+    const entry = ", break_glass: [{ name: incidents, tools: [count], people: [lea] }] }";
     for (const policy of [freeze, wait]) {
       const spec = { ...slow, ...glass };
-      expect((await approvedAfter(0, policy, spec, ofOperator)).executed).toHaveLength(1);
-      expect((await approvedAfter(0, policy, spec, ofAgent)).executed).toEqual([]);
+      const permitting = policy.replace(/ }$/, entry);
+      expect((await approvedAfter(0, permitting, spec, ofOperator)).executed).toHaveLength(1);
+      expect((await approvedAfter(0, permitting, spec, ofAgent)).executed).toEqual([]);
+    }
+  });
+
+  test("is not executed under an entry that the operator's policy does not have, or not for its tool", async () => {
+    const spec = { ...slow, ...glass };
+    const other = "approvals: { break_glass: [{ name: incidents, tools: [x], people: [lea] }] }";
+    for (const policy of ["", wait, freeze, other]) {
+      const refused = await approvedAfter(minute, policy, spec, ofOperator);
+      expect(refused.executed).toEqual([]);
+      expect((await resultsOf(refused))[0]).toContain('by break-glass under "incidents"');
     }
   });
 

@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { decisionTime, tooEarly } from "@reeve/run/approvals/times/decidable";
+import { selects } from "@reeve/agent/approval-times/approval-times";
+import { decisionTime, timedCall, tooEarly } from "@reeve/run/approvals/times/decidable";
 import type { Call } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
@@ -13,11 +14,20 @@ export function approvalTimeProblem(
   { approval }: Call,
   ports: Pick<RunPorts, "policy">,
 ): string | undefined {
-  const times = ports.policy()?.approvals;
+  const policy = ports.policy();
+  const times = policy?.approvals;
   const { decidedAt, breakGlass } = approval?.decision ?? {};
-  if (times === undefined || approval === undefined || decidedAt === undefined) return undefined;
-  // The operator's policy permitted it in spite of everything, and the agent's in spite of its own waits.
-  if (breakGlass !== undefined && breakGlass.rule !== "") return undefined;
+  if (policy === undefined || approval === undefined || decidedAt === undefined) return undefined;
+  // The operator's policy permits it in spite of everything, and the agent's in spite of its own waits.
+  if (breakGlass !== undefined && breakGlass.rule !== "") {
+    const { rule: name } = breakGlass;
+    const call = timedCall(approval, created?.tenant ?? "");
+    const isPermitted = times?.breakGlass.some((rule) => rule.name === name && selects(rule, call));
+    return isPermitted === true
+      ? undefined
+      : `this call was approved by break-glass under "${name}", which the operator's policy does not permit for it now`;
+  }
+  if (times === undefined) return undefined;
   const withoutAgent = breakGlass !== undefined;
   const rules = { tenant: created?.tenant ?? "", times, withoutAgent };
   const early = tooEarly(approval, decisionTime(rules, timestampMs(decidedAt)));

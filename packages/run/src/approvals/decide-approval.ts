@@ -97,7 +97,8 @@ async function decideOnce(
       if (request.breakGlass) assertBreaksGlassAlone(approval, request);
       if (approval.question === undefined) assertEditedArguments(approval, decision, before);
       assertAnswers(approval, decision);
-      const time = decisionTime({ tenant, times: times?.() }, nowMs);
+      const agentPolicy = before.created?.spec?.approvalPolicy;
+      const time = decisionTime({ tenant, times: times?.(), agentPolicy }, nowMs);
       if (request.breakGlass) {
         const broken = breakGlass(approval, decision, { decider, head: before, time });
         return [{ case: "approval", value: { approval: broken } }];

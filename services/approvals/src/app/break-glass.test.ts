@@ -164,6 +164,23 @@ describe("break-glass by the operator's policy", () => {
     });
   });
 
+  test("asks for a reason that is long enough for one of the entries that permit it", async () => {
+    const both = { ...oncall, subject: "lea" };
+    const strict = parsePolicyFile(
+      "rules: []\napprovals:\n  break_glass: [{ name: strict, people: [lea], min_reason_length: 40 }, { name: loose, groups: [on-call], min_reason_length: 30 }]",
+      "policy.yaml",
+    );
+    const given = async (length: number) => {
+      const ports = { ...(await waiting()), times: () => strict.approvals };
+      return await decideApproval(ports, both, request({ reason: "x".repeat(length) }), never);
+    };
+    const ruleOf = async (length: number) => (await given(length)).decision?.breakGlass?.rule;
+    expect(await ruleOf(40)).toBe("strict");
+    expect(await ruleOf(30)).toBe("loose");
+    expect(await ruleOf(20)).toBe("");
+    await expect(given(19)).rejects.toThrow("at least 20 characters");
+  });
+
   test("is for the calls that its entry selects", async () => {
     const ports = { ...(await waiting({ call: { name: "mail" } })), ...frozen };
     const refused = decideApproval(ports, oncall, request(), never);

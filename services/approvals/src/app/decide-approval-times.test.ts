@@ -81,6 +81,19 @@ describe("an approval that comes too early", () => {
     expect(answered.state).toBe(ApprovalState.APPROVED);
   });
 
+  test("is refused in a wait of the agent that a runtime of an earlier version did not record", async () => {
+    const approvalPolicy = { waits: [{ tools: ["pay"], wait: { seconds: 60n } }] };
+    const ports = await parkedRun(paying, [], { spec: { approvalPolicy } });
+    await ports.clock.advance(59_999);
+    await expect(decideApproval(ports, ada, request(true), never)).rejects.toMatchObject({
+      reason: ErrorReason.APPROVAL_TOO_EARLY,
+      metadata: { decidable_after: "2026-01-01T12:01:00.000Z" },
+    });
+    await ports.clock.advance(1);
+    const decided = await decideApproval(ports, ada, request(true), never);
+    expect(decided.state).toBe(ApprovalState.APPROVED);
+  });
+
   test("has the longest of the waits of agent and operator", async () => {
     const times = policy("  waits: [{ name: slow, wait: 2m }]");
     const ports = { ...(await parkedRun(paying)), times };

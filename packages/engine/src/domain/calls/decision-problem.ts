@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Approval, BreakGlassUse } from "@reeve/contracts/approval";
+import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
+import type { Alternative, Approval, BreakGlassUse, Decision } from "@reeve/contracts/approval";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { approvedCall } from "./approved-call.ts";
@@ -23,11 +24,14 @@ export function decisionProblem(
   if (excludedSubjects.includes(decider)) {
     return `${decider} approved this call, but may not decide on it`;
   }
-  if (isTooEarly(approval)) {
+  const waitEndMs = waitEndOf(state, approval);
+  if (decidedMs(decision) < waitEndMs) {
     return "this call was approved before the wait that its agent requires had ended; call again, and approve later";
   }
   if (alternatives.length === 0) return undefined;
-  const isReached = alternatives.map((each) => each.approvalsGiven >= each.approvals);
+  const isReached = alternatives.map(
+    (each) => each.approvalsGiven - earlyVotes(approval, each, waitEndMs) >= each.approvals,
+  );
   if (!isReached.includes(true)) {
     return "this call was approved without the votes that its agent requires";
   }
@@ -49,8 +53,25 @@ function glassProblem(
     : "this call was approved by break-glass, which its agent does not permit";
 }
 
-function isTooEarly({ decidableAfter, decision }: Approval): boolean {
-  if (decidableAfter === undefined) return false;
-  const decidedMs = decision?.decidedAt === undefined ? 0 : timestampMs(decision.decidedAt);
-  return decidedMs < timestampMs(decidableAfter);
+/** Returns when the wait that the agent requires ends; 0: there is none. A runtime of an earlier version records no wait. */
+function waitEndOf(
+  { head: { created } }: RunState,
+  { decidableAfter, requestedAt, call }: Approval,
+): number {
+  const waitMs = agentWaitMs(created?.spec?.approvalPolicy, call?.name ?? "");
+  const recordedMs = decidableAfter === undefined ? 0 : timestampMs(decidableAfter);
+  if (waitMs === 0 || requestedAt === undefined) return recordedMs;
+  return Math.max(recordedMs, timestampMs(requestedAt) + waitMs);
+}
+
+function decidedMs(decision: Decision | undefined): number {
+  return decision?.decidedAt === undefined ? 0 : timestampMs(decision.decidedAt);
+}
+
+/** Returns how many people approved by an alternative before the wait had ended: approvals of an earlier version counts them. */
+function earlyVotes({ votes }: Approval, { name }: Alternative, waitEndMs: number): number {
+  return votes.filter(
+    ({ decision, countsFor }) =>
+      decision?.approved === true && countsFor.includes(name) && decidedMs(decision) < waitEndMs,
+  ).length;
 }

@@ -49,7 +49,8 @@ export async function decideByGrant(
       const approval = approvalOf(before, approvalId);
       if (!isUsable(grant, approvalId, clock.now())) return [];
       if (approval === undefined || isClosed(approval, before, clock.now())) return [];
-      const rules = { tenant: key.tenant, times: times?.() };
+      const agentPolicy = before.created?.spec?.approvalPolicy;
+      const rules = { tenant: key.tenant, times: times?.(), agentPolicy };
       if (tooEarly(approval, decisionTime(rules, clock.now())) !== undefined) return [];
       if (grantProblem(grant, approval, before) !== undefined) return [];
       if (clock.now() - readMs > maxGrantAgeMs) throw readTooLongAgo(grantId);

@@ -55,7 +55,7 @@ export function assertBreaksGlassAlone(
  */
 export function breakGlass(approval: Approval, decision: Decision, broken: Broken): Approval {
   const { time } = broken;
-  const rule = ruleFor(approval, broken);
+  const rule = ruleFor(approval, decision.reason, broken);
   assertReason(approval, decision, rule);
   if (rule.name === "") assertDecidable(approval, { ...time, withoutAgent: true });
   const early = tooEarly(approval, time);
@@ -73,8 +73,8 @@ export function breakGlass(approval: Approval, decision: Decision, broken: Broke
   });
 }
 
-/** Prefers the operator's policy, which permits more. */
-function ruleFor(approval: Approval, { decider, head, time }: Broken): Rule {
+/** Prefers the operator's policy, which permits more. A rule for which the reason is too short counts only if there is no other. */
+function ruleFor(approval: Approval, reason: string, { decider, head, time }: Broken): Rule {
   const { created } = head;
   const call = timedCall(approval, time.tenant);
   const ofAgent = created?.spec?.approvalPolicy?.breakGlass;
@@ -90,9 +90,12 @@ function ruleFor(approval: Approval, { decider, head, time }: Broken): Rule {
   );
   if (naming.length === 0) throw denied(approval, decider, "no policy names this person for it");
   const excluded = excludedFor(head);
-  const [rule] = naming.filter(
+  const permitted = naming.filter(
     ({ allowRequester }) => excluded !== undefined && !excluded(decider.subject, allowRequester),
   );
+  const rule =
+    permitted.find((each) => isLongEnough(reason, each)) ??
+    permitted.toSorted((a, b) => a.minReasonLength - b.minReasonLength)[0];
   if (rule !== undefined) return rule;
   const why =
     excluded === undefined
@@ -114,12 +117,13 @@ function excludedFor(
     (excludesAuthor && subject === author) || (!allowRequester && requesters.has(subject));
 }
 
-function assertReason(
-  { approvalId }: Approval,
-  { reason }: Decision,
-  { minReasonLength }: Rule,
-): void {
-  if (reason.trim().length >= minReasonLength) return;
+function isLongEnough(reason: string, { minReasonLength }: Rule): boolean {
+  return reason.trim().length >= minReasonLength;
+}
+
+function assertReason({ approvalId }: Approval, { reason }: Decision, rule: Rule): void {
+  if (isLongEnough(reason, rule)) return;
+  const { minReasonLength } = rule;
   const description = `must have at least ${minReasonLength} characters`;
   const message = `approval ${approvalId} cannot be decided by break-glass without a reason: it ${description}`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {

@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ApprovalTimes, TimedCall } from "@reeve/agent/approval-times/approval-times";
+import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
 import { waitMsOf } from "@reeve/agent/approval-times/approval-times";
 import type { ActiveFreeze } from "@reeve/agent/approval-times/freezes-at";
 import { freezesAt } from "@reeve/agent/approval-times/freezes-at";
+import type { ApprovalPolicy } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalFreezeSchema, ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -16,6 +18,8 @@ export interface WaitRules {
   readonly times: ApprovalTimes | undefined;
   /** Whether the waits of the agent's policy do not count. Default: they do. */
   readonly withoutAgent?: boolean;
+  /** The policy of the run's agent. Absent: only what the request recorded counts. A runtime of an earlier version records no wait. */
+  readonly agentPolicy?: Pick<ApprovalPolicy, "waits"> | undefined;
 }
 
 /** A time at which calls may be approved or not. */
@@ -53,11 +57,12 @@ export function tooEarly(approval: Approval, time: DecisionTime): TooEarly | und
 /** Returns when the waits of an approval end, by the agent's policy and by the operator's, or undefined if it has none. */
 export function waitEndOf(
   approval: Approval,
-  { tenant, times, withoutAgent = false }: WaitRules,
+  { tenant, times, withoutAgent = false, agentPolicy }: WaitRules,
 ): number | undefined {
-  const { question, requestedAt, decidableAfter } = approval;
+  const { question, requestedAt, decidableAfter, call } = approval;
   if (question !== undefined || requestedAt === undefined) return undefined;
-  const waitMs = waitMsOf(times, timedCall(approval, tenant));
+  const ofAgentMs = withoutAgent ? 0 : agentWaitMs(agentPolicy, call?.name ?? "");
+  const waitMs = Math.max(waitMsOf(times, timedCall(approval, tenant)), ofAgentMs);
   const recordedMs = withoutAgent || decidableAfter === undefined ? 0 : timestampMs(decidableAfter);
   const endMs = waitMs === 0 ? recordedMs : Math.max(recordedMs, timestampMs(requestedAt) + waitMs);
   return endMs === 0 ? undefined : endMs;
