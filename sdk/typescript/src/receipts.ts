@@ -27,6 +27,8 @@ export class Receipts {
     const { envelope } = await this.#requests.repeatable(
       ({ receipts }, call) => receipts.getReceipt({ runId, callId, omitContent }, call),
       options,
+      // The server reads the log up to the end of the call.
+      this.#requests.settings.transferTimeoutMs,
     );
     return envelope ?? create(EnvelopeSchema);
   }

@@ -46,10 +46,11 @@ export class Requests implements ConnectionSource, Disposable {
   async repeatable<Response>(
     request: Request<Response>,
     { signal }: CallOptions,
+    requestTimeoutMs = this.settings.requestTimeoutMs,
   ): Promise<Response> {
     return await retry(
       (timeoutMs) => request(this.current, callOf(timeoutMs, signal)),
-      this.settings,
+      { ...this.settings, requestTimeoutMs },
       signal,
     );
   }

@@ -9,6 +9,7 @@ import type {
   ReceiptResult,
 } from "@reeve/contracts/receipt";
 import { ToolStatus, ToolStatusSchema } from "@reeve/contracts/tool";
+import { statusName } from "@reeve/run/head/run-status";
 import { renderProgress } from "../approvals/approval-progress.ts";
 import { renderTimes } from "../approvals/approval-times.ts";
 import { renderPermission } from "../permission.ts";
@@ -27,8 +28,6 @@ export function renderReceipt(receipt: CallReceipt): readonly string[] {
   const others = [...new Set([...messageSenders, ...earlierRequesters])];
   const agent = `agent ${requester?.agentId || "without an id"} revision ${requester?.agentRevision ?? 0}`;
   const author = requester?.agentAuthor ? `, saved by ${requester.agentAuthor}` : "";
-  const status = ToolStatusSchema.value[result?.status ?? 0]?.localName.toLowerCase() ?? "unknown";
-  const content = `${result?.contentBytes ?? 0n} bytes, sha256 ${result?.contentSha256 ?? ""}`;
   return [
     line("call", `${receipt.callId} of run ${runId}, tenant ${tenant}`),
     line("asked by", `${startedBy || "unknown"} at ${timeOf(requester?.startedAt)}`),
@@ -40,7 +39,7 @@ export function renderReceipt(receipt: CallReceipt): readonly string[] {
     ...approvals.flatMap(policyOf),
     ...decisions.map((decision) => line("decided", decidedBy(decision))),
     line("executed", executionOf(receipt)),
-    line("result", `${status} at ${timeOf(result?.recordedAt)}, ${content}`),
+    line("result", outcomeOf(receipt)),
     ...(result?.offloadedArtifactId ? [line("", artifactOf(result))] : []),
     line("log", logOf(log)),
   ];
@@ -93,6 +92,16 @@ function decidedBy({ decision, isVote, countsFor, recordedAt, approvalId }: Cast
   return `${verb} by ${subject}${grant ?? ""}${glass} at ${timeOf(recordedAt)}, ${approvalId}${vote}${why}`;
 }
 
+function outcomeOf({ result, end, starts }: CallReceipt): string {
+  if (end !== undefined) {
+    const ended = `the run ended before, with the status ${statusName(end.status) || "unknown"}, at ${timeOf(end.recordedAt)}`;
+    return starts.length === 0 ? `none: ${ended}` : `not known: ${ended}`;
+  }
+  const status = ToolStatusSchema.value[result?.status ?? 0]?.localName.toLowerCase() ?? "unknown";
+  const content = `${result?.contentBytes ?? 0n} bytes, sha256 ${result?.contentSha256 ?? ""}`;
+  return `${status} at ${timeOf(result?.recordedAt)}, ${content}`;
+}
+
 function artifactOf({ offloadedArtifactId, offloadedArtifactSha256 }: ReceiptResult): string {
   const digest = offloadedArtifactSha256 === "" ? "no digest" : `sha256 ${offloadedArtifactSha256}`;
   return `with artifact ${offloadedArtifactId}, ${digest}`;
@@ -106,11 +115,18 @@ function logOf(log: ReceiptLog | undefined): string {
 }
 
 /** Whether the call was executed, as far as the log of the run can tell. */
-function executionOf({ starts, result, call }: CallReceipt): string {
-  const started = starts.findLast(({ approvalId }) => approvalId === result?.approvalId);
+function executionOf({ starts, result, end, call }: CallReceipt): string {
+  const started = starts.findLast(
+    ({ approvalId }) => end !== undefined || approvalId === result?.approvalId,
+  );
   const isolation = result?.isolation ? `, isolation ${result.isolation}` : "";
   if (result?.status === ToolStatus.REJECTED) return "no: it was refused before a toolhost began";
-  if (started !== undefined) return `handed out at ${timeOf(started.startedAt)}${isolation}`;
+  if (started !== undefined) {
+    // Every toolhost reports an isolation, and a run that refuses or cancels a call before does not.
+    const isUnseen = result !== undefined && isolation === "" && call?.source !== "runtime";
+    const unseen = isUnseen ? ", but no toolhost reported that it began" : "";
+    return `handed out at ${timeOf(started.startedAt)}${isolation}${unseen}`;
+  }
   const isOwn = call?.source === "runtime" && result?.status === ToolStatus.SUCCESS;
   return isOwn ? "by the run itself" : "no: it was not handed out after the decision";
 }

@@ -1,6 +1,10 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
-import { ApprovalState } from "@reeve/contracts/approval";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalState, BreakGlassUseSchema } from "@reeve/contracts/approval";
 import type { StoredRunBatch } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
 import { contradictions } from "@reeve/run/receipts/contradictions";
 import { envelopeText, openEnvelope, sealEnvelope } from "@reeve/run/receipts/envelope";
 import { parseSigningKey } from "@reeve/run/receipts/receipt-keys";
@@ -211,6 +215,36 @@ test("a grant that decided is named, and a call that became subtasks starts with
   expect(receipt.starts).toMatchObject([{ sequence: 6, approvalId: decidedCallId }]);
 });
 
+const ended = { status: { status: "RUN_STATUS_CANCELLED" } };
+
+test("a call that was approved and has no result before its run ended has a receipt with the end", async () => {
+  const begun = callWith([
+    { approval: { approval } },
+    { approval: { approval: approved } },
+    { toolCallStarted: { callId: decidedCallId } },
+    ended,
+    { treeStored: {} },
+  ]);
+  const log = await storedLog(begun, [1]);
+  const { receipt, subjects } = await receiptIn(log);
+  expect(contradictions(receipt)).toEqual([]);
+  expect(receipt).toMatchObject({
+    runId: "run_decided000",
+    end: { sequence: 7, status: RunStatus.CANCELLED },
+    starts: [{ sequence: 6 }],
+    log: { throughSequence: 7 },
+  });
+  expect(receipt.result).toBeUndefined();
+  expect(subjects).toMatchObject([{ name: `call:${decidedCallId}` }]);
+  const open = { ...log, batches: log.batches.slice(0, 6) };
+  await expect(payloadOf(open)).rejects.toThrow("wait until it has ended");
+});
+
+test("a call on which nobody decided before its run ended has no receipt, and is not told to wait", async () => {
+  const log = await storedLog(callWith([{ approval: { approval } }, ended]), [1]);
+  await expect(payloadOf(log)).rejects.toThrow("decided on call");
+});
+
 test("an event of a newer version before the result is refused as such, and not as altered", async () => {
   const events = decidedCall();
   const [, prepared] = events;
@@ -238,6 +272,26 @@ test("a receipt that contradicts itself says so", async () => {
   expect(contradictions({ ...receipt, result: other })).toMatchObject([
     expect.stringContaining("executed with the files"),
   ]);
+});
+
+test("a receipt whose decision did not permit the call says so, unless by break-glass", async () => {
+  const { receipt } = await receiptIn(await storedLog(decidedCall(), [2]));
+  const [only] = receipt.approvals;
+  if (only === undefined) throw new Error("the call has no approval");
+  const of = (changes: Partial<Approval>, glass = false) => {
+    const breakGlass = glass ? create(BreakGlassUseSchema) : undefined;
+    const decisions = receipt.decisions.map((each) => ({
+      ...each,
+      ...(each.decision && { decision: { ...each.decision, ...(glass && { breakGlass }) } }),
+    }));
+    return contradictions({ ...receipt, decisions, approvals: [{ ...only, ...changes }] });
+  };
+  const alternatives = only.alternatives.map((each) => ({ ...each, approvalsGiven: 1 }));
+  const decidableAfter = timestampFromMs(Date.parse("2030-01-01T00:00:09Z"));
+  expect(of({ alternatives })).toEqual([expect.stringContaining("did not have the votes")]);
+  expect(of({ decidableAfter })).toEqual([expect.stringContaining("2030-01-01T00:00:09.000Z")]);
+  expect(of({ excludedSubjects: ["cid"] })).toEqual([expect.stringContaining("might not decide")]);
+  expect(of({ alternatives, decidableAfter }, true)).toEqual([]);
 });
 
 test("a signed receipt verifies with its key, and gives back its payload", async () => {

@@ -3,13 +3,13 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { ReceiptLogSchema } from "@reeve/contracts/receipt";
 import type { StoredRunBatch } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
-import { emptyHistory, historyAfter } from "@reeve/run/receipts/call-history";
+import { emptyHistory, historyAfter, isClosed } from "@reeve/run/receipts/call-history";
 import type { ReceiptSource } from "@reeve/run/receipts/call-receipt";
 import { endedCall } from "@reeve/run/receipts/ended-call";
 import { checkBatch, startCheck } from "./check-batches.ts";
 
 /**
- * Reads a call from the stored batches of its run's log, up to the batch with its result. Throws a Failure if the batches contradict
+ * Reads a call from the stored batches of its run's log, up to the batch with its result, or with the end of the run. Throws a Failure if the batches contradict
  * their digests, so that nothing altered is signed, and one that says why the call has no receipt.
  */
 export async function receiptSource(
@@ -34,7 +34,7 @@ export async function receiptSource(
     if (foreign !== undefined)
       throw altered(run, `event ${foreign.sequence} belongs to another run`);
     history = events.reduce(historyAfter, history);
-    if (history.result !== undefined) break;
+    if (isClosed(history)) break;
   }
   const ended = endedCall(run, history);
   const { sequence = 0, digest = "" } = progress.digests.at(-1) ?? {};

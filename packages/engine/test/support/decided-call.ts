@@ -51,6 +51,7 @@ const deciding = decision("cid", "d3");
 const approved = {
   ...approval,
   state: "APPROVAL_STATE_APPROVED",
+  alternatives: approval.alternatives.map((each) => ({ ...each, approvalsGiven: 2 })),
   votes: [vote(changed, 2), vote(deciding, 1)],
   decision: deciding,
   revision: 3,

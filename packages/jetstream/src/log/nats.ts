@@ -45,6 +45,8 @@ import { SubjectReader } from "./subject-reader.ts";
  * lag: it never goes back, and looks again.
  */
 const followed = { maxBytes: 512 * 1024, mayLag: true };
+/** What is read at a time of a log as it is stored. */
+const rawBytes = 4 * 1024 * 1024;
 /** How many times an append is attempted while its outcome is unknown. */
 const maxAppendAttempts = 4;
 /** How long a server that has just become the leader may lack the tail of a log. */
@@ -178,15 +180,17 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
 
   async *readBatches(key: Key, signal: AbortSignal): AsyncIterable<StoredBatch> {
     const subject = this.#subject(key);
-    const read = (get: () => Promise<StoredBatch | undefined>) =>
+    const read = <Value>(get: () => Promise<Value>) =>
       retryUnavailable(get, this.#retryLimits, signal);
     const end = (await read(() => this.#reader.last(subject)))?.revision ?? 0;
     for (let revision = 0; revision < end;) {
-      const from = revision;
-      const batch = await read(() => this.#reader.next(subject, from));
-      if (batch === undefined) return;
-      yield await this.#opened(key, batch, signal);
-      ({ revision } = batch);
+      const range = { after: revision, to: end };
+      const part = await read(() => this.#reader.inOrder(subject, range, rawBytes, signal));
+      if (part.length === 0) return;
+      for (const batch of part) {
+        yield await this.#opened(key, batch, signal);
+        ({ revision } = batch);
+      }
     }
   }
 

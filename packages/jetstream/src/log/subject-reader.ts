@@ -173,6 +173,34 @@ export class SubjectReader {
   }
 
   /**
+   * Returns the next batches of the subject in the order of the stream, whatever their headers say: about `maxBytes`, or up to a
+   * revision. Empty: there are none.
+   */
+  async inOrder(
+    subject: string,
+    { after, to }: { readonly after: number; readonly to: number },
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<readonly StoredBatch[]> {
+    const batches: StoredBatch[] = [];
+    let reached = after;
+    // A consumer is of use only for a long rest. The log may end earlier by now, if it is being deleted.
+    const walked = after === 0 ? maxWalkedBatches : 1;
+    while (batches.length < walked && reached < to && bytesOf(batches) < maxBytes) {
+      signal.throwIfAborted();
+      const next = await this.next(subject, reached);
+      if (next === undefined) return batches;
+      batches.push(next);
+      reached = next.revision;
+    }
+    const left = maxBytes - bytesOf(batches);
+    const last = reached < to && left > 0 ? await this.last(subject) : undefined;
+    if (last === undefined || last.revision <= reached) return batches;
+    const rest = { from: reached + 1, to: Math.min(to, last.revision) };
+    return [...batches, ...(await this.#consume(subject, rest, left, signal))];
+  }
+
+  /**
    * Reads the batches after a position in the order of the stream. So a reader also sees a batch that no later one names: servers
    * with a defect store two batches after the same one.
    */

@@ -3,9 +3,16 @@ import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import type { CallStart, CastDecision } from "@reeve/contracts/receipt";
 import { CallStartSchema } from "@reeve/contracts/receipt";
-import type { RunCreated, RunEvent, RunPrepared, ToolResultEvent } from "@reeve/contracts/run";
+import type {
+  RunCreated,
+  RunEvent,
+  RunPrepared,
+  RunStatus,
+  ToolResultEvent,
+} from "@reeve/contracts/run";
 import { ToolResultEventSchema } from "@reeve/contracts/run";
 import type { ToolCall } from "@reeve/contracts/tool";
+import { isTerminal } from "../head/run-status.ts";
 import { newerVersion } from "../head/newer-version.ts";
 import { castDecisions } from "./cast-decisions.ts";
 import { hasUnknownFields } from "./has-unknown-fields.ts";
@@ -26,8 +33,10 @@ export interface CallHistory {
   readonly decisions: readonly CastDecision[];
   readonly starts: readonly CallStart[];
   readonly result: { readonly event: RunEvent; readonly value: ToolResultEvent } | undefined;
-  /** Ids of all calls of the run that have an approval, for a caller who names another one. */
-  readonly callsWithApproval: ReadonlySet<string>;
+  /** The end of the run, if the call has no result before it. */
+  readonly end: { readonly event: RunEvent; readonly status: RunStatus } | undefined;
+  /** Ids of the first calls of the run that have an approval, for a caller who names another one. */
+  readonly callsWithApproval: readonly string[];
 }
 
 export function emptyHistory(callId: string): CallHistory {
@@ -42,16 +51,25 @@ export function emptyHistory(callId: string): CallHistory {
     decisions: [],
     starts: [],
     result: undefined,
-    callsWithApproval: new Set(),
+    end: undefined,
+    callsWithApproval: [],
   };
 }
 
+/** How many calls an error names. */
+const maxNamed = 5;
+
+/** Whether the history is complete: the call, or the run, has ended. */
+export function isClosed({ result, end }: CallHistory): boolean {
+  return result !== undefined || end !== undefined;
+}
+
 /**
- * Returns the history after an event. Events after the result change nothing, so that every longer log gives the same history. Throws a
+ * Returns the history after an event. Events after the result, or after the end of the run, change nothing, so that every longer log gives the same history. Throws a
  * Failure for what a newer version wrote: it may be what counts.
  */
 export function historyAfter(history: CallHistory, event: RunEvent): CallHistory {
-  if (history.result !== undefined) return history;
+  if (isClosed(history)) return history;
   const { callId } = history;
   const { event: fact } = event;
   switch (fact.case) {
@@ -60,7 +78,9 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
     case "runPrepared":
       return { ...history, prepared: fact.value };
     case "messageSubmitted":
-      return { ...history, senders: new Set(history.senders).add(fact.value.submittedBy) };
+      return fact.value.submittedBy === "" || history.senders.has(fact.value.submittedBy)
+        ? history
+        : { ...history, senders: new Set(history.senders).add(fact.value.submittedBy) };
     case "toolCall":
       if (fact.value.callId !== callId) return history;
       return { ...history, requested: { call: fact.value, parentId: event.parentId } };
@@ -80,11 +100,14 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
       return { ...history, starts: [...history.starts, startOf(history, event)] };
     case undefined:
       throw newerVersion(event.runId, event.sequence);
+    case "status":
+      return isTerminal(fact.value.status)
+        ? { ...history, end: { event, status: fact.value.status } }
+        : history;
     case "text":
     case "reasoning":
     case "mcpProgress":
     case "usage":
-    case "status":
     case "step":
     case "context":
     case "messageInjected":
@@ -115,9 +138,9 @@ function withApproval(
 ): CallHistory {
   const callId = approval?.call?.callId;
   if (approval === undefined || callId === undefined) return history;
-  const callsWithApproval = history.callsWithApproval.has(callId)
-    ? history.callsWithApproval
-    : new Set(history.callsWithApproval).add(callId);
+  const named = history.callsWithApproval;
+  const isNamed = named.length >= maxNamed || named.includes(callId);
+  const callsWithApproval = isNamed ? named : [...named, callId];
   if (callId !== history.callId) return { ...history, callsWithApproval };
   if (hasUnknownFields(ApprovalSchema, approval)) throw newerVersion(event.runId, event.sequence);
   const before = history.approvals.get(approval.approvalId);
@@ -144,9 +167,8 @@ export function gateOf({ approvals }: Pick<CallHistory, "approvals">): Approval 
   return [...approvals.values()].findLast(({ question }) => question === undefined);
 }
 
-/** The history of a call that a person, or a grant, decided on, and that has ended. */
+/** The history of a call that a person, or a grant, decided on, and that has ended, or whose run has. */
 export interface EndedCall extends CallHistory {
   readonly created: RunCreated;
   readonly requested: NonNullable<CallHistory["requested"]>;
-  readonly result: NonNullable<CallHistory["result"]>;
 }

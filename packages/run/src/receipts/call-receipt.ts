@@ -2,11 +2,12 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { Approval, Decision } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
-import type { CallReceipt, CastDecision, ReceiptLog } from "@reeve/contracts/receipt";
+import type { CallReceipt, CastDecision, ReceiptEnd, ReceiptLog } from "@reeve/contracts/receipt";
 import {
   CallReceiptSchema,
   CallRequesterSchema,
   ReceiptCallSchema,
+  ReceiptEndSchema,
 } from "@reeve/contracts/receipt";
 import type { BoundFile } from "@reeve/contracts/tool";
 import { specDigestOf } from "../approvals/grants/granted-digests.ts";
@@ -15,31 +16,36 @@ import { gateOf } from "./call-history.ts";
 import { canonicalSha256 } from "./canonical-sha256.ts";
 import { receiptResult } from "./receipt-result.ts";
 
-/** A call that has ended, and the part of the log up to its result. */
+/** A call that has ended, or whose run has, and the part of the log up to there. */
 export interface ReceiptSource {
   readonly ended: EndedCall;
   readonly log: ReceiptLog;
 }
 
-/** Returns the receipt of a call: a function of the log up to the result of the call. */
+/** Returns the receipt of a call: a function of the log up to the result of the call, or to the end of the run. */
 export function callReceipt(
   { ended, log }: ReceiptSource,
   { omitContent }: { readonly omitContent: boolean },
 ): CallReceipt {
-  const { callId, created, approvals, decisions, starts, result } = ended;
+  const { callId, created, approvals, decisions, starts, result, end } = ended;
   return create(CallReceiptSchema, {
     tenant: created.tenant,
-    runId: result.event.runId,
+    runId: (result ?? end)?.event.runId ?? "",
     callId,
     requester: requesterOf(ended),
     call: calledOf(ended, omitContent),
     approvals: [...approvals.values()].map(withoutContent),
     decisions: decisions.map((each) => (omitContent ? withoutDecided(each) : each)),
     starts: [...starts],
-    result: receiptResult(result),
     log,
     contentOmitted: omitContent,
+    ...(result && { result: receiptResult(result) }),
+    ...(end && { end: endOf(end) }),
   });
+}
+
+function endOf({ event: { sequence, time }, status }: NonNullable<CallHistory["end"]>): ReceiptEnd {
+  return create(ReceiptEndSchema, { sequence, status, ...(time && { recordedAt: time }) });
 }
 
 /** Returns the arguments with which the call was executed, or would have been if it had been permitted. */

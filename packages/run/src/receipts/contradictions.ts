@@ -1,35 +1,45 @@
+import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ToolStatus } from "@reeve/contracts/tool";
-import type { CallReceipt } from "@reeve/contracts/receipt";
+import type { CallReceipt, CastDecision } from "@reeve/contracts/receipt";
 
 /**
  * Returns where a receipt contradicts itself, in sentences. A deployment that works signs no such receipt: a call is handed out only
- * after its approval, and executed only with the files that the approval showed.
+ * after its approval, by those and at the time that the policy requires, and executed only with the files that the approval showed.
  */
 export function contradictions({
   approvals,
   decisions,
   starts,
   result,
+  end,
 }: CallReceipt): readonly string[] {
   const found: string[] = [];
   const byId = new Map(approvals.map((approval) => [approval.approvalId, approval]));
   for (const { approvalId, sequence } of starts) {
     if (approvalId === "") continue;
     const approval = byId.get(approvalId);
-    const isPermitted = decisions.some(
+    const deciding = decisions.find(
       (cast) =>
         cast.approvalId === approvalId &&
         cast.state === ApprovalState.APPROVED &&
         cast.sequence < sequence,
     );
-    if (approval === undefined || !isPermitted) {
+    if (approval === undefined || deciding === undefined) {
       found.push(
         `the call was handed out at sequence ${sequence} without the approval ${approvalId}`,
       );
+    } else {
+      const problem = permitProblem(approval, deciding);
+      if (problem !== undefined) {
+        found.push(`the call was handed out at sequence ${sequence}, although ${problem}`);
+      }
     }
-    if (result !== undefined && result.sequence < sequence) {
-      found.push(`the call was handed out at sequence ${sequence}, after its result`);
+    const closing = result ?? end;
+    if (closing !== undefined && closing.sequence < sequence) {
+      const what = result === undefined ? "the end of its run" : "its result";
+      found.push(`the call was handed out at sequence ${sequence}, after ${what}`);
     }
   }
   const counted = byId.get(result?.approvalId ?? "");
@@ -45,4 +55,27 @@ export function contradictions({
     );
   }
   return found;
+}
+
+/** Returns why the decision that closed an approval did not permit the call. A person who breaks the glass needs neither votes nor a time. */
+function permitProblem(
+  { approvalId, alternatives, excludedSubjects, decidableAfter }: Approval,
+  { decision, recordedAt }: CastDecision,
+): string | undefined {
+  if (decision === undefined || decision.breakGlass !== undefined) return undefined;
+  const { decidedBy } = decision;
+  if (excludedSubjects.includes(decidedBy)) {
+    return `${decidedBy} might not decide approval ${approvalId}`;
+  }
+  const isReached = alternatives.some((each) => each.approvalsGiven >= each.approvals);
+  if (alternatives.length > 0 && !isReached) {
+    return `approval ${approvalId} did not have the votes that its policy requires`;
+  }
+  const decidedAt = decision.decidedAt ?? recordedAt;
+  const isEarly =
+    decidableAfter !== undefined &&
+    (decidedAt === undefined || timestampMs(decidedAt) < timestampMs(decidableAfter));
+  return isEarly
+    ? `approval ${approvalId} could not be given before ${timestampDate(decidableAfter).toISOString()}`
+    : undefined;
 }

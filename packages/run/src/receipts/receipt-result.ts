@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { ReceiptResult } from "@reeve/contracts/receipt";
 import { ReceiptResultSchema } from "@reeve/contracts/receipt";
-import type { EndedCall } from "./call-history.ts";
+import type { CallHistory } from "./call-history.ts";
 import { canonicalSha256 } from "./canonical-sha256.ts";
 
 /** Returns what a receipt says about the result of a call: digests in place of its content. */
-export function receiptResult({ event, value }: EndedCall["result"]): ReceiptResult {
+export function receiptResult({ event, value }: NonNullable<CallHistory["result"]>): ReceiptResult {
   const { content = "", structured, metadata, isError = false } = value.result ?? {};
   const { startedAt, completedAt, permission } = metadata ?? {};
   return create(ReceiptResultSchema, {

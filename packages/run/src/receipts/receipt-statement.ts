@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import { callDigest } from "@reeve/contracts/digest/call-digest";
 import { canonicalJson } from "@reeve/contracts/digest/canonical-json";
-import type { CallReceipt } from "@reeve/contracts/receipt";
+import type { CallReceipt, ReceiptResult } from "@reeve/contracts/receipt";
 import { CallReceiptSchema } from "@reeve/contracts/receipt";
 import type { BoundContent } from "@reeve/contracts/tool";
 import { gateOf } from "./call-history.ts";
@@ -27,24 +27,28 @@ export function receiptPayload(
   return new TextEncoder().encode(canonicalJson(statement));
 }
 
-/** Returns the artifacts of a statement: the call as it was permitted, its result, and the files that it names. */
+/** Returns the artifacts of a statement: the call as it was permitted, its result if it has one, and the files that it names. */
 function subjectsOf({ ended }: ReceiptSource): JsonObject[] {
   const { callId, created, requested, result } = ended;
   const { name } = requested.call;
   const gate = gateOf(ended);
   const final = finalArguments(ended);
-  const { metadata } = result.value.result ?? {};
-  const content = metadata?.content ?? gate?.content;
+  const content = result?.value.result?.metadata?.content ?? gate?.content;
   const call = { name, ...(final && { arguments: final }) };
-  const { contentSha256, offloadedArtifactId, offloadedArtifactSha256 } = receiptResult(result);
   return [
     subject(`call:${callId}`, callDigest(call, created, gate?.content)),
-    subject(`result:${callId}`, contentSha256),
-    ...(offloadedArtifactSha256 === ""
-      ? []
-      : [subject(`artifact:${offloadedArtifactId}`, offloadedArtifactSha256)]),
+    ...(result ? resultSubjects(callId, receiptResult(result)) : []),
     ...filesOf(content).map(({ path, sha256 }) => subject(`file:${path}`, sha256)),
   ];
+}
+
+function resultSubjects(
+  callId: string,
+  { contentSha256, offloadedArtifactId, offloadedArtifactSha256 }: ReceiptResult,
+): JsonObject[] {
+  const content = subject(`result:${callId}`, contentSha256);
+  if (offloadedArtifactSha256 === "") return [content];
+  return [content, subject(`artifact:${offloadedArtifactId}`, offloadedArtifactSha256)];
 }
 
 function filesOf(content: BoundContent | undefined) {

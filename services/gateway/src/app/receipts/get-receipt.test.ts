@@ -5,6 +5,7 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import { envelopeText, openEnvelope } from "@reeve/run/receipts/envelope";
 import { parseSigningKey } from "@reeve/run/receipts/receipt-keys";
 import { expect, test } from "vitest";
+import { limitWalks } from "../watch/start-watch.ts";
 import { getReceipt } from "./get-receipt.ts";
 
 const never = new AbortController().signal;
@@ -17,7 +18,7 @@ const [{ runId: run } = { runId: "" }] = decidedCall();
 async function portsWith(keys = { signing, verifying: [signing] }) {
   const logBatches = memoryRunLog();
   await logBatches.append({ tenant: "acme", run }, emptyTail, decidedCall(), never);
-  return { logBatches, receiptKeys: () => keys };
+  return { logBatches, receiptKeys: () => keys, walks: limitWalks() };
 }
 
 test("the receipt of a call is signed by the key of the deployment, and the same each time", async () => {
@@ -39,4 +40,29 @@ test("another tenant finds no run, and a deployment without a key signs nothing"
     kind: "precondition",
     message: expect.stringContaining("REEVE_RECEIPT_KEY_FILE") as string,
   });
+});
+
+test("receipts wait for the logs that are read for others of the tenant, and leave room for other tenants", async () => {
+  const ports = await portsWith();
+  const first = Promise.withResolvers<undefined>();
+  const otherBegan = Promise.withResolvers<undefined>();
+  const begun: string[] = [];
+  const logBatches = {
+    async *readBatches(key: { readonly tenant: string; readonly run: string }) {
+      begun.push(key.tenant);
+      if (key.tenant === "other") otherBegan.resolve(undefined);
+      else await first.promise;
+      yield* ports.logBatches.readBatches(key, never);
+    },
+  };
+  const ask = (tenant: string) =>
+    getReceipt({ ...ports, logBatches }, { tenant, run }, request, never);
+  const own = [ask("acme"), ask("acme"), ask("acme")];
+  const other = ask("other").catch(() => "not found");
+  await otherBegan.promise;
+  expect(begun.filter((tenant) => tenant === "acme").length).toBeLessThanOrEqual(2);
+  first.resolve(undefined);
+  expect(await other).toBe("not found");
+  expect(await Promise.all(own)).toHaveLength(3);
+  expect(begun.filter((tenant) => tenant === "acme")).toHaveLength(3);
 });

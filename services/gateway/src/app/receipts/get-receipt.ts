@@ -6,6 +6,7 @@ import type { StoredRunBatch } from "@reeve/contracts/run";
 import { RunBatchSchema, StoredRunBatchSchema } from "@reeve/contracts/run";
 import { receiptSource } from "@reeve/engine/verify/receipt-source";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";
 import { sealEnvelope } from "@reeve/run/receipts/envelope";
 import { receiptPayload } from "@reeve/run/receipts/receipt-statement";
@@ -17,16 +18,24 @@ import { runNotFound } from "../read-run.ts";
 const maxPayloadBytes = 2 * 1024 * 1024;
 const logSubject = channelOf(RunBatchSchema);
 
+export interface ReceiptPorts extends Pick<GatewayPorts, "logBatches"> {
+  receiptKeys(): ReceiptKeys;
+  /** Limits how many logs are read for receipts at the same time, by tenant. */
+  readonly walks: Pick<KeyedSemaphore, "acquire">;
+}
+
 /**
  * Returns the signed receipt of a call of the tenant. Throws a Failure if the call has none, if its log was altered, or if the
  * deployment has no key.
  */
 export async function getReceipt(
-  { logBatches, receiptKeys }: Pick<GatewayPorts, "logBatches"> & { receiptKeys(): ReceiptKeys },
+  { logBatches, receiptKeys, walks }: ReceiptPorts,
   { tenant, run }: RunKey,
   { callId, omitContent }: Pick<GetReceiptRequest, "callId" | "omitContent">,
   signal: AbortSignal,
 ): Promise<Envelope> {
+  using permit = await walks.acquire(tenant, signal);
+  if (permit === undefined) throw tooMany();
   const subject = logSubject.subject({ tenant, run });
   const batches = storedBatches(logBatches, { tenant, run }, signal);
   const source = await receiptSource({ subject, run, callId }, batches);
@@ -57,6 +66,14 @@ async function* storedBatches(
     });
   }
   if (isEmpty) throw runNotFound(key.run);
+}
+
+function tooMany(): Failure {
+  return new Failure(
+    "unavailable",
+    ErrorReason.UNAVAILABLE,
+    "too many receipts of the tenant are requested at once; try again in a few seconds",
+  );
 }
 
 function keyMissing(): Failure {

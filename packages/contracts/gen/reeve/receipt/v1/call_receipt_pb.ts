@@ -10,7 +10,7 @@ import type { Role } from "../../access/v1/role_pb.ts";
 import { file_reeve_access_v1_role } from "../../access/v1/role_pb.ts";
 import type { Approval, ApprovalState, Decision } from "../../approval/v1/approval_pb.ts";
 import { file_reeve_approval_v1_approval } from "../../approval/v1/approval_pb.ts";
-import type { RunOrigin } from "../../run/v1/run_event_pb.ts";
+import type { RunOrigin, RunStatus } from "../../run/v1/run_event_pb.ts";
 import { file_reeve_run_v1_run_event } from "../../run/v1/run_event_pb.ts";
 import type { ApprovalStatus, PermissionDecision, ToolStatus } from "../../tool/v1/tool_pb.ts";
 import { file_reeve_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
@@ -20,12 +20,12 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file reeve/receipt/v1/call_receipt.proto.
  */
 export const file_reeve_receipt_v1_call_receipt: GenFile = /*@__PURE__*/
-  fileDesc("CiNyZWV2ZS9yZWNlaXB0L3YxL2NhbGxfcmVjZWlwdC5wcm90bxIQcmVldmUucmVjZWlwdC52MSKkAwoLQ2FsbFJlY2VpcHQSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJEjIKCXJlcXVlc3RlchgEIAEoCzIfLnJlZXZlLnJlY2VpcHQudjEuQ2FsbFJlcXVlc3RlchIrCgRjYWxsGAUgASgLMh0ucmVldmUucmVjZWlwdC52MS5SZWNlaXB0Q2FsbBIuCglhcHByb3ZhbHMYBiADKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbBIxCglkZWNpc2lvbnMYByADKAsyHi5yZWV2ZS5yZWNlaXB0LnYxLkNhc3REZWNpc2lvbhIrCgZzdGFydHMYCCADKAsyGy5yZWV2ZS5yZWNlaXB0LnYxLkNhbGxTdGFydBIvCgZyZXN1bHQYCSABKAsyHy5yZWV2ZS5yZWNlaXB0LnYxLlJlY2VpcHRSZXN1bHQSKQoDbG9nGAogASgLMhwucmVldmUucmVjZWlwdC52MS5SZWNlaXB0TG9nEhcKD2NvbnRlbnRfb21pdHRlZBgLIAEoCCL5AgoNQ2FsbFJlcXVlc3RlchISCgpzdGFydGVkX2J5GAEgASgJEi8KEHN0YXJ0ZWRfYnlfcm9sZXMYAiADKA4yFS5yZWV2ZS5hY2Nlc3MudjEuUm9sZRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9tZXNzYWdlX3NlbmRlcnMYBCADKAkSGgoSZWFybGllcl9yZXF1ZXN0ZXJzGAUgAygJEhAKCGFnZW50X2lkGAYgASgJEhYKDmFnZW50X3JldmlzaW9uGAcgASgNEhkKEWFnZW50X3NwZWNfc2hhMjU2GAggASgJEhQKDGFnZW50X2F1dGhvchgJIAEoCRIRCgl0aHJlYWRfaWQYCiABKAkSEQoJcGFyZW50X2lkGAsgASgJEicKBm9yaWdpbhgMIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5PcmlnaW4SFAoMcG9saWN5X3J1bGVzGA0gAygJIrUCCgtSZWNlaXB0Q2FsbBIMCgR0b29sGAEgASgJEg4KBnNvdXJjZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEGFyZ3VtZW50c19zaGEyNTYYBCABKAkSGAoQYXJndW1lbnRzX2VkaXRlZBgFIAEoCBIwCg9tb2RlbF9hcmd1bWVudHMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh4KFm1vZGVsX2FyZ3VtZW50c19zaGEyNTYYByABKAkSMwoSaW5qZWN0ZWRfYXJndW1lbnRzGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIhChlpbmplY3RlZF9hcmd1bWVudHNfc2hhMjU2GAkgASgJIqMCCgxDYXN0RGVjaXNpb24SEAoIc2VxdWVuY2UYASABKA0SLwoLcmVjb3JkZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FwcHJvdmFsX2lkGAMgASgJEi0KCGRlY2lzaW9uGAQgASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SDwoHaXNfdm90ZRgFIAEoCBISCgpjb3VudHNfZm9yGAYgAygJEi8KBXN0YXRlGAcgASgOMiAucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTdGF0ZRIfChdlZGl0ZWRfYXJndW1lbnRzX3NoYTI1NhgIIAEoCRIVCg1hbnN3ZXJfc2hhMjU2GAkgASgJIpkBCglDYWxsU3RhcnQSEAoIc2VxdWVuY2UYASABKA0SLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYAyABKAkSNQoKcGVybWlzc2lvbhgEIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uIuIECg1SZWNlaXB0UmVzdWx0EhAKCHNlcXVlbmNlGAEgASgNEi8KC3JlY29yZGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgZzdGF0dXMYAyABKA4yGS5yZWV2ZS50b29sLnYxLlRvb2xTdGF0dXMSEAoIaXNfZXJyb3IYBCABKAgSFgoOY29udGVudF9zaGEyNTYYBSABKAkSFQoNY29udGVudF9ieXRlcxgGIAEoBBIZChFzdHJ1Y3R1cmVkX3NoYTI1NhgHIAEoCRIdChVvZmZsb2FkZWRfYXJ0aWZhY3RfaWQYCCABKAkSHAoUYm91bmRfY29udGVudF9kaWdlc3QYCSABKAkSGgoSd29ya3NwYWNlX3JldmlzaW9uGAogASgNEhEKCWlzb2xhdGlvbhgLIAEoCRISCgplbmRfcmVhc29uGAwgASgJEi4KCnN0YXJ0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoPYXBwcm92YWxfc3RhdHVzGA8gASgOMh0ucmVldmUudG9vbC52MS5BcHByb3ZhbFN0YXR1cxITCgthcHByb3ZhbF9pZBgQIAEoCRI1CgpwZXJtaXNzaW9uGBEgASgLMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uRGVjaXNpb24SIQoZb2ZmbG9hZGVkX2FydGlmYWN0X3NoYTI1NhgSIAEoCSJdCgpSZWNlaXB0TG9nEg8KB3N1YmplY3QYASABKAkSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDRIOCgZkaWdlc3QYAyABKAkSFAoMY2hhaW5lZF9mcm9tGAQgASgNYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_approval_v1_approval, file_reeve_run_v1_run_event, file_reeve_tool_v1_tool]);
+  fileDesc("CiNyZWV2ZS9yZWNlaXB0L3YxL2NhbGxfcmVjZWlwdC5wcm90bxIQcmVldmUucmVjZWlwdC52MSLPAwoLQ2FsbFJlY2VpcHQSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJEjIKCXJlcXVlc3RlchgEIAEoCzIfLnJlZXZlLnJlY2VpcHQudjEuQ2FsbFJlcXVlc3RlchIrCgRjYWxsGAUgASgLMh0ucmVldmUucmVjZWlwdC52MS5SZWNlaXB0Q2FsbBIuCglhcHByb3ZhbHMYBiADKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbBIxCglkZWNpc2lvbnMYByADKAsyHi5yZWV2ZS5yZWNlaXB0LnYxLkNhc3REZWNpc2lvbhIrCgZzdGFydHMYCCADKAsyGy5yZWV2ZS5yZWNlaXB0LnYxLkNhbGxTdGFydBIvCgZyZXN1bHQYCSABKAsyHy5yZWV2ZS5yZWNlaXB0LnYxLlJlY2VpcHRSZXN1bHQSKQoDbG9nGAogASgLMhwucmVldmUucmVjZWlwdC52MS5SZWNlaXB0TG9nEhcKD2NvbnRlbnRfb21pdHRlZBgLIAEoCBIpCgNlbmQYDCABKAsyHC5yZWV2ZS5yZWNlaXB0LnYxLlJlY2VpcHRFbmQieAoKUmVjZWlwdEVuZBIQCghzZXF1ZW5jZRgBIAEoDRIvCgtyZWNvcmRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoGc3RhdHVzGAMgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cyL5AgoNQ2FsbFJlcXVlc3RlchISCgpzdGFydGVkX2J5GAEgASgJEi8KEHN0YXJ0ZWRfYnlfcm9sZXMYAiADKA4yFS5yZWV2ZS5hY2Nlc3MudjEuUm9sZRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9tZXNzYWdlX3NlbmRlcnMYBCADKAkSGgoSZWFybGllcl9yZXF1ZXN0ZXJzGAUgAygJEhAKCGFnZW50X2lkGAYgASgJEhYKDmFnZW50X3JldmlzaW9uGAcgASgNEhkKEWFnZW50X3NwZWNfc2hhMjU2GAggASgJEhQKDGFnZW50X2F1dGhvchgJIAEoCRIRCgl0aHJlYWRfaWQYCiABKAkSEQoJcGFyZW50X2lkGAsgASgJEicKBm9yaWdpbhgMIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5PcmlnaW4SFAoMcG9saWN5X3J1bGVzGA0gAygJIrUCCgtSZWNlaXB0Q2FsbBIMCgR0b29sGAEgASgJEg4KBnNvdXJjZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEGFyZ3VtZW50c19zaGEyNTYYBCABKAkSGAoQYXJndW1lbnRzX2VkaXRlZBgFIAEoCBIwCg9tb2RlbF9hcmd1bWVudHMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh4KFm1vZGVsX2FyZ3VtZW50c19zaGEyNTYYByABKAkSMwoSaW5qZWN0ZWRfYXJndW1lbnRzGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIhChlpbmplY3RlZF9hcmd1bWVudHNfc2hhMjU2GAkgASgJIqMCCgxDYXN0RGVjaXNpb24SEAoIc2VxdWVuY2UYASABKA0SLwoLcmVjb3JkZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FwcHJvdmFsX2lkGAMgASgJEi0KCGRlY2lzaW9uGAQgASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SDwoHaXNfdm90ZRgFIAEoCBISCgpjb3VudHNfZm9yGAYgAygJEi8KBXN0YXRlGAcgASgOMiAucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTdGF0ZRIfChdlZGl0ZWRfYXJndW1lbnRzX3NoYTI1NhgIIAEoCRIVCg1hbnN3ZXJfc2hhMjU2GAkgASgJIpkBCglDYWxsU3RhcnQSEAoIc2VxdWVuY2UYASABKA0SLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYAyABKAkSNQoKcGVybWlzc2lvbhgEIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uIuIECg1SZWNlaXB0UmVzdWx0EhAKCHNlcXVlbmNlGAEgASgNEi8KC3JlY29yZGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgZzdGF0dXMYAyABKA4yGS5yZWV2ZS50b29sLnYxLlRvb2xTdGF0dXMSEAoIaXNfZXJyb3IYBCABKAgSFgoOY29udGVudF9zaGEyNTYYBSABKAkSFQoNY29udGVudF9ieXRlcxgGIAEoBBIZChFzdHJ1Y3R1cmVkX3NoYTI1NhgHIAEoCRIdChVvZmZsb2FkZWRfYXJ0aWZhY3RfaWQYCCABKAkSHAoUYm91bmRfY29udGVudF9kaWdlc3QYCSABKAkSGgoSd29ya3NwYWNlX3JldmlzaW9uGAogASgNEhEKCWlzb2xhdGlvbhgLIAEoCRISCgplbmRfcmVhc29uGAwgASgJEi4KCnN0YXJ0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoPYXBwcm92YWxfc3RhdHVzGA8gASgOMh0ucmVldmUudG9vbC52MS5BcHByb3ZhbFN0YXR1cxITCgthcHByb3ZhbF9pZBgQIAEoCRI1CgpwZXJtaXNzaW9uGBEgASgLMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uRGVjaXNpb24SIQoZb2ZmbG9hZGVkX2FydGlmYWN0X3NoYTI1NhgSIAEoCSJdCgpSZWNlaXB0TG9nEg8KB3N1YmplY3QYASABKAkSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDRIOCgZkaWdlc3QYAyABKAkSFAoMY2hhaW5lZF9mcm9tGAQgASgNYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_approval_v1_approval, file_reeve_run_v1_run_event, file_reeve_tool_v1_tool]);
 
 /**
  * What the log of a run says about a call that a person, or a grant, decided on. The predicate of a
- * receipt is this message as protobuf JSON. It follows from the log up to the result of the call, so
- * that later events do not change it.
+ * receipt is this message as protobuf JSON. It follows from the log up to the result of the call, or to
+ * the end of the run if that came first, so that later events do not change it.
  *
  * @generated from message reeve.receipt.v1.CallReceipt
  */
@@ -66,8 +66,8 @@ export type CallReceipt = Message<"reeve.receipt.v1.CallReceipt"> & {
   call?: ReceiptCall | undefined;
 
   /**
-   * The approvals of the call and of its questions, as they were at the result of the call, in the order
-   * of the requests. Left out are the previews of their files, and what `call` and `decisions` have: the
+   * The approvals of the call and of its questions, as they were at the result of the call or at the end
+   * of the run, in the order of the requests. Left out are the previews of their files, and what `call` and `decisions` have: the
    * call, votes, edited arguments, and answers.
    *
    * @generated from field: repeated reeve.approval.v1.Approval approvals = 6;
@@ -91,7 +91,7 @@ export type CallReceipt = Message<"reeve.receipt.v1.CallReceipt"> & {
   starts: CallStart[];
 
   /**
-   * The result of the call.
+   * The result of the call. Unset if the run ended before.
    *
    * @generated from field: reeve.receipt.v1.ReceiptResult result = 9;
    */
@@ -110,6 +110,14 @@ export type CallReceipt = Message<"reeve.receipt.v1.CallReceipt"> & {
    * @generated from field: bool content_omitted = 11;
    */
   contentOmitted: boolean;
+
+  /**
+   * How the run ended before the call had a result: what came of a call that was handed out is not
+   * known. Unset if the call has a result.
+   *
+   * @generated from field: reeve.receipt.v1.ReceiptEnd end = 12;
+   */
+  end?: ReceiptEnd | undefined;
 };
 
 /**
@@ -118,6 +126,41 @@ export type CallReceipt = Message<"reeve.receipt.v1.CallReceipt"> & {
  */
 export const CallReceiptSchema: GenMessage<CallReceipt> = /*@__PURE__*/
   messageDesc(file_reeve_receipt_v1_call_receipt, 0);
+
+/**
+ * The end of a run.
+ *
+ * @generated from message reeve.receipt.v1.ReceiptEnd
+ */
+export type ReceiptEnd = Message<"reeve.receipt.v1.ReceiptEnd"> & {
+  /**
+   * Sequence of the event in the log.
+   *
+   * @generated from field: uint32 sequence = 1;
+   */
+  sequence: number;
+
+  /**
+   * Time of the event.
+   *
+   * @generated from field: google.protobuf.Timestamp recorded_at = 2;
+   */
+  recordedAt?: Timestamp | undefined;
+
+  /**
+   * How the run ended.
+   *
+   * @generated from field: reeve.run.v1.RunStatus status = 3;
+   */
+  status: RunStatus;
+};
+
+/**
+ * Describes the message reeve.receipt.v1.ReceiptEnd.
+ * Use `create(ReceiptEndSchema)` to create a new message.
+ */
+export const ReceiptEndSchema: GenMessage<ReceiptEnd> = /*@__PURE__*/
+  messageDesc(file_reeve_receipt_v1_call_receipt, 1);
 
 /**
  * Who asked for a call.
@@ -222,7 +265,7 @@ export type CallRequester = Message<"reeve.receipt.v1.CallRequester"> & {
  * Use `create(CallRequesterSchema)` to create a new message.
  */
 export const CallRequesterSchema: GenMessage<CallRequester> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 1);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 2);
 
 /**
  * What was called.
@@ -301,7 +344,7 @@ export type ReceiptCall = Message<"reeve.receipt.v1.ReceiptCall"> & {
  * Use `create(ReceiptCallSchema)` to create a new message.
  */
 export const ReceiptCallSchema: GenMessage<ReceiptCall> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 2);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 3);
 
 /**
  * A decision or a vote, at the time at which it was recorded.
@@ -378,10 +421,11 @@ export type CastDecision = Message<"reeve.receipt.v1.CastDecision"> & {
  * Use `create(CastDecisionSchema)` to create a new message.
  */
 export const CastDecisionSchema: GenMessage<CastDecision> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 3);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 4);
 
 /**
- * The run handed a call out, to a toolhost, or to a subtask: each of its subtasks is one.
+ * The run handed a call out, to a toolhost, or to a subtask: each of its subtasks is one. Whether a
+ * toolhost began is in the result: one that refused the call before has no `isolation`.
  *
  * @generated from message reeve.receipt.v1.CallStart
  */
@@ -420,7 +464,7 @@ export type CallStart = Message<"reeve.receipt.v1.CallStart"> & {
  * Use `create(CallStartSchema)` to create a new message.
  */
 export const CallStartSchema: GenMessage<CallStart> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 4);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 5);
 
 /**
  * The result of a call as it was recorded. What the call did outside is not proven: the result is what
@@ -565,7 +609,7 @@ export type ReceiptResult = Message<"reeve.receipt.v1.ReceiptResult"> & {
  * Use `create(ReceiptResultSchema)` to create a new message.
  */
 export const ReceiptResultSchema: GenMessage<ReceiptResult> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 5);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 6);
 
 /**
  * A part of the log of a run.
@@ -581,7 +625,7 @@ export type ReceiptLog = Message<"reeve.receipt.v1.ReceiptLog"> & {
   subject: string;
 
   /**
-   * Sequence of the last event of the batch with the result.
+   * Sequence of the last event of the batch with the result, or with the end of the run.
    *
    * @generated from field: uint32 through_sequence = 2;
    */
@@ -608,5 +652,5 @@ export type ReceiptLog = Message<"reeve.receipt.v1.ReceiptLog"> & {
  * Use `create(ReceiptLogSchema)` to create a new message.
  */
 export const ReceiptLogSchema: GenMessage<ReceiptLog> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 6);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 7);
 
