@@ -1,5 +1,5 @@
 import type { Approval, Client } from "@reeve/client";
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import { askPerson } from "./ask-person.ts";
 import type { DecisionContext } from "./decision-context.ts";
 import { askQuestion } from "./questions/ask-question.ts";

@@ -1,6 +1,6 @@
 import type { Approval, Client } from "@reeve/client";
 import { ApprovalState, ReeveError } from "@reeve/client";
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { isAborted } from "../abort.ts";
 import { renderError } from "../render/error.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { Command } from "commander";
 import type { Context } from "../../context.ts";

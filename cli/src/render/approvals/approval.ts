@@ -1,5 +1,5 @@
 import type { Approval } from "@reeve/contracts/approval";
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
 import { answerShape } from "../../decisions/questions/answer-shape.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { useState } from "react";

@@ -1,7 +1,7 @@
 import { useMutation } from "@connectrpc/connect-query";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { newId } from "../../api/new-id.ts";

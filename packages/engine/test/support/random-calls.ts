@@ -1,4 +1,4 @@
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";

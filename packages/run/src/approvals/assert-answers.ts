@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { answerProblems } from "@reeve/agent/schema/answer-problems";
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval, Decision } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { isStorable } from "@reeve/contracts/nesting";

@@ -146,7 +146,7 @@ pub struct QuestionPolicy {
     pub people: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Groups whose members may answer, as their credentials name them; `role:operator` stands for everyone
     /// with the role OPERATOR. If this field and `people` are both empty, everyone with the role APPROVER may,
-    /// and whoever started the run or sent a message to it.
+    /// and those who started the run or sent a message to it.
     #[prost(string, repeated, tag = "3")]
     pub groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }

@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type {

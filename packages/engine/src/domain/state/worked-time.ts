@@ -1,5 +1,5 @@
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import { isAgentQuestion } from "@reeve/contracts/agent-question";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 

@@ -320,7 +320,7 @@ export type QuestionPolicy = Message<"reeve.agent.v1.QuestionPolicy"> & {
   /**
    * Groups whose members may answer, as their credentials name them; `role:operator` stands for everyone
    * with the role OPERATOR. If this field and `people` are both empty, everyone with the role APPROVER may,
-   * and whoever started the run or sent a message to it.
+   * and those who started the run or sent a message to it.
    *
    * @generated from field: repeated string groups = 3;
    */

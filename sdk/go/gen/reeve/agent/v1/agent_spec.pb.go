@@ -407,7 +407,7 @@ type QuestionPolicy struct {
 	People []string `protobuf:"bytes,2,rep,name=people,proto3" json:"people,omitempty"`
 	// Groups whose members may answer, as their credentials name them; `role:operator` stands for everyone
 	// with the role OPERATOR. If this field and `people` are both empty, everyone with the role APPROVER may,
-	// and whoever started the run or sent a message to it.
+	// and those who started the run or sent a message to it.
 	Groups        []string `protobuf:"bytes,3,rep,name=groups,proto3" json:"groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1,4 +1,4 @@
-import type { Approval } from "../gen/reeve/approval/v1/approval_pb.ts";
+import type { Approval } from "../../gen/reeve/approval/v1/approval_pb.ts";
 
 /**
  * Whether the call of an approval is a question itself: an agent asks it with `ask_user`, and the answer is the result of the call. Any other
