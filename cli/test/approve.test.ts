@@ -1,5 +1,5 @@
 import type { ConnectRouter } from "@connectrpc/connect";
-import type { DecideApprovalRequest } from "@reeve/contracts/approval";
+import type { DecideApprovalRequest, DecideApprovalsRequest } from "@reeve/contracts/approval";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
@@ -46,6 +46,52 @@ test("a run instead of an approval is named as such, with the approvals for whic
   expect(terminal.stderr).toBe(
     `error: run_1 is a run; decide what it waits for: reeve --url ${server.url} approve run_1-9-0\n`,
   );
+});
+
+test("several approvals are decided alike, with a line for each, and fail if one of them does", async () => {
+  const requests: DecideApprovalsRequest[] = [];
+  const routes = (router: ConnectRouter) =>
+    void router.service(ApprovalService, {
+      decideApprovals: (request) => {
+        requests.push(request);
+        return {
+          results: request.decided.map(({ approvalId }) =>
+            approvalId === "c"
+              ? { approvalId, error: { message: "c is\u001b[2J closed" } }
+              : { approvalId, state: ApprovalState.REJECTED },
+          ),
+        };
+      },
+    });
+  const { signal } = new AbortController();
+  await using server = await serveRoutes(routes, 0, signal);
+  const decided = async (...args: readonly string[]) => {
+    const terminal = new MemoryTerminal();
+    const line = ["--url", server.url, ...args];
+    const code = await runCli(line, { terminal, environment: {}, signal });
+    return [code, terminal.stdout, terminal.stderr];
+  };
+  expect(await decided("reject", "a", "b", "a", "--reason", "not today")).toEqual([
+    0,
+    "a rejected\nb rejected\n",
+    "",
+  ]);
+  expect(await decided("approve", "a", "c")).toEqual([
+    1,
+    "a approved\n",
+    "c was not decided: c is[2J closed\n",
+  ]);
+  expect(requests).toMatchObject([
+    { approved: false, reason: "not today", decided: [{ approvalId: "a" }, { approvalId: "b" }] },
+    { approved: true, reason: "", decided: [{ approvalId: "a" }, { approvalId: "c" }] },
+  ]);
+  expect(requests[0]?.decisionId).not.toBe("");
+  expect(await decided("approve", "a", "b", "--args", "{}")).toEqual([
+    2,
+    "",
+    "error: several approvals are decided alike: with --reason, and no other option\n",
+  ]);
+  expect(requests).toHaveLength(2);
 });
 
 test("approvals --watch asks a person at a terminal about each approval", async () => {

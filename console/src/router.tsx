@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { readInboxSearch } from "./screens/inbox/inbox-search.ts";
 import { readRunsSearch } from "./screens/runs/runs-search.ts";
 import { NotFound } from "./ui/not-found.tsx";
 import { Crash } from "./ui/crash.tsx";
@@ -36,6 +37,7 @@ const run = createRoute({
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/inbox/{-$approvalId}",
+  validateSearch: readInboxSearch,
   component: lazyRouteComponent(() => import("./screens/inbox/inbox-screen.tsx"), "InboxScreen"),
 });
 

@@ -10,12 +10,16 @@ import { oneLine } from "../render/plain-text.ts";
 import { shortArguments } from "../render/tool.ts";
 import { answerCommand } from "./approvals/answer.ts";
 import { decideCommand } from "./approvals/decide.ts";
+import type { FilterOptions } from "./approvals/filter-options.ts";
+import { addFilterOptions, filterOf } from "./approvals/filter-options.ts";
 import { grantsCommand } from "./approvals/grants.ts";
+import { printCounts } from "./approvals/print-counts.ts";
 import { printList } from "./print-list.ts";
 
 export function approvalCommands(context: Context): readonly Command[] {
   return [
     listCommand(context),
+    inboxCommand(context),
     decideCommand(context, "approve"),
     decideCommand(context, "reject"),
     answerCommand(context),
@@ -30,39 +34,70 @@ function listCommand(context: Context): Command {
     .option("--all", "include approvals that have been decided")
     .option("--watch", "keep printing approvals as they arrive, and on a terminal ask about each")
     .option("--json", "print one approval per line as JSON");
-  interface Options {
-    readonly run?: string;
-    readonly all?: true;
+  addFilterOptions(command);
+  interface Options extends ListOptions {
     readonly watch?: true;
-    readonly json?: true;
   }
+  return command.action((options: Options) =>
+    withClient(context, command, async (reeve) => {
+      if (options.watch === true) await watchApprovals(context, reeve, options);
+      else await listApprovals(context, reeve, options);
+    }),
+  );
+}
+
+function inboxCommand(context: Context): Command {
+  const command = new Command("inbox")
+    .description("List the approvals that wait for people, or count them.")
+    .option("--run <id>", "only approvals of this run")
+    .option("--all", "include approvals that have been decided")
+    .option("--counts", "count approvals by state, and those that wait by agent and tool")
+    .option("--json", "print one approval per line, or the counts, as JSON");
+  addFilterOptions(command);
+  interface Options extends ListOptions {
+    readonly counts?: true;
+  }
+  return command.action((options: Options) =>
+    withClient(context, command, async (reeve) => {
+      if (options.counts === true) await printCounts(context, reeve, options.json === true);
+      else await listApprovals(context, reeve, options);
+    }),
+  );
+}
+
+interface ListOptions extends FilterOptions {
+  readonly run?: string;
+  readonly all?: true;
+  readonly json?: true;
+}
+
+async function listApprovals(
+  { terminal, signal }: Context,
+  reeve: Client,
+  options: ListOptions,
+): Promise<void> {
   const format = {
     header: ["APPROVAL", "STATE", "TOOL", "AGENT", "ARGUMENTS"],
     row: rowOf,
     empty: "no pending approvals",
   };
-  return command.action(({ run: runId = "", all, watch, json }: Options) =>
-    withClient(context, command, async (reeve) => {
-      const { terminal, signal } = context;
-      if (watch === true) {
-        await watchApprovals(context, reeve, { runId, json: json === true });
-        return;
-      }
-      const approvals = reeve.listApprovals({ runId, includeClosed: all === true, signal });
-      await printList(terminal, ApprovalSchema, approvals, format, json === true);
-    }),
-  );
+  const { run: runId = "", all, json } = options;
+  const filter = filterOf(options);
+  const approvals = reeve.listApprovals({ runId, includeClosed: all === true, filter, signal });
+  await printList(terminal, ApprovalSchema, approvals, format, json === true);
 }
 
 async function watchApprovals(
   context: Context,
   reeve: Client,
-  { runId, json }: { readonly runId: string; readonly json: boolean },
+  options: ListOptions,
 ): Promise<void> {
   const { terminal, signal, reeve: command } = context;
+  const json = options.json === true;
   const asks = terminal.isInteractive && !json;
   await using decisions = asks ? new OpenDecisions(context, reeve, "ask") : undefined;
-  for await (const approval of reeve.watchApprovals({ runId, signal })) {
+  const watched = { runId: options.run ?? "", filter: filterOf(options), signal };
+  for await (const approval of reeve.watchApprovals(watched)) {
     const lines = renderApproval(approval, { ...terminal, reeve: command });
     terminal.out(json ? jsonLine(ApprovalSchema, approval) : `${lines.join("\n")}\n`);
     await decisions?.update(approval);

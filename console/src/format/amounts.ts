@@ -1,3 +1,4 @@
+import type { ApprovalCount } from "@reeve/contracts/approval";
 import type { CostSummary } from "@reeve/contracts/run";
 
 export function formatCount(count: number): string {
@@ -6,6 +7,11 @@ export function formatCount(count: number): string {
 
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Formats a count that may end at a limit: `100,000+`. */
+export function shownCount(count: ApprovalCount | undefined): string {
+  return `${formatCount(count?.count ?? 0)}${count?.isPartial === true ? "+" : ""}`;
 }
 
 export function formatBytes(bytes: number): string {

@@ -1,12 +1,14 @@
-import { usePendingApprovals } from "../api/use-pending-approvals.ts";
+import { pendingCount, useApprovalCounts } from "../api/use-approval-counts.ts";
+import { shownCount } from "../format/amounts.ts";
 
 /** How many decisions wait. */
 export function PendingCount() {
-  const { approvals } = usePendingApprovals();
-  if (approvals.length === 0) return null;
+  const count = pendingCount(useApprovalCounts());
+  if (count === undefined) return null;
+  const shown = shownCount(count);
   return (
-    <span className="pending" aria-label={`${approvals.length} waiting`}>
-      {approvals.length}
+    <span className="pending" aria-label={`${shown} waiting`}>
+      {shown}
     </span>
   );
 }

@@ -1,3 +1,5 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ApprovalFilterSchema } from "#contracts/approval";
 import type { AuditOutcome } from "#contracts/audit";
 import type { RunStatus } from "#contracts/run";
 
@@ -26,6 +28,16 @@ export interface ListApprovalsOptions extends ListOptions {
   readonly runId?: string;
   /** Whether to include approvals that are no longer pending. Default: false. */
   readonly includeClosed?: boolean;
+  /** Only approvals that match. Its states replace `includeClosed`. */
+  readonly filter?: MessageInitShape<typeof ApprovalFilterSchema> | undefined;
+}
+
+/** Which approvals to watch. Without a filter: all. */
+export interface WatchApprovalsOptions extends CallOptions {
+  /** Only approvals of this run. */
+  readonly runId?: string;
+  /** Only approvals that match. */
+  readonly filter?: MessageInitShape<typeof ApprovalFilterSchema> | undefined;
 }
 
 export interface ListGrantsOptions extends ListOptions {

@@ -17,6 +17,7 @@ import type { ExecutionTree } from "#contracts/thread";
 import { ExecutionTreeSchema } from "#contracts/thread";
 import type { ToolDescriptor } from "#contracts/tool";
 import { Agents } from "./agents.ts";
+import { Approvals } from "./approvals.ts";
 import { AuditTrail } from "./audit.ts";
 import { DeadNotifications } from "./dead-notifications.ts";
 import type { ClientOptions, Settings } from "./client-options.ts";
@@ -29,6 +30,7 @@ import type {
   ListGrantsOptions,
   ListArtifactsOptions,
   ListRunsOptions,
+  WatchApprovalsOptions,
 } from "./call-options.ts";
 import { Memories } from "./memories.ts";
 import { Receipts } from "./receipts.ts";
@@ -60,6 +62,7 @@ export interface StartRunOptions extends CallOptions {
  */
 export class Client implements Disposable {
   readonly agents: Agents;
+  readonly approvals: Approvals;
   readonly audit: AuditTrail;
   readonly deadNotifications: DeadNotifications;
   readonly files: Files;
@@ -71,6 +74,7 @@ export class Client implements Disposable {
   constructor(settings: Settings) {
     this.#requests = new Requests(settings);
     this.agents = new Agents(this.#requests);
+    this.approvals = new Approvals(this.#requests);
     this.audit = new AuditTrail(this.#requests);
     this.deadNotifications = new DeadNotifications(this.#requests);
     this.files = new Files(this.#requests);
@@ -189,9 +193,9 @@ export class Client implements Disposable {
 
   /** Lists approvals, oldest first. By default only pending ones. */
   listApprovals(options: ListApprovalsOptions = {}): AsyncGenerator<Approval, void, undefined> {
-    const { runId = "", includeClosed = false } = options;
+    const { runId = "", includeClosed = false, filter } = options;
     return this.#requests.list(async ({ approvals }, page, call) => {
-      const request = { runId, includeClosed, ...page };
+      const request = { runId, includeClosed, ...(filter && { filter }), ...page };
       const { approvals: items, nextPageToken } = await approvals.listApprovals(request, call);
       return { items, nextPageToken };
     }, options);
@@ -206,13 +210,14 @@ export class Client implements Disposable {
     return approval ?? create(ApprovalSchema);
   }
 
-  /** Yields pending approvals, and each approval again when it is decided. Throws when the connection is lost. */
+  /** Yields pending approvals, and each approval again when it changes. Throws when the connection is lost. */
   async *watchApprovals(
-    options: CallOptions & { readonly runId?: string } = {},
+    options: WatchApprovalsOptions = {},
   ): AsyncGenerator<Approval, void, undefined> {
-    const { runId = "" } = options;
+    const { runId = "", filter } = options;
+    const request = { runId, ...(filter && { filter }) };
     const messages = this.#requests.stream(
-      ({ approvals }, call) => approvals.watchApprovals({ runId }, call),
+      ({ approvals }, call) => approvals.watchApprovals(request, call),
       options,
       noTimeout,
     );

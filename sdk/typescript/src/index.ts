@@ -16,6 +16,7 @@ export { EventFamily, RunStatus, StepState } from "#contracts/run";
 export type { ExecutionTree, Thread, ThreadMessage } from "#contracts/thread";
 export type { FileEntry, ToolDescriptor } from "#contracts/tool";
 export type { Agents, AppliedAgent, ExplainOptions } from "./agents.ts";
+export type { Approvals } from "./approvals.ts";
 export type { AuditTrail } from "./audit.ts";
 export type {
   CallOptions,
@@ -27,6 +28,7 @@ export type {
   ListGrantsOptions,
   ListOptions,
   ListRunsOptions,
+  WatchApprovalsOptions,
 } from "./call-options.ts";
 export type { StartRunOptions } from "./client.ts";
 export { Client, connect } from "./client.ts";

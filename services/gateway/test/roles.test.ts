@@ -47,7 +47,11 @@ const permitted = {
     "RunService/StartRun",
     "WorkspaceService/WriteFile",
   ],
-  approver: ["ApprovalService/DecideApproval", "ApprovalService/RevokeGrant"],
+  approver: [
+    "ApprovalService/DecideApproval",
+    "ApprovalService/DecideApprovals",
+    "ApprovalService/RevokeGrant",
+  ],
   author: [
     "AgentService/CreateAgent",
     "AgentService/DeleteAgent",

@@ -38,11 +38,16 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     stranger: "APPROVAL_NOT_FOUND",
   },
   "ApprovalService/ListApprovals": { request: () => ({}) },
+  "ApprovalService/CountApprovals": { request: () => ({}) },
   "ApprovalService/WatchApprovals": { request: () => ({}), isWatch: true },
   "ApprovalService/DecideApproval": {
     request: () => ({ approvalId: ids.approval, approved: true }),
     stranger: "APPROVAL_NOT_FOUND",
     owner: "APPROVAL_NOT_FOUND",
+  },
+  // Each approval that is not found is a result of its own.
+  "ApprovalService/DecideApprovals": {
+    request: () => ({ decided: [{ approvalId: ids.approval }], approved: true }),
   },
   "ApprovalService/ListGrants": { request: () => ({}) },
   "ApprovalService/RevokeGrant": {

@@ -9,6 +9,7 @@ import { UsageError } from "../../exit-code.ts";
 import { renderProgress } from "../../render/approvals/approval-progress.ts";
 import { oneLine } from "../../render/plain-text.ts";
 import { parseObject } from "../parse-option.ts";
+import { decideSeveral } from "./decide-several.ts";
 import type { GrantOptions } from "./grant-options.ts";
 import { addGrantOptions, grantOf } from "./grant-options.ts";
 import { renderGrant } from "./grants.ts";
@@ -17,9 +18,9 @@ import { renderGrant } from "./grants.ts";
 export function decideCommand(context: Context, verb: "approve" | "reject"): Command {
   const command = new Command(verb)
     .description(
-      verb === "approve" ? "Approve a tool call." : "Reject a tool call. The run continues.",
+      verb === "approve" ? "Approve tool calls." : "Reject tool calls. Their runs continue.",
     )
-    .argument("<approval>", "id of the approval")
+    .argument("<approvals...>", "ids of the approvals")
     .option(
       "--reason <text>",
       verb === "approve"
@@ -51,11 +52,17 @@ export function decideCommand(context: Context, verb: "approve" | "reject"): Com
     readonly digest?: string;
     readonly breakGlass?: true;
   }
-  return command.action((approvalId: string, options: Options) =>
+  return command.action((approvalIds: readonly [string, ...string[]], options: Options) =>
     withClient(context, command, async (reeve) => {
       const { reason = "", args, answer, digest = "", breakGlass = false } = options;
       if (breakGlass && reason.trim() === "") throw new UsageError("--break-glass needs --reason");
       const approved = verb === "approve";
+      const [approvalId] = approvalIds;
+      if (approvalIds.length > 1) {
+        if (Object.keys(options).some((name) => name !== "reason"))
+          throw new UsageError(onlyReason);
+        return await decideSeveral(context, reeve, approvalIds, { approved, reason });
+      }
       const grant = await grantOf(options, reeve, approvalId, context.signal);
       const decision = {
         approvalId,
@@ -89,6 +96,8 @@ export function decideCommand(context: Context, verb: "approve" | "reject"): Com
     }),
   );
 }
+
+const onlyReason = "several approvals are decided alike: with --reason, and no other option";
 
 /** Returns the ids of the approvals for which a run waits, if `id` is a run and no approval. */
 async function approvalsOf(

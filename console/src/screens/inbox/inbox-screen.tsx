@@ -2,16 +2,21 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { Approval } from "@reeve/contracts/approval";
 import { ToolService } from "@reeve/contracts/tool";
+import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
+import { pendingCount, useApprovalCounts } from "../../api/use-approval-counts.ts";
 import { usePendingApprovals } from "../../api/use-pending-approvals.ts";
-import { plural } from "../../format/amounts.ts";
-import { msOf } from "../../format/time.ts";
+import { shownCount } from "../../format/amounts.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
-import { Ago } from "../../ui/times.tsx";
+import { useNow } from "../../ui/use-now.ts";
 import { ApprovalPanel } from "../approval/approval-panel.tsx";
+import { BulkDecision } from "./bulk-decision.tsx";
 import { ClosedApprovals } from "./closed-approvals.tsx";
+import { InboxFilters } from "./inbox-filters.tsx";
+import { filterOf } from "./inbox-search.ts";
+import { WaitingList } from "./waiting-list.tsx";
 import "../../styles/inbox.css";
 
 const route = getRouteApi("/inbox/{-$approvalId}");
@@ -19,63 +24,71 @@ const route = getRouteApi("/inbox/{-$approvalId}");
 /** Everything that waits for a person, oldest first, and what was decided. */
 export function InboxScreen() {
   const { approvalId } = route.useParams();
-  const { approvals, isPending, error, refetch } = usePendingApprovals();
+  const search = route.useSearch();
+  const counts = useApprovalCounts();
+  const filter = filterOf(search, useNow());
+  const { approvals, isPending, error, refetch, ...more } = usePendingApprovals(filter);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const choose = (id: string, isChosen: boolean) =>
+    setChosen(
+      (before) => new Set([...before].filter((each) => each !== id).concat(isChosen ? [id] : [])),
+    );
   const found = approvals.findIndex((each) => each.approvalId === approvalId);
   const at = found === -1 ? 0 : found;
   return (
     <>
       <PageHead title="Inbox">
-        <span className="muted">{plural(approvals.length, "decision")} waiting</span>
+        <span className="muted">
+          {shownCount(pendingCount(counts))} waiting, {shownCount(counts?.waitingForMe)} for you
+        </span>
       </PageHead>
+      <InboxFilters search={search} counts={counts} />
       {error !== null && <ProblemView problem={problemOf(error)} onRetry={refetch} />}
       {isPending ? (
         <p className="loading" role="status">
           Loading decisions …
         </p>
       ) : approvals.length === 0 ? (
-        <Empty title="Nothing waits for you">
-          Calls of tools that an agent names in <code>hitl_tools</code>, and questions of tools,
-          appear here.
-        </Empty>
+        <NothingWaits isFiltered={Object.keys(search).length > 0} />
       ) : (
         <div className="inbox">
-          <Waiting approvals={approvals} at={at} />
+          <BulkDecision
+            chosen={approvals.filter((each) => chosen.has(each.approvalId))}
+            onDecided={(ids) => {
+              for (const id of ids) choose(id, false);
+              refetch();
+            }}
+          />
+          <WaitingList approvals={approvals} at={at} chosen={chosen} onChoose={choose} />
           <Chosen approval={approvals[at]} onDecided={refetch} />
         </div>
+      )}
+      {more.hasMore && (
+        <button
+          type="button"
+          className="button wide"
+          disabled={more.isReadingMore}
+          onClick={more.readMore}
+        >
+          {more.isReadingMore ? "Searching …" : "Search further"}
+        </button>
       )}
       <ClosedApprovals />
     </>
   );
 }
 
-interface WaitingProps {
-  readonly approvals: readonly Approval[];
-  readonly at: number;
-}
-
-function Waiting({ approvals, at }: WaitingProps) {
+function NothingWaits({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No decision matches the filters">Remove a filter to see more decisions.</Empty>
+    );
+  }
   return (
-    <ol className="inbox-list" aria-label="Waiting decisions">
-      {approvals.map(({ approvalId, call, agentId, requestedAt, question }, index) => (
-        <li key={approvalId}>
-          <Link
-            to="/inbox/{-$approvalId}"
-            params={{ approvalId }}
-            className="inbox-item"
-            aria-current={index === at ? "true" : undefined}
-            aria-keyshortcuts={index === at + 1 ? "j" : index === at - 1 ? "k" : undefined}
-            replace
-          >
-            <span className="mono">{call?.name}</span>
-            <span className="sub">
-              <span>{agentId}</span>
-              <span>{question === undefined ? "call" : "question"}</span>
-              <Ago ms={msOf(requestedAt)} />
-            </span>
-          </Link>
-        </li>
-      ))}
-    </ol>
+    <Empty title="Nothing waits for you">
+      Calls of tools that an agent names in <code>hitl_tools</code>, and questions of tools, appear
+      here.
+    </Empty>
   );
 }
 
@@ -99,6 +112,7 @@ function Chosen({ approval, onDecided }: ChosenProps) {
           void navigate({
             to: "/inbox/{-$approvalId}",
             params: { approvalId: undefined },
+            search: true,
             replace: true,
           });
           onDecided();

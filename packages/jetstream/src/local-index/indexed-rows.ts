@@ -19,6 +19,8 @@ export interface IndexDefinition<Item, Field extends string> {
   readonly isListed?: (record: Item) => boolean;
   /** Texts by which lists are filtered; their names are names of columns. */
   readonly fields: Readonly<Record<Field, (record: Item) => string>>;
+  /** The fields by whose values the records of a kind are counted. Default: none. */
+  readonly countedFields?: readonly Field[];
   /** A number of each record that can be summed. Default: none. */
   readonly measure?: Measure<Item>;
 }
@@ -35,6 +37,28 @@ export interface Selection<Field extends string> {
   readonly tenant: string;
   readonly kinds?: readonly number[];
   readonly fields?: Readonly<Partial<Record<Field, string>>>;
+}
+
+/** How many records of a tenant and a kind have a value of a field. */
+export interface ValueCount {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** Which records are counted by the values of a field. */
+export interface CountedRecords<Field extends string> {
+  readonly tenant: string;
+  readonly kind: number;
+  /** One of the counted fields of the definition. */
+  readonly field: Field;
+}
+
+/** How far counting goes. */
+export interface CountLimits {
+  /** How many records are counted at most. */
+  readonly records: number;
+  /** How many values are returned at most. */
+  readonly values: number;
 }
 
 /** A record of an index, as stored. */
@@ -76,11 +100,14 @@ export class IndexedRows<Item, Field extends string> {
   /** Returns the statements that create the tables of an index. */
   static layout<Item, Field extends string>(definition: IndexDefinition<Item, Field>): string {
     const fields = fieldsOf(definition);
+    const { version, kinds, countedFields = [], measure } = definition;
+    const counted: readonly string[] = countedFields;
+    const columnsOf = (field: string) =>
+      field === "" ? "kind" : counted.includes(field) ? `kind, ${field}` : `${field}, kind`;
     const indexes = ["", ...fields].map(
       (field) =>
-        `CREATE INDEX IF NOT EXISTS ${indexOf(field)} ON records (tenant, ${field && `${field}, `}kind, position);`,
+        `CREATE INDEX IF NOT EXISTS ${indexOf(field)} ON records (tenant, ${columnsOf(field)}, position);`,
     );
-    const { version, kinds, measure } = definition;
     const sums = ["tenant", "at", ...fields, "amount"].join();
     if (measure !== undefined) {
       indexes.push(`CREATE INDEX IF NOT EXISTS by_measure ON records (${sums});`);
@@ -135,6 +162,20 @@ export class IndexedRows<Item, Field extends string> {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
+  /** Returns how many records have each value of a field, the most first. Reads the index only, in its order. */
+  countBy(
+    { tenant, kind, field }: CountedRecords<Field>,
+    limits: CountLimits,
+  ): readonly ValueCount[] {
+    const counting = this.#database.sql.prepare(
+      `SELECT value, count(*) AS count FROM (${countedQuery(field)}) GROUP BY value
+       ORDER BY count DESC, value LIMIT :values`,
+    );
+    return counting
+      .all({ tenant, kind: this.#knownKind(kind), ...limits })
+      .map((row) => ({ value: String(row["value"]), count: Number(row["count"]) }));
+  }
+
   /** Returns the sum of the measure over the records of a tenant, of all kinds, that are at `from` or after it. */
   sum({ tenant, fields }: Omit<Selection<Field>, "kinds">, from: number): number {
     const given = fieldsOf(this.#definition).filter((field) => fields?.[field] !== undefined);
@@ -172,6 +213,12 @@ export class IndexedRows<Item, Field extends string> {
   #knownKind(kind: number): number {
     return this.#definition.kinds.includes(kind) ? kind : otherKind;
   }
+}
+
+/** Returns the query of the values of a counted field. */
+export function countedQuery(field: string): string {
+  return `SELECT ${field} AS value FROM records INDEXED BY ${indexOf(field)}
+    WHERE tenant = :tenant AND kind = :kind ORDER BY ${field} LIMIT :records`;
 }
 
 function fieldsOf<Item, Field extends string>({

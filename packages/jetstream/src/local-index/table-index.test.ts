@@ -16,7 +16,7 @@ import { MemoryTable } from "../table/memory.ts";
 import type { ChangeBatch, ReadPosition } from "../table/port.ts";
 import { maxBatchedChanges } from "../table/port.ts";
 import { IndexDatabase } from "./index-database.ts";
-import { IndexedRows } from "./indexed-rows.ts";
+import { countedQuery, IndexedRows } from "./indexed-rows.ts";
 
 const never = new AbortController().signal;
 const table = new MemoryTable<Agent>();
@@ -204,6 +204,19 @@ test("every list is read from an index in its order, and nothing else", async ()
       expect(more).toEqual([]);
     }
   }
+});
+
+test("records are counted from an index in its order, and nothing else", async () => {
+  const counted: typeof agentIndex = { ...agentIndex, countedFields: ["model"] };
+  using database = await IndexDatabase.open(
+    { folder: undefined, name: "agents" },
+    IndexedRows.layout(counted),
+  );
+  const explained = database.sql.prepare(`EXPLAIN QUERY PLAN ${countedQuery("model")}`);
+  const plan = explained.all({ tenant: "acme", kind: 1, records: 1 });
+  expect(plan.map(({ detail }) => String(detail))).toEqual([
+    "SEARCH records USING COVERING INDEX by_model (tenant=? AND kind=?)",
+  ]);
 });
 
 test("a page of 20,000 records reads no more than it shows", async () => {

@@ -67,7 +67,8 @@ export function takePage<Item>(
   return { items, nextPageToken: "" };
 }
 
-function tokenOf(key: string): string {
+/** Returns the token of the page that follows the item with this key. */
+export function tokenOf(key: string): string {
   return Buffer.from(`k:${key}`).toString("base64url");
 }
 

@@ -91,6 +91,30 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       expect(await sum(0)).toBe(501.5);
     });
 
+    test("counts the records of a kind by a field, the most first, up to limits", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const counted: typeof agentIndex = { ...agentIndex, countedFields: ["model"] };
+      const { index, names } = openAgentIndex(table, { definition: counted });
+      for (const [at, model] of ["low", "high", "high", "other"].entries()) {
+        await table.put(`${tenant}.${at}`, agent(`${at}`, model === "other" ? 2 : 1, model), never);
+      }
+      await table.put(`${tenant}x.4`, agent("4", 1, "low"), never);
+      const count = (records: number, values: number) =>
+        index.read(
+          tenant,
+          (rows) => rows.countBy({ tenant, kind: 1, field: "model" }, { records, values }),
+          never,
+        );
+      const [high, low] = [
+        { value: "high", count: 2 },
+        { value: "low", count: 1 },
+      ];
+      expect(await count(10, 10)).toEqual([high, low]);
+      expect(await count(10, 1)).toEqual([high]);
+      expect(await count(1, 10)).toEqual([{ value: "high", count: 1 }]);
+      expect(await names(tenant, { kinds: [1], fields: { model: "high" } })).toBe("1 2");
+    });
+
     test("has the records that match all filters", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const { names } = openAgentIndex(table);

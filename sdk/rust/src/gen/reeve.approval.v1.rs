@@ -38,9 +38,8 @@ pub struct Approval {
     /// Id of the subtask that contains the call. Empty at the root.
     #[prost(string, tag = "12")]
     pub parent_id: ::prost::alloc::string::String,
-    /// Question that the tool asks while the call is running, or that the call is itself: `approval_id` is
-    /// then the id of the call, of the tool `ask_user`. If unset, the call itself is waiting for approval.
-    /// Approving with an `answer` answers the question; rejecting declines it.
+    /// Question that the tool asks while the call is running. If unset, the call itself is waiting for
+    /// approval. Approving with an `answer` answers the question; rejecting declines it.
     #[prost(message, optional, tag = "13")]
     pub question: ::core::option::Option<super::super::tool::v1::Question>,
     /// Gates that the decision opens, without repetitions: a call that several gates hold needs one
@@ -326,6 +325,45 @@ pub struct GrantRequest {
     #[prost(message, optional, tag = "4")]
     pub lifetime: ::core::option::Option<::prost_types::Duration>,
 }
+/// Selects approvals: those for which every field that is set holds.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApprovalFilter {
+    /// Only approvals in one of these states. If empty, the request says which.
+    #[prost(enumeration = "ApprovalState", repeated, packed = "false", tag = "1")]
+    pub states: ::prost::alloc::vec::Vec<i32>,
+    /// Only calls of this agent.
+    #[prost(string, tag = "2")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Only calls of the tool with this name.
+    #[prost(string, tag = "3")]
+    pub tool: ::prost::alloc::string::String,
+    /// Only calls of runs of this thread.
+    #[prost(string, tag = "4")]
+    pub thread_id: ::prost::alloc::string::String,
+    /// Only calls of runs that this subject started.
+    #[prost(string, tag = "5")]
+    pub requested_by: ::prost::alloc::string::String,
+    /// Only approvals that the caller may decide, and has not voted on: the credential has the role
+    /// APPROVER, is not excluded, and is named by an alternative, or there is none.
+    #[prost(bool, tag = "6")]
+    pub for_me: bool,
+    /// Only approvals with an alternative that names this person.
+    #[prost(string, tag = "7")]
+    pub person: ::prost::alloc::string::String,
+    /// Only approvals with an alternative that names this group.
+    #[prost(string, tag = "8")]
+    pub group: ::prost::alloc::string::String,
+    /// Only approvals that were requested at this time or later.
+    #[prost(message, optional, tag = "9")]
+    pub requested_after: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only approvals that were requested before this time.
+    #[prost(message, optional, tag = "10")]
+    pub requested_before: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only approvals with this text in the name of the tool, in the arguments as JSON, or in the
+    /// question. Upper and lower case are the same.
+    #[prost(string, tag = "11")]
+    pub text: ::prost::alloc::string::String,
+}
 /// Request of `ListApprovals`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListApprovalsRequest {
@@ -341,16 +379,69 @@ pub struct ListApprovalsRequest {
     /// `next_page_token` of the previous page. Empty requests the first page.
     #[prost(string, tag = "4")]
     pub page_token: ::prost::alloc::string::String,
+    /// Returns only approvals that match. `states` replaces `include_closed`.
+    #[prost(message, optional, tag = "5")]
+    pub filter: ::core::option::Option<ApprovalFilter>,
 }
 /// Response of `ListApprovals`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListApprovalsResponse {
-    /// The approvals, oldest first.
+    /// The approvals, oldest first. One request searches a limited number of approvals: with a filter, a
+    /// page may have fewer approvals than requested, or none, although there are more.
     #[prost(message, repeated, tag = "1")]
     pub approvals: ::prost::alloc::vec::Vec<Approval>,
     /// Token of the next page. Empty on the last page.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+}
+/// Request of `CountApprovals`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CountApprovalsRequest {}
+/// Response of `CountApprovals`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CountApprovalsResponse {
+    /// How many approvals there are in each state. States without approvals are left out.
+    #[prost(message, repeated, tag = "1")]
+    pub states: ::prost::alloc::vec::Vec<StateCount>,
+    /// How many approvals are pending for each agent, the most first, at most 100 agents.
+    #[prost(message, repeated, tag = "2")]
+    pub agents: ::prost::alloc::vec::Vec<NamedCount>,
+    /// How many approvals are pending for each tool, the most first, at most 100 tools.
+    #[prost(message, repeated, tag = "3")]
+    pub tools: ::prost::alloc::vec::Vec<NamedCount>,
+    /// How many pending approvals wait for the caller, as `ApprovalFilter.for_me` selects them.
+    #[prost(message, optional, tag = "4")]
+    pub waiting_for_me: ::core::option::Option<ApprovalCount>,
+}
+/// How many approvals there are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApprovalCount {
+    /// The number.
+    #[prost(uint32, tag = "1")]
+    pub count: u32,
+    /// Whether there may be more: counting ends at a limit.
+    #[prost(bool, tag = "2")]
+    pub is_partial: bool,
+}
+/// How many approvals there are in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StateCount {
+    /// The state.
+    #[prost(enumeration = "ApprovalState", tag = "1")]
+    pub state: i32,
+    /// How many.
+    #[prost(message, optional, tag = "2")]
+    pub count: ::core::option::Option<ApprovalCount>,
+}
+/// How many approvals there are for an agent or a tool.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NamedCount {
+    /// Id of the agent, or name of the tool.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// How many.
+    #[prost(message, optional, tag = "2")]
+    pub count: ::core::option::Option<ApprovalCount>,
 }
 /// Request of `GetApproval`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -413,31 +504,70 @@ pub struct DecideApprovalResponse {
     #[prost(message, optional, tag = "1")]
     pub approval: ::core::option::Option<Approval>,
 }
-/// Request of `AnswerQuestion`.
+/// Request of `DecideApprovals`.
 #[derive(Clone, PartialEq, ::prost::Message)]
-pub struct AnswerQuestionRequest {
-    /// Id of the approval that is the question.
-    #[prost(string, tag = "1")]
-    pub approval_id: ::prost::alloc::string::String,
-    /// The answer; must match the schema of the question. If unset, it is empty.
-    #[prost(message, optional, tag = "2")]
-    pub answer: ::core::option::Option<::prost_types::Struct>,
-    /// Whether to decline to answer. `answer` must then be unset.
-    #[prost(bool, tag = "3")]
-    pub declined: bool,
-    /// Reason, at most 4,096 bytes. The model reads it if the question is declined.
-    #[prost(string, tag = "4")]
+pub struct DecideApprovalsRequest {
+    /// The approvals, each once.
+    #[prost(message, repeated, tag = "1")]
+    pub decided: ::prost::alloc::vec::Vec<DecidedApproval>,
+    /// Whether the calls may be executed.
+    #[prost(bool, tag = "2")]
+    pub approved: bool,
+    /// Reason for the decisions, at most 4,096 bytes.
+    #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
-    /// Id chosen by the client that makes the request safe to repeat, as in `DecideApproval`.
-    #[prost(string, tag = "5")]
+    /// Id chosen by the client that makes the request safe to repeat: it is that of each decision. If
+    /// empty, the request is not safe to repeat.
+    #[prost(string, tag = "4")]
     pub decision_id: ::prost::alloc::string::String,
 }
-/// Response of `AnswerQuestion`.
+/// An approval to decide with others.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecidedApproval {
+    /// Id of the approval.
+    #[prost(string, tag = "1")]
+    pub approval_id: ::prost::alloc::string::String,
+    /// `call_digest` of the approval as the person saw it; as that of `DecideApprovalRequest`.
+    #[prost(string, tag = "2")]
+    pub call_digest: ::prost::alloc::string::String,
+}
+/// Response of `DecideApprovals`.
 #[derive(Clone, PartialEq, ::prost::Message)]
-pub struct AnswerQuestionResponse {
-    /// The approval after the answer.
-    #[prost(message, optional, tag = "1")]
-    pub approval: ::core::option::Option<Approval>,
+pub struct DecideApprovalsResponse {
+    /// The results, in the order of the request.
+    #[prost(message, repeated, tag = "1")]
+    pub results: ::prost::alloc::vec::Vec<DecisionResult>,
+}
+/// What became of one of several decisions.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecisionResult {
+    /// Id of the approval.
+    #[prost(string, tag = "1")]
+    pub approval_id: ::prost::alloc::string::String,
+    /// Id of its run. Empty if the decision failed.
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+    /// State of the approval after the decision: pending if it waits for more votes. Unset if the decision
+    /// failed.
+    #[prost(enumeration = "ApprovalState", tag = "3")]
+    pub state: i32,
+    /// Why the decision failed. Unset if it did not.
+    #[prost(message, optional, tag = "4")]
+    pub error: ::core::option::Option<DecisionError>,
+}
+/// Why one of several decisions failed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecisionError {
+    /// Name of the gRPC status with which `DecideApproval` would have failed, such as
+    /// `FAILED_PRECONDITION`.
+    #[prost(string, tag = "1")]
+    pub code: ::prost::alloc::string::String,
+    /// The reason, as in `google.rpc.ErrorInfo`.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// The message, for people.
+    #[prost(string, tag = "3")]
+    pub message: ::prost::alloc::string::String,
 }
 /// Request of `ListGrants`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -485,6 +615,9 @@ pub struct WatchApprovalsRequest {
     /// Streams only approvals of this run. If empty, approvals of all runs.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
+    /// Streams only approvals that match.
+    #[prost(message, optional, tag = "2")]
+    pub filter: ::core::option::Option<ApprovalFilter>,
 }
 /// A message of the stream of `WatchApprovals`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -504,7 +637,7 @@ pub enum GateKind {
     /// The agent names a tool of the same source in `hitl_tools` that the source no longer offers under
     /// that name.
     ToolSource = 2,
-    /// The tool asks a question while it runs, or the call is a question.
+    /// The tool asks a question while it runs.
     Question = 3,
     /// A permission rule of the agent or of the operator's policy asks for it.
     Permission = 4,
@@ -773,6 +906,36 @@ pub mod approval_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Counts approvals: by state, and the pending ones by agent, by tool, and for the caller.
+        pub async fn count_approvals(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CountApprovalsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CountApprovalsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.approval.v1.ApprovalService/CountApprovals",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "reeve.approval.v1.ApprovalService",
+                        "CountApprovals",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Returns an approval. Returns NOT_FOUND if it does not exist.
         pub async fn get_approval(
             &mut self,
@@ -838,14 +1001,13 @@ pub mod approval_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
-        /// the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
-        /// PERMISSION_DENIED to others, and for everything that is no such question.
-        pub async fn answer_question(
+        /// Decides several approvals alike, each as `DecideApproval` does, and returns one result for each: some
+        /// may fail. Each decision is recorded in the audit trail as if it had come alone.
+        pub async fn decide_approvals(
             &mut self,
-            request: impl tonic::IntoRequest<super::AnswerQuestionRequest>,
+            request: impl tonic::IntoRequest<super::DecideApprovalsRequest>,
         ) -> std::result::Result<
-            tonic::Response<super::AnswerQuestionResponse>,
+            tonic::Response<super::DecideApprovalsResponse>,
             tonic::Status,
         > {
             self.inner
@@ -858,14 +1020,14 @@ pub mod approval_service_client {
                 })?;
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static(
-                "/reeve.approval.v1.ApprovalService/AnswerQuestion",
+                "/reeve.approval.v1.ApprovalService/DecideApprovals",
             );
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(
                     GrpcMethod::new(
                         "reeve.approval.v1.ApprovalService",
-                        "AnswerQuestion",
+                        "DecideApprovals",
                     ),
                 );
             self.inner.unary(req, path, codec).await
@@ -925,7 +1087,8 @@ pub mod approval_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Streams the pending approvals, and then each approval when it is requested or resolved. The
+        /// Streams the pending approvals, and then each approval when it is requested or changes. With a
+        /// filter, only those that match, and each that the stream had once more when it ceases to match. The
         /// stream continues until the client cancels it or the server shuts down.
         pub async fn watch_approvals(
             &mut self,

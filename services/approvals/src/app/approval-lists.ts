@@ -1,3 +1,4 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
@@ -6,20 +7,52 @@ import type { IndexHome } from "@reeve/jetstream/local-index/table-index";
 import { TableIndex } from "@reeve/jetstream/local-index/table-index";
 import type { Table } from "@reeve/jetstream/table/port";
 
-/** Filtered lists of the approvals in the inbox, oldest first. */
-export type ApprovalLists = TableIndex<typeof ApprovalSchema, "run_id">;
+/** What lists of approvals are read by. */
+export type ApprovalField =
+  | "run_id"
+  | "thread_id"
+  | "agent_tool"
+  | "requested_by"
+  | "tool"
+  | "agent_id"
+  | "open_to";
 
-const definition: IndexDefinition<Approval, "run_id"> = {
+/** Filtered lists of the approvals in the inbox, oldest first. */
+export type ApprovalLists = TableIndex<typeof ApprovalSchema, ApprovalField>;
+
+/** Values of the field `open_to`: whether everyone with the role APPROVER may decide. */
+export const openTo = { everyone: "everyone", some: "some" } as const;
+
+/** Returns the value of the field `agent_tool`. Ids of agents have no line feed. */
+export function agentToolOf(agentId: string, tool: string): string {
+  return `${agentId}\n${tool}`;
+}
+
+/** Returns the place of a time in the order of lists: before the approvals that were requested then. */
+export function orderAt(time: Timestamp | undefined): string {
+  // Of a time before 1970, nothing is left but the start.
+  const ms = time === undefined ? 0 : Math.max(timestampMs(time), 0);
+  return String(ms).padStart(15, "0");
+}
+
+const definition: IndexDefinition<Approval, ApprovalField> = {
   name: "approvals",
-  version: 1,
-  orderOf: ({ requestedAt, approvalId }) => {
-    const ms = requestedAt === undefined ? 0 : timestampMs(requestedAt);
-    return `${String(ms).padStart(15, "0")}.${approvalId}`;
-  },
+  version: 2,
+  orderOf: ({ requestedAt, approvalId }) => `${orderAt(requestedAt)}.${approvalId}`,
   direction: "ascending",
   kindOf: ({ state }) => state,
-  kinds: [ApprovalState.PENDING],
-  fields: { run_id: ({ runId }) => runId },
+  kinds: Object.values(ApprovalState).filter((state) => typeof state === "number"),
+  fields: {
+    run_id: ({ runId }) => runId,
+    thread_id: ({ threadId }) => threadId,
+    agent_tool: ({ agentId, call }) => agentToolOf(agentId, call?.name ?? ""),
+    requested_by: ({ requestedBy }) => requestedBy,
+    tool: ({ call }) => call?.name ?? "",
+    agent_id: ({ agentId }) => agentId,
+    open_to: ({ alternatives, excludedSubjects }) =>
+      alternatives.length === 0 && excludedSubjects.length === 0 ? openTo.everyone : openTo.some,
+  },
+  countedFields: ["agent_id", "tool"],
 };
 
 /** Opens the lists of an inbox. They follow the inbox until `signal` aborts. */

@@ -13,8 +13,11 @@ import { noon } from "../../test/support/parked-run.ts";
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { openApprovalLists } from "./approval-lists.ts";
-import { getApproval, listApprovals, watchApprovals } from "./read-approvals.ts";
+import { watchApprovals } from "./inbox/watch-approvals.ts";
+import { getApproval, listApprovals } from "./read-approvals.ts";
 
+const ada = { tenant: "acme", subject: "ada" };
+const ofRun = { runId: "run_aaaaaaaa" };
 const never = new AbortController().signal;
 const { PENDING, APPROVED } = ApprovalState;
 
@@ -41,7 +44,12 @@ async function listed(inbox: MemoryTable<Approval>, request = {}, tenant = "acme
   const options = { folder: undefined, log: createLogger("test", "silent") };
   const lists = openApprovalLists(inbox, options, never);
   const ports = { lists, ...atNoon() };
-  const { items, nextPageToken } = await listApprovals(ports, tenant, wanted, never);
+  const { items, nextPageToken } = await listApprovals(
+    ports,
+    { tenant, subject: "ada" },
+    wanted,
+    never,
+  );
   return { ids: items.map(({ approvalId }) => approvalId), nextPageToken };
 }
 
@@ -90,7 +98,7 @@ test("a watch has the pending approvals, then every change of the selected ones"
     approvalOf("aaaaaaaa", 1, APPROVED),
     approvalOf("bbbbbbbb", 0),
   );
-  const watched = watchApprovals({ inbox, ...atNoon() }, "acme", "run_aaaaaaaa", never);
+  const watched = watchApprovals({ inbox, ...atNoon() }, ada, ofRun, never);
   const changes = watched[Symbol.asyncIterator]();
   expect((await changes.next()).value).toEqual(approvalOf("aaaaaaaa", 0));
   const next = changes.next();
@@ -103,7 +111,7 @@ test("a watch has the pending approvals, then every change of the selected ones"
 test("an idle watch sends a heartbeat every few seconds", async () => {
   const clock = new ManualClock(noon);
   const inbox = await inboxWith();
-  const changes = watchApprovals({ inbox, ...atNoon(), clock }, "acme", "run_aaaaaaaa", never)[
+  const changes = watchApprovals({ inbox, ...atNoon(), clock }, ada, ofRun, never)[
     Symbol.asyncIterator
   ]();
   for (let beat = 0; beat < 3; beat++) {
@@ -138,7 +146,7 @@ approvals:
     freeze: { name: "new-year", endsAt: timestampFromMs(Date.parse("2026-01-02T00:00:00Z")) },
   });
   expect((await getApproval(ports, "globex", approvalId, never)).freeze).toBeUndefined();
-  const changes = watchApprovals(ports, "acme", "", never)[Symbol.asyncIterator]();
+  const changes = watchApprovals(ports, ada, { runId: "" }, never)[Symbol.asyncIterator]();
   expect((await changes.next()).value?.freeze?.name).toBe("new-year");
   await changes.return?.();
 });

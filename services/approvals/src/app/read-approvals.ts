@@ -1,12 +1,16 @@
+import { create } from "@bufbuild/protobuf";
 import type { Approval, ListApprovalsRequest } from "@reeve/contracts/approval";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalFilterSchema, ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Page } from "@reeve/jetstream/table/page";
-import type { Change } from "@reeve/jetstream/table/port";
-import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
 import { approvalNotFound, runOfApproval } from "@reeve/run/approvals/approval-id";
 import { decisionTime, withTimes } from "@reeve/run/approvals/times/decidable";
+import type { Decider } from "@reeve/run/approvals/votes/may-decide";
+import { agentToolOf, orderAt } from "./approval-lists.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
+import { matching } from "./inbox/approval-filter.ts";
+import type { Searched } from "./inbox/search-approvals.ts";
+import { searchPage } from "./inbox/search-approvals.ts";
 
 const { key: approvalKey } = bucketOf(ApprovalSchema);
 
@@ -25,20 +29,49 @@ export async function getApproval(
   return shownNow(ports, tenant)(row.record);
 }
 
-/** Returns a page of a tenant's approvals, oldest first, with their times. */
+/** Returns a page of the approvals of the caller's tenant, oldest first, with their times. */
 export async function listApprovals(
   ports: Pick<ReadPorts, "lists" | "clock" | "times">,
-  tenant: string,
+  caller: Decider,
   request: ListApprovalsRequest,
   signal: AbortSignal,
 ): Promise<Page<Approval>> {
-  const selection = {
+  const { tenant } = caller;
+  const searched = searchedOf(caller, request);
+  const page = await ports.lists.read(
     tenant,
-    ...(!request.includeClosed && { kinds: [ApprovalState.PENDING] }),
-    ...(request.runId !== "" && { fields: { run_id: request.runId } }),
-  };
-  const page = await ports.lists.page(selection, request, signal);
+    (rows) => searchPage(rows, searched, request),
+    signal,
+  );
   return { ...page, items: page.items.map(shownNow(ports, tenant)) };
+}
+
+/** Returns the part of the index that has the approvals of a request. */
+function searchedOf(
+  caller: Decider,
+  { filter = create(ApprovalFilterSchema), runId, includeClosed }: ListApprovalsRequest,
+): Searched {
+  const { states, agentId, tool, threadId, requestedBy, requestedAfter, requestedBefore } = filter;
+  const kinds = states.length > 0 ? states : includeClosed ? undefined : [ApprovalState.PENDING];
+  // Only the first, which has the fewest approvals: those that another one excludes count as searched.
+  const [field] = [
+    runId !== "" && { run_id: runId },
+    threadId !== "" && { thread_id: threadId },
+    agentId !== "" && tool !== "" && { agent_tool: agentToolOf(agentId, tool) },
+    requestedBy !== "" && { requested_by: requestedBy },
+    tool !== "" && { tool },
+    agentId !== "" && { agent_id: agentId },
+  ].filter((each) => each !== false);
+  return {
+    selection: {
+      tenant: caller.tenant,
+      ...(field && { fields: field }),
+      ...(kinds && { kinds }),
+    },
+    ...(requestedAfter && { after: orderAt(requestedAfter) }),
+    ...(requestedBefore && { before: orderAt(requestedBefore) }),
+    matches: matching(filter, caller),
+  };
 }
 
 /** Returns a function that adds to an approval the times that apply to it now. */
@@ -48,39 +81,4 @@ export function shownNow(
 ): (approval: Approval) => Approval {
   const now = decisionTime({ tenant, times: times() }, clock.now());
   return (approval) => withTimes(approval, now);
-}
-
-/** The time without an approval after which a stream sends a heartbeat. */
-const heartbeatMs = 5_000;
-
-/**
- * Yields the pending approvals, then each approval when it is requested or resolved, until `signal` aborts. Yields undefined
- * as a heartbeat. An empty `runId` selects all runs of the tenant.
- */
-export async function* watchApprovals(
-  ports: Pick<ReadPorts, "inbox" | "clock" | "times">,
-  tenant: string,
-  runId: string,
-  signal: AbortSignal,
-): AsyncIterable<Approval | undefined> {
-  const { inbox, clock } = ports;
-  // Heartbeats depend on what the client receives, so approvals that it did not select must not delay them.
-  const selected = (until: AbortSignal) => selectNews(inbox.watch(tenant, until), runId);
-  const interval = (until: AbortSignal) => clock.sleep(heartbeatMs, until);
-  for await (const next of withHeartbeats(selected, interval, signal))
-    yield next === "heartbeat" ? undefined : shownNow(ports, tenant)(next);
-}
-
-async function* selectNews(
-  changes: AsyncIterable<Change<Approval>>,
-  runId: string,
-): AsyncIterable<Approval> {
-  let isCurrent = false;
-  for await (const change of changes) {
-    if (change.kind === "current") isCurrent = true;
-    if (change.kind !== "written") continue;
-    const { record } = change.row;
-    const isNews = isCurrent || record.state === ApprovalState.PENDING;
-    if (isNews && (runId === "" || record.runId === runId)) yield record;
-  }
 }

@@ -5,19 +5,22 @@ import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { answerQuestion } from "@reeve/run/approvals/answer-question";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
+import { decideApprovals } from "../app/decide-approvals.ts";
 import { listGrants } from "../app/grants/list-grants.ts";
 import { revokeGrant } from "../app/grants/revoke-grant.ts";
 import { assertRoomForGrant, storeGrant } from "../app/grants/store-grants.ts";
-import { getApproval, listApprovals, shownNow, watchApprovals } from "../app/read-approvals.ts";
+import { countApprovals } from "../app/inbox/count-approvals.ts";
+import { watchApprovals } from "../app/inbox/watch-approvals.ts";
+import { getApproval, listApprovals, shownNow } from "../app/read-approvals.ts";
 
 /** Returns the handlers of ApprovalService. */
 export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof ApprovalService> {
   return {
     listApprovals: async (request, context) => {
-      const { tenant } = principalOf(context);
-      const page = await listApprovals(ports, tenant, request, context.signal);
+      const page = await listApprovals(ports, memberOf(context), request, context.signal);
       return { approvals: [...page.items], nextPageToken: page.nextPageToken };
     },
+    countApprovals: (_, context) => countApprovals(ports, memberOf(context), context.signal),
     getApproval: async ({ approvalId }, context) => {
       const { tenant } = principalOf(context);
       return { approval: await getApproval(ports, tenant, approvalId, context.signal) };
@@ -33,8 +36,13 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
     },
     answerQuestion: async (request, context) => {
       const { tenant } = principalOf(context);
-      const approval = await answerQuestion(ports, memberOf(context), request, context.signal);
+      const answering = { ...ports, onAppended: () => reportEffect(context) };
+      const approval = await answerQuestion(answering, memberOf(context), request, context.signal);
       return { approval: shownNow(ports, tenant)(approval) };
+    },
+    decideApprovals: async (request, context) => {
+      const deciding = { ...ports, onAppended: () => reportEffect(context) };
+      return { results: await decideApprovals(deciding, memberOf(context), request, context.signal) };
     },
     listGrants: async (request, context) => {
       const { tenant } = principalOf(context);
@@ -51,9 +59,9 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       );
       return { grant };
     },
-    async *watchApprovals({ runId }, context) {
-      const { tenant } = principalOf(context);
-      for await (const approval of watchApprovals(ports, tenant, runId, context.signal)) {
+    async *watchApprovals(request, context) {
+      const changes = watchApprovals(ports, memberOf(context), request, context.signal);
+      for await (const approval of changes) {
         yield { approvals: approval === undefined ? [] : [approval] };
       }
     },

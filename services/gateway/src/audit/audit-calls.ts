@@ -16,6 +16,8 @@ import type { EventDetails } from "./build-event.ts";
 import { eventOf } from "./build-event.ts";
 import type { CallOutcome } from "./call-outcome.ts";
 import { outcomeOf, succeeded } from "./call-outcome.ts";
+import type { AuditedPart } from "./call-parts.ts";
+import { partsOf } from "./call-parts.ts";
 import { choicesOf, resourcesOf } from "./call-resources.ts";
 import { actionOf, auditOf, isChange } from "./method-audit.ts";
 import type { AuditRecorder } from "@reeve/jetstream/audit/recorder";
@@ -114,7 +116,12 @@ class AuditedRequest {
     outcome: CallOutcome,
     { response }: { readonly response?: Message },
   ): Promise<void> {
-    const event = this.#event(outcome, {}, response);
+    const parts = partsOf(this.#request.method, { request: this.#sent, response }, outcome);
+    await Promise.all(parts.map((part) => this.#recordPart(part, response)));
+  }
+
+  async #recordPart({ outcome, resources }: AuditedPart, response?: Message): Promise<void> {
+    const event = this.#event(outcome, { resources }, response);
     if (outcome.code === "RESOURCE_EXHAUSTED") {
       const { tenant, subject, method, reason } = event;
       const kind = [tenant, subject, method, reason].join(" ");
@@ -132,7 +139,7 @@ class AuditedRequest {
 
   #event(
     outcome: CallOutcome,
-    details: Pick<EventDetails, "phase">,
+    details: Pick<EventDetails, "phase" | "resources">,
     response?: Message,
   ): AuditEvent {
     const { method, header, contextValues: values } = this.#request;
@@ -140,9 +147,9 @@ class AuditedRequest {
     const times = { nowMs: this.#clock.now(), startedAtMs: this.#startedAtMs };
     return eventOf({ method, header, values }, outcome, times, {
       action: actionOf(method),
-      resources: resourcesOf(method, sent),
       choices: choicesOf(method, sent),
       ...details,
+      resources: details.resources ?? resourcesOf(method, sent),
     });
   }
 }

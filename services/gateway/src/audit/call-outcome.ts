@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Failure } from "@reeve/platform/failure";
+import { codeName } from "@reeve/platform/rpc/code-name";
 import { connectErrorOf, reasonName } from "@reeve/platform/rpc/connect-failure";
 
 /** How a call ended. */
@@ -22,10 +23,4 @@ export function outcomeOf(error: unknown, signal: AbortSignal): CallOutcome {
     return { code: codeName(error.code), reason: "" };
   }
   return { code: codeName(signal.aborted ? Code.Canceled : Code.Internal), reason: "" };
-}
-
-/** Returns the name of a status as gRPC writes it: `NOT_FOUND`. */
-function codeName(code: Code): string {
-  const name = code === Code.Canceled ? "Cancelled" : Code[code];
-  return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
 }

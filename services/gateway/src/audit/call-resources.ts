@@ -14,15 +14,25 @@ export interface CallMessages {
   readonly response?: Message | undefined;
 }
 
-/** Returns the resources of a call that its contract declares, without those that are not set. */
+/** The types of the messages in which the paths of resources begin. */
+interface AuditedTypes {
+  readonly input: DescMessage;
+  readonly output: DescMessage;
+}
+
+/**
+ * Returns the resources of a call that its contract declares, without those that are not set. `types` are those of the method, or of
+ * a part of its messages.
+ */
 export function resourcesOf(
   method: DescMethod,
   { request, response }: CallMessages,
+  { input, output }: AuditedTypes = method,
 ): MessageInitShape<typeof AuditResourceSchema>[] {
   return auditOf(method).resources.flatMap((declared) => {
     const ids = [
-      textAt(method.input, request, declared.request),
-      textAt(method.output, response, declared.response),
+      textAt(input, request, declared.request),
+      textAt(output, response, declared.response),
     ];
     const { kind } = declared;
     return ids.filter((id) => id !== "").map((id) => ({ kind, id: bounded(id, maxIdLength) }));
@@ -42,7 +52,8 @@ export function choicesOf(
   );
 }
 
-function textAt(schema: DescMessage, message: Message | undefined, path: string): string {
+/** Returns the text at a path of a message; empty if there is none. */
+export function textAt(schema: DescMessage, message: Message | undefined, path: string): string {
   if (message === undefined || path === "") return "";
   const value = valueAt(schema, message, path);
   return typeof value === "string" ? value : "";

@@ -33,7 +33,9 @@ const methods = [
 const named = methods.map((method) => [`${method.parent.name}/${method.name}`, method] as const);
 
 describe.each(named)("the contract of %s", (_, method) => {
-  const { recording, action, resources, choices } = auditOf(method);
+  const { recording, action, resources, choices, parts } = auditOf(method);
+  const input = parts ? typeOfList(method.input, parts.request) : method.input;
+  const output = parts ? typeOfList(method.output, parts.response) : method.output;
 
   test("says whether calls are recorded", () => {
     expect(recording).not.toBe(Recording.UNSPECIFIED);
@@ -47,13 +49,20 @@ describe.each(named)("the contract of %s", (_, method) => {
 
   test("names only ids and choices, which have no content", () => {
     const ids = resources.flatMap(({ request, response }) => [
-      ...(request === "" ? [] : [fieldAt(method.input, request)]),
-      ...(response === "" ? [] : [fieldAt(method.output, response)]),
+      ...(request === "" ? [] : [fieldAt(input, request)]),
+      ...(response === "" ? [] : [fieldAt(output, response)]),
     ]);
     expect(ids.filter((name) => !/^(?:id|path|\w+_id)$/.test(name))).toEqual([]);
     expect(choices.filter((path) => !isBool(method, path))).toEqual([]);
   });
 });
+
+/** Returns the type of the messages of a repeated field. */
+function typeOfList({ typeName, fields }: DescMessage, name: string): DescMessage {
+  const field = fields.find((each) => each.name === name);
+  if (field?.fieldKind === "list" && field.listKind === "message") return field.message;
+  throw new Error(`${typeName} has no repeated message ${name}`);
+}
 
 /** Returns the name of the last field of a path, all of which exist. */
 function fieldAt(schema: DescMessage, path: string): string {

@@ -1,11 +1,14 @@
 import type { Client, HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import type { ApprovalService } from "@reeve/contracts/approval";
+import type { ApprovalService, ListApprovalsRequest } from "@reeve/contracts/approval";
 import { noteEffect, reportsEffect } from "@reeve/platform/rpc/call-effect";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 import { forwarded } from "./forwarded.ts";
+
+/** A request that may depend on the groups of the caller. */
+type Selecting = Pick<ListApprovalsRequest, "filter">;
 
 /** Returns the handlers of ApprovalService: they forward each call to approvals, with the authenticated principal. */
 export function approvalService(
@@ -23,12 +26,21 @@ export function approvalService(
       if (reportsEffect(header)) noteEffect(context);
     },
   });
+  const asMember = (context: HandlerContext) => withHeaders(memberOf(context), context);
+  // A credential with more groups than a call carries can still list everything.
+  const asSelecting = ({ filter }: Selecting, context: HandlerContext) =>
+    filter?.forMe === true ? asMember(context) : as(context);
   return {
-    listApprovals: (request, context) => forwarded(approvals.listApprovals(request, as(context))),
+    listApprovals: (request, context) =>
+      forwarded(approvals.listApprovals(request, asSelecting(request, context))),
+    countApprovals: (request, context) =>
+      forwarded(approvals.countApprovals(request, asMember(context))),
     getApproval: (request, context) => forwarded(approvals.getApproval(request, as(context))),
     // Only decisions and answers depend on the groups.
     decideApproval: (request, context) =>
       forwarded(approvals.decideApproval(request, changing(memberOf(context), context))),
+    decideApprovals: (request, context) =>
+      forwarded(approvals.decideApprovals(request, changing(memberOf(context), context))),
     answerQuestion: (request, context) =>
       forwarded(approvals.answerQuestion(request, changing(memberOf(context), context))),
     listGrants: (request, context) => forwarded(approvals.listGrants(request, as(context))),
@@ -36,7 +48,7 @@ export function approvalService(
       forwarded(approvals.revokeGrant(request, changing(principalOf(context), context))),
     async *watchApprovals(request, context) {
       try {
-        yield* approvals.watchApprovals(request, as(context));
+        yield* approvals.watchApprovals(request, asSelecting(request, context));
       } catch (error) {
         throw failureFrom(error);
       }

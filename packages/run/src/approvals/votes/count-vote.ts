@@ -10,16 +10,10 @@ import {
 } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import type { Decider } from "./may-decide.ts";
+import { isDecider } from "./may-decide.ts";
 
-/** A person who decides, with the groups of the credential. */
-export interface Decider {
-  readonly tenant: string;
-  readonly subject: string;
-  /** Also has `role:NAME` for each role. Default: none. */
-  readonly groups?: ReadonlySet<string>;
-  /** A requester may only answer what the agent asks with `ask_user`. Default: `approver`. */
-  readonly as?: "approver" | "requester";
-}
+export type { Decider } from "./may-decide.ts";
 
 /** Whether an alternative applies to the call as this decision would execute it. */
 export type Applies = (alternative: Alternative) => boolean;
@@ -104,13 +98,6 @@ export function isSame(a: JsonObject | undefined, b: JsonObject | undefined): bo
 
 function stateOf({ approved }: Decision): ApprovalState {
   return approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
-}
-
-function isDecider({ people, groups }: Alternative, decider: Decider): boolean {
-  if (people.length === 0 && groups.length === 0) return true;
-  return (
-    people.includes(decider.subject) || groups.some((group) => decider.groups?.has(group) ?? false)
-  );
 }
 
 /** Approvals with different arguments do not add up. */

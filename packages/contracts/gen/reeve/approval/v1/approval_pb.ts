@@ -20,7 +20,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/approval/v1/approval.proto.
  */
 export const file_reeve_approval_v1_approval: GenFile = /*@__PURE__*/
-  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEigggKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJEhAKCHJldmlzaW9uGB4gASgNEjQKDGFsdGVybmF0aXZlcxgfIAMoCzIeLnJlZXZlLmFwcHJvdmFsLnYxLkFsdGVybmF0aXZlEiYKBXZvdGVzGCAgAygLMhcucmVldmUuYXBwcm92YWwudjEuVm90ZRIZChFleGNsdWRlZF9zdWJqZWN0cxghIAMoCRIzCg9kZWNpZGFibGVfYWZ0ZXIYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKBmZyZWV6ZRgjIAEoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsRnJlZXplEjoKC2VzY2FsYXRpb25zGCQgAygLMiUucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxFc2NhbGF0aW9uOjPK3xgvCglhcHByb3ZhbHMSE3t0ZW5hbnR9LnthcHByb3ZhbH0qCwoCBAESAgQBKgEEOAEiuQEKEkFwcHJvdmFsRXNjYWxhdGlvbhIqCgZkdWVfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKC2FsdGVybmF0aXZlGAIgASgLMh4ucmVldmUuYXBwcm92YWwudjEuQWx0ZXJuYXRpdmUSMAoMZXNjYWxhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXZpc2lvbhgEIAEoDSJLCg5BcHByb3ZhbEZyZWV6ZRIMCgRuYW1lGAEgASgJEisKB2VuZHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp8BCgtBbHRlcm5hdGl2ZRIMCgRuYW1lGAEgASgJEg4KBnBlb3BsZRgCIAMoCRIOCgZncm91cHMYAyADKAkSEQoJYXBwcm92YWxzGAQgASgNEg8KB2RlbmlhbHMYBSABKA0SFwoPYXBwcm92YWxzX2dpdmVuGAYgASgNEhUKDWRlbmlhbHNfZ2l2ZW4YByABKA0SDgoGZmlsdGVyGAggASgJInkKBFZvdGUSLQoIZGVjaXNpb24YASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpc2lvbhISCgpjb3VudHNfZm9yGAIgAygJEhAKCGF0dGVtcHRzGAMgASgNEhwKFGVhcmxpZXJfZGVjaXNpb25faWRzGAQgAygJIvkCCghEZWNpc2lvbhITCgtkZWNpc2lvbl9pZBgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBISCgpkZWNpZGVkX2J5GAMgASgJEi4KCmRlY2lkZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgFIAEoCRIxChBlZGl0ZWRfYXJndW1lbnRzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBWdyYW50GAggASgLMhgucmVldmUuYXBwcm92YWwudjEuR3JhbnQSNgoNYXBwbGllZF9ncmFudBgJIAEoCzIfLnJlZXZlLmFwcHJvdmFsLnYxLkFwcGxpZWRHcmFudBI1CgticmVha19nbGFzcxgKIAEoCzIgLnJlZXZlLmFwcHJvdmFsLnYxLkJyZWFrR2xhc3NVc2UieQoNQnJlYWtHbGFzc1VzZRIMCgRydWxlGAEgASgJEjMKD2RlY2lkYWJsZV9hZnRlchgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZnJlZXplGAMgASgJEhUKDXdpdGhvdXRfdm90ZXMYBCABKAgiowQKBUdyYW50EhAKCGdyYW50X2lkGAEgASgJEiwKBXNjb3BlGAIgASgOMh0ucmVldmUuYXBwcm92YWwudjEuR3JhbnRTY29wZRIMCgRydWxlGAMgASgJEhAKCGFnZW50X2lkGAQgASgJEhYKDmFnZW50X3JldmlzaW9uGAUgASgNEg4KBnJ1bl9pZBgGIAEoCRIRCgl0aHJlYWRfaWQYByABKAkSEwoLYXBwcm92YWxfaWQYCCABKAkSEgoKZ3JhbnRlZF9ieRgJIAEoCRIuCgpncmFudGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghtYXhfdXNlcxgMIAEoDRIUCgxhbHRlcm5hdGl2ZXMYDSADKAkSKQoEdXNlcxgOIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50VXNlEhIKCnJldm9rZWRfYnkYDyABKAkSLgoKcmV2b2tlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLc3BlY19kaWdlc3QYESABKAkSFgoOY29udGVudF9kaWdlc3QYEiABKAk6MsrfGC4KBmdyYW50cxIQe3RlbmFudH0ue2dyYW50fSIFCIDJuAEqCQoBBBIBBCoBBDgBIlwKCEdyYW50VXNlEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIrCgd1c2VkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJcCgxBcHBsaWVkR3JhbnQSEAoIZ3JhbnRfaWQYASABKAkSDAoEcnVsZRgCIAEoCRIsCgVzY29wZRgDIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGUivAEKDEdyYW50UmVxdWVzdBI4CgVzY29wZRgBIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGVCCrpIB4IBBBABIAASGAoEcnVsZRgCIAEoCUIKukgHcgUQASigHxIaCghtYXhfdXNlcxgDIAEoDUIIukgFKgMY6AcSPAoIbGlmZXRpbWUYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CD7pIDKoBCSIFCICangEqACKCAQoUTGlzdEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAARIWCg5pbmNsdWRlX2Nsb3NlZBgCIAEoCBIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAQiYAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChJHZXRBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAIiRAoTR2V0QXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsItMCChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAISEAoIYXBwcm92ZWQYAiABKAgSGAoGcmVhc29uGAMgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgEIAEoCUIIukgFcgMogAESMQoQZWRpdGVkX2FyZ3VtZW50cxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGYW5zd2VyGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgtjYWxsX2RpZ2VzdBgHIAEoCUIYukgVchMyEV4oWzAtOWEtZl17NjR9KT8kEi4KBWdyYW50GAggASgLMh8ucmVldmUuYXBwcm92YWwudjEuR3JhbnRSZXF1ZXN0EhMKC2JyZWFrX2dsYXNzGAkgASgIIkcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCKsAQoVQW5zd2VyUXVlc3Rpb25SZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACEicKBmFuc3dlchgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIZGVjbGluZWQYAyABKAgSGAoGcmVhc29uGAQgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgFIAEoCUIIukgFcgMogAEiRwoWQW5zd2VyUXVlc3Rpb25SZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIoMBChFMaXN0R3JhbnRzUmVxdWVzdBIaCghhZ2VudF9pZBgBIAEoCUIIukgFcgMogAESGAoGcnVuX2lkGAIgASgJQgi6SAVyAyiAARIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAQiVwoSTGlzdEdyYW50c1Jlc3BvbnNlEigKBmdyYW50cxgBIAMoCzIYLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChJSZXZva2VHcmFudFJlcXVlc3QSHAoIZ3JhbnRfaWQYASABKAlCCrpIB3IFEAEogAIiPgoTUmV2b2tlR3JhbnRSZXNwb25zZRInCgVncmFudBgBIAEoCzIYLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50IjEKFVdhdGNoQXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABIkgKFldhdGNoQXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwqhgEKCEdhdGVLaW5kEhkKFUdBVEVfS0lORF9VTlNQRUNJRklFRBAAEhIKDkdBVEVfS0lORF9UT09MEAESGQoVR0FURV9LSU5EX1RPT0xfU09VUkNFEAISFgoSR0FURV9LSU5EX1FVRVNUSU9OEAMSGAoUR0FURV9LSU5EX1BFUk1JU1NJT04QBCpsCg5BcHByb3ZhbFNvdXJjZRIfChtBUFBST1ZBTF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIXChNBUFBST1ZBTF9TT1VSQ0VfUlVOEAESIAocQVBQUk9WQUxfU09VUkNFX1dPUktGTE9XX1JVThACKuABCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGwoXQVBQUk9WQUxfU1RBVEVfUkVKRUNURUQQAxIcChhBUFBST1ZBTF9TVEFURV9USU1FRF9PVVQQBBIcChhBUFBST1ZBTF9TVEFURV9XSVRIRFJBV04QBRIdChlBUFBST1ZBTF9TVEFURV9TVVBFUlNFREVEEAYqbQoKR3JhbnRTY29wZRIbChdHUkFOVF9TQ09QRV9VTlNQRUNJRklFRBAAEhMKD0dSQU5UX1NDT1BFX1JVThABEhYKEkdSQU5UX1NDT1BFX1RIUkVBRBACEhUKEUdSQU5UX1NDT1BFX0FHRU5UEAMyzggKD0FwcHJvdmFsU2VydmljZRJxCg1MaXN0QXBwcm92YWxzEicucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaKC5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESawoLR2V0QXBwcm92YWwSJS5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlcXVlc3QaJi5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIg2QAgHg4BgB6uAYAggBEvcBCg5EZWNpZGVBcHByb3ZhbBIoLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVzcG9uc2UijwHg4BgD6uAYhgEIAxIPYXBwcm92YWwuZGVjaWRlGhcKCGFwcHJvdmFsEgthcHByb3ZhbF9pZBoWCgNydW4aD2FwcHJvdmFsLnJ1bl9pZBopCgVncmFudBogYXBwcm92YWwuZGVjaXNpb24uZ3JhbnQuZ3JhbnRfaWQiCGFwcHJvdmVkIgticmVha19nbGFzcxK9AQoOQW5zd2VyUXVlc3Rpb24SKC5yZWV2ZS5hcHByb3ZhbC52MS5BbnN3ZXJRdWVzdGlvblJlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5BbnN3ZXJRdWVzdGlvblJlc3BvbnNlIlbg4BgC6uAYTggDEg9hcHByb3ZhbC5hbnN3ZXIaFwoIYXBwcm92YWwSC2FwcHJvdmFsX2lkGhYKA3J1bhoPYXBwcm92YWwucnVuX2lkIghkZWNsaW5lZBJoCgpMaXN0R3JhbnRzEiQucmVldmUuYXBwcm92YWwudjEuTGlzdEdyYW50c1JlcXVlc3QaJS5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0R3JhbnRzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESngEKC1Jldm9rZUdyYW50EiUucmVldmUuYXBwcm92YWwudjEuUmV2b2tlR3JhbnRSZXF1ZXN0GiYucmVldmUuYXBwcm92YWwudjEuUmV2b2tlR3JhbnRSZXNwb25zZSJA4OAYA+rgGDgIAxIMZ3JhbnQucmV2b2tlGhEKBWdyYW50EghncmFudF9pZBoTCgNydW4aDGdyYW50LnJ1bl9pZBKVAQoOV2F0Y2hBcHByb3ZhbHMSKC5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1JlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1Jlc3BvbnNlIiyQAgHg4BgB6uAYIQgCEg5hcHByb3ZhbC53YXRjaBoNCgNydW4SBnJ1bl9pZDABYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
+  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEigggKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJEhAKCHJldmlzaW9uGB4gASgNEjQKDGFsdGVybmF0aXZlcxgfIAMoCzIeLnJlZXZlLmFwcHJvdmFsLnYxLkFsdGVybmF0aXZlEiYKBXZvdGVzGCAgAygLMhcucmVldmUuYXBwcm92YWwudjEuVm90ZRIZChFleGNsdWRlZF9zdWJqZWN0cxghIAMoCRIzCg9kZWNpZGFibGVfYWZ0ZXIYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKBmZyZWV6ZRgjIAEoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsRnJlZXplEjoKC2VzY2FsYXRpb25zGCQgAygLMiUucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxFc2NhbGF0aW9uOjPK3xgvCglhcHByb3ZhbHMSE3t0ZW5hbnR9LnthcHByb3ZhbH0qCwoCBAESAgQBKgEEOAEiuQEKEkFwcHJvdmFsRXNjYWxhdGlvbhIqCgZkdWVfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKC2FsdGVybmF0aXZlGAIgASgLMh4ucmVldmUuYXBwcm92YWwudjEuQWx0ZXJuYXRpdmUSMAoMZXNjYWxhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXZpc2lvbhgEIAEoDSJLCg5BcHByb3ZhbEZyZWV6ZRIMCgRuYW1lGAEgASgJEisKB2VuZHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp8BCgtBbHRlcm5hdGl2ZRIMCgRuYW1lGAEgASgJEg4KBnBlb3BsZRgCIAMoCRIOCgZncm91cHMYAyADKAkSEQoJYXBwcm92YWxzGAQgASgNEg8KB2RlbmlhbHMYBSABKA0SFwoPYXBwcm92YWxzX2dpdmVuGAYgASgNEhUKDWRlbmlhbHNfZ2l2ZW4YByABKA0SDgoGZmlsdGVyGAggASgJInkKBFZvdGUSLQoIZGVjaXNpb24YASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpc2lvbhISCgpjb3VudHNfZm9yGAIgAygJEhAKCGF0dGVtcHRzGAMgASgNEhwKFGVhcmxpZXJfZGVjaXNpb25faWRzGAQgAygJIvkCCghEZWNpc2lvbhITCgtkZWNpc2lvbl9pZBgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBISCgpkZWNpZGVkX2J5GAMgASgJEi4KCmRlY2lkZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgFIAEoCRIxChBlZGl0ZWRfYXJndW1lbnRzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBWdyYW50GAggASgLMhgucmVldmUuYXBwcm92YWwudjEuR3JhbnQSNgoNYXBwbGllZF9ncmFudBgJIAEoCzIfLnJlZXZlLmFwcHJvdmFsLnYxLkFwcGxpZWRHcmFudBI1CgticmVha19nbGFzcxgKIAEoCzIgLnJlZXZlLmFwcHJvdmFsLnYxLkJyZWFrR2xhc3NVc2UieQoNQnJlYWtHbGFzc1VzZRIMCgRydWxlGAEgASgJEjMKD2RlY2lkYWJsZV9hZnRlchgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZnJlZXplGAMgASgJEhUKDXdpdGhvdXRfdm90ZXMYBCABKAgiowQKBUdyYW50EhAKCGdyYW50X2lkGAEgASgJEiwKBXNjb3BlGAIgASgOMh0ucmVldmUuYXBwcm92YWwudjEuR3JhbnRTY29wZRIMCgRydWxlGAMgASgJEhAKCGFnZW50X2lkGAQgASgJEhYKDmFnZW50X3JldmlzaW9uGAUgASgNEg4KBnJ1bl9pZBgGIAEoCRIRCgl0aHJlYWRfaWQYByABKAkSEwoLYXBwcm92YWxfaWQYCCABKAkSEgoKZ3JhbnRlZF9ieRgJIAEoCRIuCgpncmFudGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghtYXhfdXNlcxgMIAEoDRIUCgxhbHRlcm5hdGl2ZXMYDSADKAkSKQoEdXNlcxgOIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50VXNlEhIKCnJldm9rZWRfYnkYDyABKAkSLgoKcmV2b2tlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLc3BlY19kaWdlc3QYESABKAkSFgoOY29udGVudF9kaWdlc3QYEiABKAk6MsrfGC4KBmdyYW50cxIQe3RlbmFudH0ue2dyYW50fSIFCIDJuAEqCQoBBBIBBCoBBDgBIlwKCEdyYW50VXNlEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIrCgd1c2VkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJcCgxBcHBsaWVkR3JhbnQSEAoIZ3JhbnRfaWQYASABKAkSDAoEcnVsZRgCIAEoCRIsCgVzY29wZRgDIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGUivAEKDEdyYW50UmVxdWVzdBI4CgVzY29wZRgBIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGVCCrpIB4IBBBABIAASGAoEcnVsZRgCIAEoCUIKukgHcgUQASigHxIaCghtYXhfdXNlcxgDIAEoDUIIukgFKgMY6AcSPAoIbGlmZXRpbWUYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CD7pIDKoBCSIFCICangEqACKOAwoOQXBwcm92YWxGaWx0ZXISRQoGc3RhdGVzGAEgAygOMiAucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTdGF0ZUITukgQkgENEAoYASIHggEEEAEgABIaCghhZ2VudF9pZBgCIAEoCUIIukgFcgMogAESFgoEdG9vbBgDIAEoCUIIukgFcgMogAISGwoJdGhyZWFkX2lkGAQgASgJQgi6SAVyAyiAARIeCgxyZXF1ZXN0ZWRfYnkYBSABKAlCCLpIBXIDKIAEEg4KBmZvcl9tZRgGIAEoCBIYCgZwZXJzb24YByABKAlCCLpIBXIDKIAEEhcKBWdyb3VwGAggASgJQgi6SAVyAyiABBIzCg9yZXF1ZXN0ZWRfYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEHJlcXVlc3RlZF9iZWZvcmUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCyABKAlCCLpIBXIDKIACIrUBChRMaXN0QXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABEhYKDmluY2x1ZGVfY2xvc2VkGAIgASgIEhoKCXBhZ2Vfc2l6ZRgDIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAyiABBIxCgZmaWx0ZXIYBSABKAsyIS5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbEZpbHRlciJgChVMaXN0QXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIhcKFUNvdW50QXBwcm92YWxzUmVxdWVzdCLeAQoWQ291bnRBcHByb3ZhbHNSZXNwb25zZRItCgZzdGF0ZXMYASADKAsyHS5yZWV2ZS5hcHByb3ZhbC52MS5TdGF0ZUNvdW50Ei0KBmFnZW50cxgCIAMoCzIdLnJlZXZlLmFwcHJvdmFsLnYxLk5hbWVkQ291bnQSLAoFdG9vbHMYAyADKAsyHS5yZWV2ZS5hcHByb3ZhbC52MS5OYW1lZENvdW50EjgKDndhaXRpbmdfZm9yX21lGAQgASgLMiAucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxDb3VudCIyCg1BcHByb3ZhbENvdW50Eg0KBWNvdW50GAEgASgNEhIKCmlzX3BhcnRpYWwYAiABKAgibgoKU3RhdGVDb3VudBIvCgVzdGF0ZRgBIAEoDjIgLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsU3RhdGUSLwoFY291bnQYAiABKAsyIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbENvdW50IksKCk5hbWVkQ291bnQSDAoEbmFtZRgBIAEoCRIvCgVjb3VudBgCIAEoCzIgLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsQ291bnQiNQoSR2V0QXBwcm92YWxSZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACIkQKE0dldEFwcHJvdmFsUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCLTAgoVRGVjaWRlQXBwcm92YWxSZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACEhAKCGFwcHJvdmVkGAIgASgIEhgKBnJlYXNvbhgDIAEoCUIIukgFcgMogCASHQoLZGVjaXNpb25faWQYBCABKAlCCLpIBXIDKIABEjEKEGVkaXRlZF9hcmd1bWVudHMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmFuc3dlchgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLQoLY2FsbF9kaWdlc3QYByABKAlCGLpIFXITMhFeKFswLTlhLWZdezY0fSk/JBIuCgVncmFudBgIIAEoCzIfLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50UmVxdWVzdBITCgticmVha19nbGFzcxgJIAEoCCJHChZEZWNpZGVBcHByb3ZhbFJlc3BvbnNlEi0KCGFwcHJvdmFsGAEgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwi/AEKFkRlY2lkZUFwcHJvdmFsc1JlcXVlc3QSlgEKB2RlY2lkZWQYASADKAsyIi5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVkQXBwcm92YWxCYbpIXroBVAoOZGVjaWRlZC51bmlxdWUSF25hbWVzIGFuIGFwcHJvdmFsIHR3aWNlGil0aGlzLm1hcChlYWNoLCBlYWNoLmFwcHJvdmFsX2lkKS51bmlxdWUoKZIBBAgBEGQSEAoIYXBwcm92ZWQYAiABKAgSGAoGcmVhc29uGAMgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgEIAEoCUIIukgFcgMogAEiYQoPRGVjaWRlZEFwcHJvdmFsEh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACEi0KC2NhbGxfZGlnZXN0GAIgASgJQhi6SBVyEzIRXihbMC05YS1mXXs2NH0pPyQiTQoXRGVjaWRlQXBwcm92YWxzUmVzcG9uc2USMgoHcmVzdWx0cxgBIAMoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lzaW9uUmVzdWx0IpcBCg5EZWNpc2lvblJlc3VsdBITCgthcHByb3ZhbF9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSLwoFc3RhdGUYAyABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi8KBWVycm9yGAQgASgLMiAucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb25FcnJvciI+Cg1EZWNpc2lvbkVycm9yEgwKBGNvZGUYASABKAkSDgoGcmVhc29uGAIgASgJEg8KB21lc3NhZ2UYAyABKAkigwEKEUxpc3RHcmFudHNSZXF1ZXN0EhoKCGFnZW50X2lkGAEgASgJQgi6SAVyAyiAARIYCgZydW5faWQYAiABKAlCCLpIBXIDKIABEhoKCXBhZ2Vfc2l6ZRgDIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAyiABCJXChJMaXN0R3JhbnRzUmVzcG9uc2USKAoGZ3JhbnRzGAEgAygLMhgucmVldmUuYXBwcm92YWwudjEuR3JhbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjIKElJldm9rZUdyYW50UmVxdWVzdBIcCghncmFudF9pZBgBIAEoCUIKukgHcgUQASiAAiI+ChNSZXZva2VHcmFudFJlc3BvbnNlEicKBWdyYW50GAEgASgLMhgucmVldmUuYXBwcm92YWwudjEuR3JhbnQiZAoVV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgMogAESMQoGZmlsdGVyGAIgASgLMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxGaWx0ZXIiSAoWV2F0Y2hBcHByb3ZhbHNSZXNwb25zZRIuCglhcHByb3ZhbHMYASADKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCqGAQoIR2F0ZUtpbmQSGQoVR0FURV9LSU5EX1VOU1BFQ0lGSUVEEAASEgoOR0FURV9LSU5EX1RPT0wQARIZChVHQVRFX0tJTkRfVE9PTF9TT1VSQ0UQAhIWChJHQVRFX0tJTkRfUVVFU1RJT04QAxIYChRHQVRFX0tJTkRfUEVSTUlTU0lPThAEKmwKDkFwcHJvdmFsU291cmNlEh8KG0FQUFJPVkFMX1NPVVJDRV9VTlNQRUNJRklFRBAAEhcKE0FQUFJPVkFMX1NPVVJDRV9SVU4QARIgChxBUFBST1ZBTF9TT1VSQ0VfV09SS0ZMT1dfUlVOEAIq4AEKDUFwcHJvdmFsU3RhdGUSHgoaQVBQUk9WQUxfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZBUFBST1ZBTF9TVEFURV9QRU5ESU5HEAESGwoXQVBQUk9WQUxfU1RBVEVfQVBQUk9WRUQQAhIbChdBUFBST1ZBTF9TVEFURV9SRUpFQ1RFRBADEhwKGEFQUFJPVkFMX1NUQVRFX1RJTUVEX09VVBAEEhwKGEFQUFJPVkFMX1NUQVRFX1dJVEhEUkFXThAFEh0KGUFQUFJPVkFMX1NUQVRFX1NVUEVSU0VERUQQBiptCgpHcmFudFNjb3BlEhsKF0dSQU5UX1NDT1BFX1VOU1BFQ0lGSUVEEAASEwoPR1JBTlRfU0NPUEVfUlVOEAESFgoSR1JBTlRfU0NPUEVfVEhSRUFEEAISFQoRR1JBTlRfU0NPUEVfQUdFTlQQAzLSCQoPQXBwcm92YWxTZXJ2aWNlEnEKDUxpc3RBcHByb3ZhbHMSJy5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0QXBwcm92YWxzUmVxdWVzdBooLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RBcHByb3ZhbHNSZXNwb25zZSINkAIB4OAYAergGAIIARJ0Cg5Db3VudEFwcHJvdmFscxIoLnJlZXZlLmFwcHJvdmFsLnYxLkNvdW50QXBwcm92YWxzUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLkNvdW50QXBwcm92YWxzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESawoLR2V0QXBwcm92YWwSJS5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlcXVlc3QaJi5yZWV2ZS5hcHByb3ZhbC52MS5HZXRBcHByb3ZhbFJlc3BvbnNlIg2QAgHg4BgB6uAYAggBEvcBCg5EZWNpZGVBcHByb3ZhbBIoLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsUmVzcG9uc2UijwHg4BgD6uAYhgEIAxIPYXBwcm92YWwuZGVjaWRlGhcKCGFwcHJvdmFsEgthcHByb3ZhbF9pZBoWCgNydW4aD2FwcHJvdmFsLnJ1bl9pZBopCgVncmFudBogYXBwcm92YWwuZGVjaXNpb24uZ3JhbnQuZ3JhbnRfaWQiCGFwcHJvdmVkIgticmVha19nbGFzcxLLAQoPRGVjaWRlQXBwcm92YWxzEikucmVldmUuYXBwcm92YWwudjEuRGVjaWRlQXBwcm92YWxzUmVxdWVzdBoqLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsc1Jlc3BvbnNlImHg4BgD6uAYWQgDEg9hcHByb3ZhbC5kZWNpZGUaFwoIYXBwcm92YWwSC2FwcHJvdmFsX2lkGg0KA3J1bhoGcnVuX2lkIghhcHByb3ZlZCoSCgdkZWNpZGVkEgdyZXN1bHRzEmgKCkxpc3RHcmFudHMSJC5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0R3JhbnRzUmVxdWVzdBolLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RHcmFudHNSZXNwb25zZSINkAIB4OAYAergGAIIARKeAQoLUmV2b2tlR3JhbnQSJS5yZWV2ZS5hcHByb3ZhbC52MS5SZXZva2VHcmFudFJlcXVlc3QaJi5yZWV2ZS5hcHByb3ZhbC52MS5SZXZva2VHcmFudFJlc3BvbnNlIkDg4BgD6uAYOAgDEgxncmFudC5yZXZva2UaEQoFZ3JhbnQSCGdyYW50X2lkGhMKA3J1bhoMZ3JhbnQucnVuX2lkEpUBCg5XYXRjaEFwcHJvdmFscxIoLnJlZXZlLmFwcHJvdmFsLnYxLldhdGNoQXBwcm92YWxzUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLldhdGNoQXBwcm92YWxzUmVzcG9uc2UiLJACAeDgGAHq4BghCAISDmFwcHJvdmFsLndhdGNoGg0KA3J1bhIGcnVuX2lkMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
 
 /**
  * A tool call, or a question of a tool, that a person decides.
@@ -113,9 +113,8 @@ export type Approval = Message<"reeve.approval.v1.Approval"> & {
   parentId: string;
 
   /**
-   * Question that the tool asks while the call is running, or that the call is itself: `approval_id` is
-   * then the id of the call, of the tool `ask_user`. If unset, the call itself is waiting for approval.
-   * Approving with an `answer` answers the question; rejecting declines it.
+   * Question that the tool asks while the call is running. If unset, the call itself is waiting for
+   * approval. Approving with an `answer` answers the question; rejecting declines it.
    *
    * @generated from field: reeve.tool.v1.Question question = 13;
    */
@@ -804,6 +803,99 @@ export const GrantRequestSchema: GenMessage<GrantRequest> = /*@__PURE__*/
   messageDesc(file_reeve_approval_v1_approval, 10);
 
 /**
+ * Selects approvals: those for which every field that is set holds.
+ *
+ * @generated from message reeve.approval.v1.ApprovalFilter
+ */
+export type ApprovalFilter = Message<"reeve.approval.v1.ApprovalFilter"> & {
+  /**
+   * Only approvals in one of these states. If empty, the request says which.
+   *
+   * @generated from field: repeated reeve.approval.v1.ApprovalState states = 1;
+   */
+  states: ApprovalState[];
+
+  /**
+   * Only calls of this agent.
+   *
+   * @generated from field: string agent_id = 2;
+   */
+  agentId: string;
+
+  /**
+   * Only calls of the tool with this name.
+   *
+   * @generated from field: string tool = 3;
+   */
+  tool: string;
+
+  /**
+   * Only calls of runs of this thread.
+   *
+   * @generated from field: string thread_id = 4;
+   */
+  threadId: string;
+
+  /**
+   * Only calls of runs that this subject started.
+   *
+   * @generated from field: string requested_by = 5;
+   */
+  requestedBy: string;
+
+  /**
+   * Only approvals that the caller may decide, and has not voted on: the credential has the role
+   * APPROVER, is not excluded, and is named by an alternative, or there is none.
+   *
+   * @generated from field: bool for_me = 6;
+   */
+  forMe: boolean;
+
+  /**
+   * Only approvals with an alternative that names this person.
+   *
+   * @generated from field: string person = 7;
+   */
+  person: string;
+
+  /**
+   * Only approvals with an alternative that names this group.
+   *
+   * @generated from field: string group = 8;
+   */
+  group: string;
+
+  /**
+   * Only approvals that were requested at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp requested_after = 9;
+   */
+  requestedAfter?: Timestamp | undefined;
+
+  /**
+   * Only approvals that were requested before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp requested_before = 10;
+   */
+  requestedBefore?: Timestamp | undefined;
+
+  /**
+   * Only approvals with this text in the name of the tool, in the arguments as JSON, or in the
+   * question. Upper and lower case are the same.
+   *
+   * @generated from field: string text = 11;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message reeve.approval.v1.ApprovalFilter.
+ * Use `create(ApprovalFilterSchema)` to create a new message.
+ */
+export const ApprovalFilterSchema: GenMessage<ApprovalFilter> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 11);
+
+/**
  * Request of `ListApprovals`.
  *
  * @generated from message reeve.approval.v1.ListApprovalsRequest
@@ -836,6 +928,13 @@ export type ListApprovalsRequest = Message<"reeve.approval.v1.ListApprovalsReque
    * @generated from field: string page_token = 4;
    */
   pageToken: string;
+
+  /**
+   * Returns only approvals that match. `states` replaces `include_closed`.
+   *
+   * @generated from field: reeve.approval.v1.ApprovalFilter filter = 5;
+   */
+  filter?: ApprovalFilter | undefined;
 };
 
 /**
@@ -843,7 +942,7 @@ export type ListApprovalsRequest = Message<"reeve.approval.v1.ListApprovalsReque
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 11);
+  messageDesc(file_reeve_approval_v1_approval, 12);
 
 /**
  * Response of `ListApprovals`.
@@ -852,7 +951,8 @@ export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest> = /*@_
  */
 export type ListApprovalsResponse = Message<"reeve.approval.v1.ListApprovalsResponse"> & {
   /**
-   * The approvals, oldest first.
+   * The approvals, oldest first. One request searches a limited number of approvals: with a filter, a
+   * page may have fewer approvals than requested, or none, although there are more.
    *
    * @generated from field: repeated reeve.approval.v1.Approval approvals = 1;
    */
@@ -871,7 +971,148 @@ export type ListApprovalsResponse = Message<"reeve.approval.v1.ListApprovalsResp
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 12);
+  messageDesc(file_reeve_approval_v1_approval, 13);
+
+/**
+ * Request of `CountApprovals`.
+ *
+ * @generated from message reeve.approval.v1.CountApprovalsRequest
+ */
+export type CountApprovalsRequest = Message<"reeve.approval.v1.CountApprovalsRequest"> & {
+};
+
+/**
+ * Describes the message reeve.approval.v1.CountApprovalsRequest.
+ * Use `create(CountApprovalsRequestSchema)` to create a new message.
+ */
+export const CountApprovalsRequestSchema: GenMessage<CountApprovalsRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 14);
+
+/**
+ * Response of `CountApprovals`.
+ *
+ * @generated from message reeve.approval.v1.CountApprovalsResponse
+ */
+export type CountApprovalsResponse = Message<"reeve.approval.v1.CountApprovalsResponse"> & {
+  /**
+   * How many approvals there are in each state. States without approvals are left out.
+   *
+   * @generated from field: repeated reeve.approval.v1.StateCount states = 1;
+   */
+  states: StateCount[];
+
+  /**
+   * How many approvals are pending for each agent, the most first, at most 100 agents.
+   *
+   * @generated from field: repeated reeve.approval.v1.NamedCount agents = 2;
+   */
+  agents: NamedCount[];
+
+  /**
+   * How many approvals are pending for each tool, the most first, at most 100 tools.
+   *
+   * @generated from field: repeated reeve.approval.v1.NamedCount tools = 3;
+   */
+  tools: NamedCount[];
+
+  /**
+   * How many pending approvals wait for the caller, as `ApprovalFilter.for_me` selects them.
+   *
+   * @generated from field: reeve.approval.v1.ApprovalCount waiting_for_me = 4;
+   */
+  waitingForMe?: ApprovalCount | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.CountApprovalsResponse.
+ * Use `create(CountApprovalsResponseSchema)` to create a new message.
+ */
+export const CountApprovalsResponseSchema: GenMessage<CountApprovalsResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 15);
+
+/**
+ * How many approvals there are.
+ *
+ * @generated from message reeve.approval.v1.ApprovalCount
+ */
+export type ApprovalCount = Message<"reeve.approval.v1.ApprovalCount"> & {
+  /**
+   * The number.
+   *
+   * @generated from field: uint32 count = 1;
+   */
+  count: number;
+
+  /**
+   * Whether there may be more: counting ends at a limit.
+   *
+   * @generated from field: bool is_partial = 2;
+   */
+  isPartial: boolean;
+};
+
+/**
+ * Describes the message reeve.approval.v1.ApprovalCount.
+ * Use `create(ApprovalCountSchema)` to create a new message.
+ */
+export const ApprovalCountSchema: GenMessage<ApprovalCount> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 16);
+
+/**
+ * How many approvals there are in a state.
+ *
+ * @generated from message reeve.approval.v1.StateCount
+ */
+export type StateCount = Message<"reeve.approval.v1.StateCount"> & {
+  /**
+   * The state.
+   *
+   * @generated from field: reeve.approval.v1.ApprovalState state = 1;
+   */
+  state: ApprovalState;
+
+  /**
+   * How many.
+   *
+   * @generated from field: reeve.approval.v1.ApprovalCount count = 2;
+   */
+  count?: ApprovalCount | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.StateCount.
+ * Use `create(StateCountSchema)` to create a new message.
+ */
+export const StateCountSchema: GenMessage<StateCount> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 17);
+
+/**
+ * How many approvals there are for an agent or a tool.
+ *
+ * @generated from message reeve.approval.v1.NamedCount
+ */
+export type NamedCount = Message<"reeve.approval.v1.NamedCount"> & {
+  /**
+   * Id of the agent, or name of the tool.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * How many.
+   *
+   * @generated from field: reeve.approval.v1.ApprovalCount count = 2;
+   */
+  count?: ApprovalCount | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.NamedCount.
+ * Use `create(NamedCountSchema)` to create a new message.
+ */
+export const NamedCountSchema: GenMessage<NamedCount> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 18);
 
 /**
  * Request of `GetApproval`.
@@ -892,7 +1133,7 @@ export type GetApprovalRequest = Message<"reeve.approval.v1.GetApprovalRequest">
  * Use `create(GetApprovalRequestSchema)` to create a new message.
  */
 export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 13);
+  messageDesc(file_reeve_approval_v1_approval, 19);
 
 /**
  * Response of `GetApproval`.
@@ -913,7 +1154,7 @@ export type GetApprovalResponse = Message<"reeve.approval.v1.GetApprovalResponse
  * Use `create(GetApprovalResponseSchema)` to create a new message.
  */
 export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 14);
+  messageDesc(file_reeve_approval_v1_approval, 20);
 
 /**
  * Request of `DecideApproval`.
@@ -999,7 +1240,7 @@ export type DecideApprovalRequest = Message<"reeve.approval.v1.DecideApprovalReq
  * Use `create(DecideApprovalRequestSchema)` to create a new message.
  */
 export const DecideApprovalRequestSchema: GenMessage<DecideApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 15);
+  messageDesc(file_reeve_approval_v1_approval, 21);
 
 /**
  * Response of `DecideApproval`.
@@ -1020,77 +1261,178 @@ export type DecideApprovalResponse = Message<"reeve.approval.v1.DecideApprovalRe
  * Use `create(DecideApprovalResponseSchema)` to create a new message.
  */
 export const DecideApprovalResponseSchema: GenMessage<DecideApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 16);
+  messageDesc(file_reeve_approval_v1_approval, 22);
 
 /**
- * Request of `AnswerQuestion`.
+ * Request of `DecideApprovals`.
  *
- * @generated from message reeve.approval.v1.AnswerQuestionRequest
+ * @generated from message reeve.approval.v1.DecideApprovalsRequest
  */
-export type AnswerQuestionRequest = Message<"reeve.approval.v1.AnswerQuestionRequest"> & {
+export type DecideApprovalsRequest = Message<"reeve.approval.v1.DecideApprovalsRequest"> & {
   /**
-   * Id of the approval that is the question.
+   * The approvals, each once.
+   *
+   * @generated from field: repeated reeve.approval.v1.DecidedApproval decided = 1;
+   */
+  decided: DecidedApproval[];
+
+  /**
+   * Whether the calls may be executed.
+   *
+   * @generated from field: bool approved = 2;
+   */
+  approved: boolean;
+
+  /**
+   * Reason for the decisions, at most 4,096 bytes.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * Id chosen by the client that makes the request safe to repeat: it is that of each decision. If
+   * empty, the request is not safe to repeat.
+   *
+   * @generated from field: string decision_id = 4;
+   */
+  decisionId: string;
+};
+
+/**
+ * Describes the message reeve.approval.v1.DecideApprovalsRequest.
+ * Use `create(DecideApprovalsRequestSchema)` to create a new message.
+ */
+export const DecideApprovalsRequestSchema: GenMessage<DecideApprovalsRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 23);
+
+/**
+ * An approval to decide with others.
+ *
+ * @generated from message reeve.approval.v1.DecidedApproval
+ */
+export type DecidedApproval = Message<"reeve.approval.v1.DecidedApproval"> & {
+  /**
+   * Id of the approval.
    *
    * @generated from field: string approval_id = 1;
    */
   approvalId: string;
 
   /**
-   * The answer; must match the schema of the question. If unset, it is empty.
+   * `call_digest` of the approval as the person saw it; as that of `DecideApprovalRequest`.
    *
-   * @generated from field: google.protobuf.Struct answer = 2;
+   * @generated from field: string call_digest = 2;
    */
-  answer?: JsonObject | undefined;
+  callDigest: string;
+};
+
+/**
+ * Describes the message reeve.approval.v1.DecidedApproval.
+ * Use `create(DecidedApprovalSchema)` to create a new message.
+ */
+export const DecidedApprovalSchema: GenMessage<DecidedApproval> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 24);
+
+/**
+ * Response of `DecideApprovals`.
+ *
+ * @generated from message reeve.approval.v1.DecideApprovalsResponse
+ */
+export type DecideApprovalsResponse = Message<"reeve.approval.v1.DecideApprovalsResponse"> & {
+  /**
+   * The results, in the order of the request.
+   *
+   * @generated from field: repeated reeve.approval.v1.DecisionResult results = 1;
+   */
+  results: DecisionResult[];
+};
+
+/**
+ * Describes the message reeve.approval.v1.DecideApprovalsResponse.
+ * Use `create(DecideApprovalsResponseSchema)` to create a new message.
+ */
+export const DecideApprovalsResponseSchema: GenMessage<DecideApprovalsResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 25);
+
+/**
+ * What became of one of several decisions.
+ *
+ * @generated from message reeve.approval.v1.DecisionResult
+ */
+export type DecisionResult = Message<"reeve.approval.v1.DecisionResult"> & {
+  /**
+   * Id of the approval.
+   *
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
 
   /**
-   * Whether to decline to answer. `answer` must then be unset.
+   * Id of its run. Empty if the decision failed.
    *
-   * @generated from field: bool declined = 3;
+   * @generated from field: string run_id = 2;
    */
-  declined: boolean;
+  runId: string;
 
   /**
-   * Reason, at most 4,096 bytes. The model reads it if the question is declined.
+   * State of the approval after the decision: pending if it waits for more votes. Unset if the decision
+   * failed.
    *
-   * @generated from field: string reason = 4;
+   * @generated from field: reeve.approval.v1.ApprovalState state = 3;
+   */
+  state: ApprovalState;
+
+  /**
+   * Why the decision failed. Unset if it did not.
+   *
+   * @generated from field: reeve.approval.v1.DecisionError error = 4;
+   */
+  error?: DecisionError | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.DecisionResult.
+ * Use `create(DecisionResultSchema)` to create a new message.
+ */
+export const DecisionResultSchema: GenMessage<DecisionResult> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 26);
+
+/**
+ * Why one of several decisions failed.
+ *
+ * @generated from message reeve.approval.v1.DecisionError
+ */
+export type DecisionError = Message<"reeve.approval.v1.DecisionError"> & {
+  /**
+   * Name of the gRPC status with which `DecideApproval` would have failed, such as
+   * `FAILED_PRECONDITION`.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * The reason, as in `google.rpc.ErrorInfo`.
+   *
+   * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * Id chosen by the client that makes the request safe to repeat, as in `DecideApproval`.
+   * The message, for people.
    *
-   * @generated from field: string decision_id = 5;
+   * @generated from field: string message = 3;
    */
-  decisionId: string;
+  message: string;
 };
 
 /**
- * Describes the message reeve.approval.v1.AnswerQuestionRequest.
- * Use `create(AnswerQuestionRequestSchema)` to create a new message.
+ * Describes the message reeve.approval.v1.DecisionError.
+ * Use `create(DecisionErrorSchema)` to create a new message.
  */
-export const AnswerQuestionRequestSchema: GenMessage<AnswerQuestionRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 17);
-
-/**
- * Response of `AnswerQuestion`.
- *
- * @generated from message reeve.approval.v1.AnswerQuestionResponse
- */
-export type AnswerQuestionResponse = Message<"reeve.approval.v1.AnswerQuestionResponse"> & {
-  /**
-   * The approval after the answer.
-   *
-   * @generated from field: reeve.approval.v1.Approval approval = 1;
-   */
-  approval?: Approval | undefined;
-};
-
-/**
- * Describes the message reeve.approval.v1.AnswerQuestionResponse.
- * Use `create(AnswerQuestionResponseSchema)` to create a new message.
- */
-export const AnswerQuestionResponseSchema: GenMessage<AnswerQuestionResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 18);
+export const DecisionErrorSchema: GenMessage<DecisionError> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 27);
 
 /**
  * Request of `ListGrants`.
@@ -1132,7 +1474,7 @@ export type ListGrantsRequest = Message<"reeve.approval.v1.ListGrantsRequest"> &
  * Use `create(ListGrantsRequestSchema)` to create a new message.
  */
 export const ListGrantsRequestSchema: GenMessage<ListGrantsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 19);
+  messageDesc(file_reeve_approval_v1_approval, 28);
 
 /**
  * Response of `ListGrants`.
@@ -1160,7 +1502,7 @@ export type ListGrantsResponse = Message<"reeve.approval.v1.ListGrantsResponse">
  * Use `create(ListGrantsResponseSchema)` to create a new message.
  */
 export const ListGrantsResponseSchema: GenMessage<ListGrantsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 20);
+  messageDesc(file_reeve_approval_v1_approval, 29);
 
 /**
  * Request of `RevokeGrant`.
@@ -1181,7 +1523,7 @@ export type RevokeGrantRequest = Message<"reeve.approval.v1.RevokeGrantRequest">
  * Use `create(RevokeGrantRequestSchema)` to create a new message.
  */
 export const RevokeGrantRequestSchema: GenMessage<RevokeGrantRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 21);
+  messageDesc(file_reeve_approval_v1_approval, 30);
 
 /**
  * Response of `RevokeGrant`.
@@ -1202,7 +1544,7 @@ export type RevokeGrantResponse = Message<"reeve.approval.v1.RevokeGrantResponse
  * Use `create(RevokeGrantResponseSchema)` to create a new message.
  */
 export const RevokeGrantResponseSchema: GenMessage<RevokeGrantResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 22);
+  messageDesc(file_reeve_approval_v1_approval, 31);
 
 /**
  * Request of `WatchApprovals`.
@@ -1216,6 +1558,13 @@ export type WatchApprovalsRequest = Message<"reeve.approval.v1.WatchApprovalsReq
    * @generated from field: string run_id = 1;
    */
   runId: string;
+
+  /**
+   * Streams only approvals that match.
+   *
+   * @generated from field: reeve.approval.v1.ApprovalFilter filter = 2;
+   */
+  filter?: ApprovalFilter | undefined;
 };
 
 /**
@@ -1223,7 +1572,7 @@ export type WatchApprovalsRequest = Message<"reeve.approval.v1.WatchApprovalsReq
  * Use `create(WatchApprovalsRequestSchema)` to create a new message.
  */
 export const WatchApprovalsRequestSchema: GenMessage<WatchApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 23);
+  messageDesc(file_reeve_approval_v1_approval, 32);
 
 /**
  * A message of the stream of `WatchApprovals`.
@@ -1244,7 +1593,7 @@ export type WatchApprovalsResponse = Message<"reeve.approval.v1.WatchApprovalsRe
  * Use `create(WatchApprovalsResponseSchema)` to create a new message.
  */
 export const WatchApprovalsResponseSchema: GenMessage<WatchApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 24);
+  messageDesc(file_reeve_approval_v1_approval, 33);
 
 /**
  * A reason why a call needs a decision.
@@ -1275,7 +1624,7 @@ export const GateKind = {
   TOOL_SOURCE: 2,
 
   /**
-   * The tool asks a question while it runs, or the call is a question.
+   * The tool asks a question while it runs.
    *
    * @generated from enum value: GATE_KIND_QUESTION = 3;
    */
@@ -1477,6 +1826,16 @@ export const ApprovalService: GenService<{
     output: typeof ListApprovalsResponseSchema;
   },
   /**
+   * Counts approvals: by state, and the pending ones by agent, by tool, and for the caller.
+   *
+   * @generated from rpc reeve.approval.v1.ApprovalService.CountApprovals
+   */
+  countApprovals: {
+    methodKind: "unary";
+    input: typeof CountApprovalsRequestSchema;
+    output: typeof CountApprovalsResponseSchema;
+  },
+  /**
    * Returns an approval. Returns NOT_FOUND if it does not exist.
    *
    * @generated from rpc reeve.approval.v1.ApprovalService.GetApproval
@@ -1505,16 +1864,15 @@ export const ApprovalService: GenService<{
     output: typeof DecideApprovalResponseSchema;
   },
   /**
-   * Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
-   * the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
-   * PERMISSION_DENIED to others, and for everything that is no such question.
+   * Decides several approvals alike, each as `DecideApproval` does, and returns one result for each: some
+   * may fail. Each decision is recorded in the audit trail as if it had come alone.
    *
-   * @generated from rpc reeve.approval.v1.ApprovalService.AnswerQuestion
+   * @generated from rpc reeve.approval.v1.ApprovalService.DecideApprovals
    */
-  answerQuestion: {
+  decideApprovals: {
     methodKind: "unary";
-    input: typeof AnswerQuestionRequestSchema;
-    output: typeof AnswerQuestionResponseSchema;
+    input: typeof DecideApprovalsRequestSchema;
+    output: typeof DecideApprovalsResponseSchema;
   },
   /**
    * Lists the grants that have not expired, newest first, with those that were revoked or are used up.
@@ -1538,7 +1896,8 @@ export const ApprovalService: GenService<{
     output: typeof RevokeGrantResponseSchema;
   },
   /**
-   * Streams the pending approvals, and then each approval when it is requested or resolved. The
+   * Streams the pending approvals, and then each approval when it is requested or changes. With a
+   * filter, only those that match, and each that the stream had once more when it ceases to match. The
    * stream continues until the client cancels it or the server shuts down.
    *
    * @generated from rpc reeve.approval.v1.ApprovalService.WatchApprovals

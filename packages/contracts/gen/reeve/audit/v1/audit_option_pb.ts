@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/audit/v1/audit_option.proto.
  */
 export const file_reeve_audit_v1_audit_option: GenFile = /*@__PURE__*/
-  fileDesc("CiFyZWV2ZS9hdWRpdC92MS9hdWRpdF9vcHRpb24ucHJvdG8SDnJlZXZlLmF1ZGl0LnYxIooBCgVBdWRpdBIsCglyZWNvcmRpbmcYASABKA4yGS5yZWV2ZS5hdWRpdC52MS5SZWNvcmRpbmcSDgoGYWN0aW9uGAIgASgJEjIKCXJlc291cmNlcxgDIAMoCzIfLnJlZXZlLmF1ZGl0LnYxLkF1ZGl0ZWRSZXNvdXJjZRIPCgdjaG9pY2VzGAQgAygJIkIKD0F1ZGl0ZWRSZXNvdXJjZRIMCgRraW5kGAEgASgJEg8KB3JlcXVlc3QYAiABKAkSEAoIcmVzcG9uc2UYAyABKAkqZQoJUmVjb3JkaW5nEhkKFVJFQ09SRElOR19VTlNQRUNJRklFRBAAEhMKD1JFQ09SRElOR19ORVZFUhABEhIKDlJFQ09SRElOR19SRUFEEAISFAoQUkVDT1JESU5HX0NIQU5HRRADOk0KBWF1ZGl0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYjYwDIAEoCzIVLnJlZXZlLmF1ZGl0LnYxLkF1ZGl0UgVhdWRpdGIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("CiFyZWV2ZS9hdWRpdC92MS9hdWRpdF9vcHRpb24ucHJvdG8SDnJlZXZlLmF1ZGl0LnYxIrcBCgVBdWRpdBIsCglyZWNvcmRpbmcYASABKA4yGS5yZWV2ZS5hdWRpdC52MS5SZWNvcmRpbmcSDgoGYWN0aW9uGAIgASgJEjIKCXJlc291cmNlcxgDIAMoCzIfLnJlZXZlLmF1ZGl0LnYxLkF1ZGl0ZWRSZXNvdXJjZRIPCgdjaG9pY2VzGAQgAygJEisKBXBhcnRzGAUgASgLMhwucmVldmUuYXVkaXQudjEuQXVkaXRlZFBhcnRzIjEKDEF1ZGl0ZWRQYXJ0cxIPCgdyZXF1ZXN0GAEgASgJEhAKCHJlc3BvbnNlGAIgASgJIkIKD0F1ZGl0ZWRSZXNvdXJjZRIMCgRraW5kGAEgASgJEg8KB3JlcXVlc3QYAiABKAkSEAoIcmVzcG9uc2UYAyABKAkqZQoJUmVjb3JkaW5nEhkKFVJFQ09SRElOR19VTlNQRUNJRklFRBAAEhMKD1JFQ09SRElOR19ORVZFUhABEhIKDlJFQ09SRElOR19SRUFEEAISFAoQUkVDT1JESU5HX0NIQU5HRRADOk0KBWF1ZGl0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYjYwDIAEoCzIVLnJlZXZlLmF1ZGl0LnYxLkF1ZGl0UgVhdWRpdGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * How calls of a method are recorded in the audit trail. The trail never has any other part of a
@@ -50,6 +50,13 @@ export type Audit = Message<"reeve.audit.v1.Audit"> & {
    * @generated from field: repeated string choices = 4;
    */
   choices: string[];
+
+  /**
+   * Set if a call consists of parts: each of them is recorded as an event of its own.
+   *
+   * @generated from field: reeve.audit.v1.AuditedParts parts = 5;
+   */
+  parts?: AuditedParts | undefined;
 };
 
 /**
@@ -58,6 +65,35 @@ export type Audit = Message<"reeve.audit.v1.Audit"> & {
  */
 export const AuditSchema: GenMessage<Audit> = /*@__PURE__*/
   messageDesc(file_reeve_audit_v1_audit_option, 0);
+
+/**
+ * The parts of a call. Paths of resources then begin in a part, and not in the message.
+ *
+ * @generated from message reeve.audit.v1.AuditedParts
+ */
+export type AuditedParts = Message<"reeve.audit.v1.AuditedParts"> & {
+  /**
+   * Field of the request with one message for each part.
+   *
+   * @generated from field: string request = 1;
+   */
+  request: string;
+
+  /**
+   * Field of the response with one message for each part, in the order of the request. Its field `error`
+   * has the fields `code` and `reason` of type string, and is set if the part failed.
+   *
+   * @generated from field: string response = 2;
+   */
+  response: string;
+};
+
+/**
+ * Describes the message reeve.audit.v1.AuditedParts.
+ * Use `create(AuditedPartsSchema)` to create a new message.
+ */
+export const AuditedPartsSchema: GenMessage<AuditedParts> = /*@__PURE__*/
+  messageDesc(file_reeve_audit_v1_audit_option, 1);
 
 /**
  * A resource of a call.
@@ -93,7 +129,7 @@ export type AuditedResource = Message<"reeve.audit.v1.AuditedResource"> & {
  * Use `create(AuditedResourceSchema)` to create a new message.
  */
 export const AuditedResourceSchema: GenMessage<AuditedResource> = /*@__PURE__*/
-  messageDesc(file_reeve_audit_v1_audit_option, 1);
+  messageDesc(file_reeve_audit_v1_audit_option, 2);
 
 /**
  * When a call is recorded.

@@ -38,7 +38,7 @@ const (
 	// The agent names a tool of the same source in `hitl_tools` that the source no longer offers under
 	// that name.
 	GateKind_GATE_KIND_TOOL_SOURCE GateKind = 2
-	// The tool asks a question while it runs, or the call is a question.
+	// The tool asks a question while it runs.
 	GateKind_GATE_KIND_QUESTION GateKind = 3
 	// A permission rule of the agent or of the operator's policy asks for it.
 	GateKind_GATE_KIND_PERMISSION GateKind = 4
@@ -295,9 +295,8 @@ type Approval struct {
 	AllowEditedArguments bool `protobuf:"varint,11,opt,name=allow_edited_arguments,json=allowEditedArguments,proto3" json:"allow_edited_arguments,omitempty"`
 	// Id of the subtask that contains the call. Empty at the root.
 	ParentId string `protobuf:"bytes,12,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
-	// Question that the tool asks while the call is running, or that the call is itself: `approval_id` is
-	// then the id of the call, of the tool `ask_user`. If unset, the call itself is waiting for approval.
-	// Approving with an `answer` answers the question; rejecting declines it.
+	// Question that the tool asks while the call is running. If unset, the call itself is waiting for
+	// approval. Approving with an `answer` answers the question; rejecting declines it.
 	Question *v1.Question `protobuf:"bytes,13,opt,name=question,proto3" json:"question,omitempty"`
 	// Gates that the decision opens, without repetitions: a call that several gates hold needs one
 	// decision. Empty in approvals of versions that did not record them.
@@ -1474,6 +1473,144 @@ func (x *GrantRequest) GetLifetime() *durationpb.Duration {
 	return nil
 }
 
+// Selects approvals: those for which every field that is set holds.
+type ApprovalFilter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only approvals in one of these states. If empty, the request says which.
+	States []ApprovalState `protobuf:"varint,1,rep,packed,name=states,proto3,enum=reeve.approval.v1.ApprovalState" json:"states,omitempty"`
+	// Only calls of this agent.
+	AgentId string `protobuf:"bytes,2,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Only calls of the tool with this name.
+	Tool string `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
+	// Only calls of runs of this thread.
+	ThreadId string `protobuf:"bytes,4,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
+	// Only calls of runs that this subject started.
+	RequestedBy string `protobuf:"bytes,5,opt,name=requested_by,json=requestedBy,proto3" json:"requested_by,omitempty"`
+	// Only approvals that the caller may decide, and has not voted on: the credential has the role
+	// APPROVER, is not excluded, and is named by an alternative, or there is none.
+	ForMe bool `protobuf:"varint,6,opt,name=for_me,json=forMe,proto3" json:"for_me,omitempty"`
+	// Only approvals with an alternative that names this person.
+	Person string `protobuf:"bytes,7,opt,name=person,proto3" json:"person,omitempty"`
+	// Only approvals with an alternative that names this group.
+	Group string `protobuf:"bytes,8,opt,name=group,proto3" json:"group,omitempty"`
+	// Only approvals that were requested at this time or later.
+	RequestedAfter *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=requested_after,json=requestedAfter,proto3" json:"requested_after,omitempty"`
+	// Only approvals that were requested before this time.
+	RequestedBefore *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=requested_before,json=requestedBefore,proto3" json:"requested_before,omitempty"`
+	// Only approvals with this text in the name of the tool, in the arguments as JSON, or in the
+	// question. Upper and lower case are the same.
+	Text          string `protobuf:"bytes,11,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApprovalFilter) Reset() {
+	*x = ApprovalFilter{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApprovalFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApprovalFilter) ProtoMessage() {}
+
+func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApprovalFilter.ProtoReflect.Descriptor instead.
+func (*ApprovalFilter) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ApprovalFilter) GetStates() []ApprovalState {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *ApprovalFilter) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *ApprovalFilter) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *ApprovalFilter) GetThreadId() string {
+	if x != nil {
+		return x.ThreadId
+	}
+	return ""
+}
+
+func (x *ApprovalFilter) GetRequestedBy() string {
+	if x != nil {
+		return x.RequestedBy
+	}
+	return ""
+}
+
+func (x *ApprovalFilter) GetForMe() bool {
+	if x != nil {
+		return x.ForMe
+	}
+	return false
+}
+
+func (x *ApprovalFilter) GetPerson() string {
+	if x != nil {
+		return x.Person
+	}
+	return ""
+}
+
+func (x *ApprovalFilter) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *ApprovalFilter) GetRequestedAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RequestedAfter
+	}
+	return nil
+}
+
+func (x *ApprovalFilter) GetRequestedBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RequestedBefore
+	}
+	return nil
+}
+
+func (x *ApprovalFilter) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // Request of `ListApprovals`.
 type ListApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1484,14 +1621,16 @@ type ListApprovalsRequest struct {
 	// Maximum number of approvals to return. 0 means 100; values above 1000 are treated as 1000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page. Empty requests the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Returns only approvals that match. `states` replaces `include_closed`.
+	Filter        *ApprovalFilter `protobuf:"bytes,5,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1503,7 +1642,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1516,7 +1655,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -1547,10 +1686,18 @@ func (x *ListApprovalsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListApprovalsRequest) GetFilter() *ApprovalFilter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
 // Response of `ListApprovals`.
 type ListApprovalsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The approvals, oldest first.
+	// The approvals, oldest first. One request searches a limited number of approvals: with a filter, a
+	// page may have fewer approvals than requested, or none, although there are more.
 	Approvals []*Approval `protobuf:"bytes,1,rep,name=approvals,proto3" json:"approvals,omitempty"`
 	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -1560,7 +1707,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +1719,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +1732,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -1602,6 +1749,281 @@ func (x *ListApprovalsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of `CountApprovals`.
+type CountApprovalsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountApprovalsRequest) Reset() {
+	*x = CountApprovalsRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountApprovalsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountApprovalsRequest) ProtoMessage() {}
+
+func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountApprovalsRequest.ProtoReflect.Descriptor instead.
+func (*CountApprovalsRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+}
+
+// Response of `CountApprovals`.
+type CountApprovalsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many approvals there are in each state. States without approvals are left out.
+	States []*StateCount `protobuf:"bytes,1,rep,name=states,proto3" json:"states,omitempty"`
+	// How many approvals are pending for each agent, the most first, at most 100 agents.
+	Agents []*NamedCount `protobuf:"bytes,2,rep,name=agents,proto3" json:"agents,omitempty"`
+	// How many approvals are pending for each tool, the most first, at most 100 tools.
+	Tools []*NamedCount `protobuf:"bytes,3,rep,name=tools,proto3" json:"tools,omitempty"`
+	// How many pending approvals wait for the caller, as `ApprovalFilter.for_me` selects them.
+	WaitingForMe  *ApprovalCount `protobuf:"bytes,4,opt,name=waiting_for_me,json=waitingForMe,proto3" json:"waiting_for_me,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountApprovalsResponse) Reset() {
+	*x = CountApprovalsResponse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountApprovalsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountApprovalsResponse) ProtoMessage() {}
+
+func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountApprovalsResponse.ProtoReflect.Descriptor instead.
+func (*CountApprovalsResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *CountApprovalsResponse) GetStates() []*StateCount {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *CountApprovalsResponse) GetAgents() []*NamedCount {
+	if x != nil {
+		return x.Agents
+	}
+	return nil
+}
+
+func (x *CountApprovalsResponse) GetTools() []*NamedCount {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *CountApprovalsResponse) GetWaitingForMe() *ApprovalCount {
+	if x != nil {
+		return x.WaitingForMe
+	}
+	return nil
+}
+
+// How many approvals there are.
+type ApprovalCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number.
+	Count uint32 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
+	// Whether there may be more: counting ends at a limit.
+	IsPartial     bool `protobuf:"varint,2,opt,name=is_partial,json=isPartial,proto3" json:"is_partial,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApprovalCount) Reset() {
+	*x = ApprovalCount{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApprovalCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApprovalCount) ProtoMessage() {}
+
+func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApprovalCount.ProtoReflect.Descriptor instead.
+func (*ApprovalCount) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ApprovalCount) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *ApprovalCount) GetIsPartial() bool {
+	if x != nil {
+		return x.IsPartial
+	}
+	return false
+}
+
+// How many approvals there are in a state.
+type StateCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The state.
+	State ApprovalState `protobuf:"varint,1,opt,name=state,proto3,enum=reeve.approval.v1.ApprovalState" json:"state,omitempty"`
+	// How many.
+	Count         *ApprovalCount `protobuf:"bytes,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StateCount) Reset() {
+	*x = StateCount{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StateCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StateCount) ProtoMessage() {}
+
+func (x *StateCount) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
+func (*StateCount) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *StateCount) GetState() ApprovalState {
+	if x != nil {
+		return x.State
+	}
+	return ApprovalState_APPROVAL_STATE_UNSPECIFIED
+}
+
+func (x *StateCount) GetCount() *ApprovalCount {
+	if x != nil {
+		return x.Count
+	}
+	return nil
+}
+
+// How many approvals there are for an agent or a tool.
+type NamedCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the agent, or name of the tool.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// How many.
+	Count         *ApprovalCount `protobuf:"bytes,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NamedCount) Reset() {
+	*x = NamedCount{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NamedCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NamedCount) ProtoMessage() {}
+
+func (x *NamedCount) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NamedCount.ProtoReflect.Descriptor instead.
+func (*NamedCount) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *NamedCount) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *NamedCount) GetCount() *ApprovalCount {
+	if x != nil {
+		return x.Count
+	}
+	return nil
+}
+
 // Request of `GetApproval`.
 type GetApprovalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1613,7 +2035,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1625,7 +2047,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1638,7 +2060,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -1659,7 +2081,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1671,7 +2093,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1684,7 +2106,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -1730,7 +2152,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1742,7 +2164,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1755,7 +2177,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -1832,7 +2254,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +2266,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +2279,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -1867,38 +2289,37 @@ func (x *DecideApprovalResponse) GetApproval() *Approval {
 	return nil
 }
 
-// Request of `AnswerQuestion`.
-type AnswerQuestionRequest struct {
+// Request of `DecideApprovals`.
+type DecideApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the approval that is the question.
-	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
-	// The answer; must match the schema of the question. If unset, it is empty.
-	Answer *structpb.Struct `protobuf:"bytes,2,opt,name=answer,proto3" json:"answer,omitempty"`
-	// Whether to decline to answer. `answer` must then be unset.
-	Declined bool `protobuf:"varint,3,opt,name=declined,proto3" json:"declined,omitempty"`
-	// Reason, at most 4,096 bytes. The model reads it if the question is declined.
-	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Id chosen by the client that makes the request safe to repeat, as in `DecideApproval`.
-	DecisionId    string `protobuf:"bytes,5,opt,name=decision_id,json=decisionId,proto3" json:"decision_id,omitempty"`
+	// The approvals, each once.
+	Decided []*DecidedApproval `protobuf:"bytes,1,rep,name=decided,proto3" json:"decided,omitempty"`
+	// Whether the calls may be executed.
+	Approved bool `protobuf:"varint,2,opt,name=approved,proto3" json:"approved,omitempty"`
+	// Reason for the decisions, at most 4,096 bytes.
+	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Id chosen by the client that makes the request safe to repeat: it is that of each decision. If
+	// empty, the request is not safe to repeat.
+	DecisionId    string `protobuf:"bytes,4,opt,name=decision_id,json=decisionId,proto3" json:"decision_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *AnswerQuestionRequest) Reset() {
-	*x = AnswerQuestionRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+func (x *DecideApprovalsRequest) Reset() {
+	*x = DecideApprovalsRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *AnswerQuestionRequest) String() string {
+func (x *DecideApprovalsRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*AnswerQuestionRequest) ProtoMessage() {}
+func (*DecideApprovalsRequest) ProtoMessage() {}
 
-func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1909,70 +2330,65 @@ func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
-func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+// Deprecated: Use DecideApprovalsRequest.ProtoReflect.Descriptor instead.
+func (*DecideApprovalsRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
 }
 
-func (x *AnswerQuestionRequest) GetApprovalId() string {
+func (x *DecideApprovalsRequest) GetDecided() []*DecidedApproval {
 	if x != nil {
-		return x.ApprovalId
-	}
-	return ""
-}
-
-func (x *AnswerQuestionRequest) GetAnswer() *structpb.Struct {
-	if x != nil {
-		return x.Answer
+		return x.Decided
 	}
 	return nil
 }
 
-func (x *AnswerQuestionRequest) GetDeclined() bool {
+func (x *DecideApprovalsRequest) GetApproved() bool {
 	if x != nil {
-		return x.Declined
+		return x.Approved
 	}
 	return false
 }
 
-func (x *AnswerQuestionRequest) GetReason() string {
+func (x *DecideApprovalsRequest) GetReason() string {
 	if x != nil {
 		return x.Reason
 	}
 	return ""
 }
 
-func (x *AnswerQuestionRequest) GetDecisionId() string {
+func (x *DecideApprovalsRequest) GetDecisionId() string {
 	if x != nil {
 		return x.DecisionId
 	}
 	return ""
 }
 
-// Response of `AnswerQuestion`.
-type AnswerQuestionResponse struct {
+// An approval to decide with others.
+type DecidedApproval struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The approval after the answer.
-	Approval      *Approval `protobuf:"bytes,1,opt,name=approval,proto3" json:"approval,omitempty"`
+	// Id of the approval.
+	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// `call_digest` of the approval as the person saw it; as that of `DecideApprovalRequest`.
+	CallDigest    string `protobuf:"bytes,2,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *AnswerQuestionResponse) Reset() {
-	*x = AnswerQuestionResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+func (x *DecidedApproval) Reset() {
+	*x = DecidedApproval{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *AnswerQuestionResponse) String() string {
+func (x *DecidedApproval) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*AnswerQuestionResponse) ProtoMessage() {}
+func (*DecidedApproval) ProtoMessage() {}
 
-func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1983,16 +2399,208 @@ func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
-func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+// Deprecated: Use DecidedApproval.ProtoReflect.Descriptor instead.
+func (*DecidedApproval) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
 }
 
-func (x *AnswerQuestionResponse) GetApproval() *Approval {
+func (x *DecidedApproval) GetApprovalId() string {
 	if x != nil {
-		return x.Approval
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *DecidedApproval) GetCallDigest() string {
+	if x != nil {
+		return x.CallDigest
+	}
+	return ""
+}
+
+// Response of `DecideApprovals`.
+type DecideApprovalsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The results, in the order of the request.
+	Results       []*DecisionResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DecideApprovalsResponse) Reset() {
+	*x = DecideApprovalsResponse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DecideApprovalsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DecideApprovalsResponse) ProtoMessage() {}
+
+func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DecideApprovalsResponse.ProtoReflect.Descriptor instead.
+func (*DecideApprovalsResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *DecideApprovalsResponse) GetResults() []*DecisionResult {
+	if x != nil {
+		return x.Results
 	}
 	return nil
+}
+
+// What became of one of several decisions.
+type DecisionResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the approval.
+	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// Id of its run. Empty if the decision failed.
+	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// State of the approval after the decision: pending if it waits for more votes. Unset if the decision
+	// failed.
+	State ApprovalState `protobuf:"varint,3,opt,name=state,proto3,enum=reeve.approval.v1.ApprovalState" json:"state,omitempty"`
+	// Why the decision failed. Unset if it did not.
+	Error         *DecisionError `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DecisionResult) Reset() {
+	*x = DecisionResult{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DecisionResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DecisionResult) ProtoMessage() {}
+
+func (x *DecisionResult) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DecisionResult.ProtoReflect.Descriptor instead.
+func (*DecisionResult) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *DecisionResult) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *DecisionResult) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *DecisionResult) GetState() ApprovalState {
+	if x != nil {
+		return x.State
+	}
+	return ApprovalState_APPROVAL_STATE_UNSPECIFIED
+}
+
+func (x *DecisionResult) GetError() *DecisionError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+// Why one of several decisions failed.
+type DecisionError struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the gRPC status with which `DecideApproval` would have failed, such as
+	// `FAILED_PRECONDITION`.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// The reason, as in `google.rpc.ErrorInfo`.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The message, for people.
+	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DecisionError) Reset() {
+	*x = DecisionError{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DecisionError) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DecisionError) ProtoMessage() {}
+
+func (x *DecisionError) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DecisionError.ProtoReflect.Descriptor instead.
+func (*DecisionError) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *DecisionError) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *DecisionError) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *DecisionError) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
 }
 
 // Request of `ListGrants`.
@@ -2012,7 +2620,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2024,7 +2632,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2037,7 +2645,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -2081,7 +2689,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2093,7 +2701,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2106,7 +2714,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -2134,7 +2742,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2146,7 +2754,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2159,7 +2767,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -2180,7 +2788,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2192,7 +2800,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2205,7 +2813,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -2219,14 +2827,16 @@ func (x *RevokeGrantResponse) GetGrant() *Grant {
 type WatchApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Streams only approvals of this run. If empty, approvals of all runs.
-	RunId         string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Streams only approvals that match.
+	Filter        *ApprovalFilter `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2238,7 +2848,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2251,7 +2861,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -2259,6 +2869,13 @@ func (x *WatchApprovalsRequest) GetRunId() string {
 		return x.RunId
 	}
 	return ""
+}
+
+func (x *WatchApprovalsRequest) GetFilter() *ApprovalFilter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
 }
 
 // A message of the stream of `WatchApprovals`.
@@ -2272,7 +2889,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2284,7 +2901,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2297,7 +2914,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -2431,16 +3048,48 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x05scope\x18\x01 \x01(\x0e2\x1d.reeve.approval.v1.GrantScopeB\x00R\x05scope\x12\x14\n" +
 	"\x04rule\x18\x02 \x01(\tB\x00R\x04rule\x12\x1b\n" +
 	"\bmax_uses\x18\x03 \x01(\rB\x00R\amaxUses\x127\n" +
-	"\blifetime\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x00R\blifetime\"\x96\x01\n" +
+	"\blifetime\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x00R\blifetime\"\xae\x03\n" +
+	"\x0eApprovalFilter\x12:\n" +
+	"\x06states\x18\x01 \x03(\x0e2 .reeve.approval.v1.ApprovalStateB\x00R\x06states\x12\x1b\n" +
+	"\bagent_id\x18\x02 \x01(\tB\x00R\aagentId\x12\x14\n" +
+	"\x04tool\x18\x03 \x01(\tB\x00R\x04tool\x12\x1d\n" +
+	"\tthread_id\x18\x04 \x01(\tB\x00R\bthreadId\x12#\n" +
+	"\frequested_by\x18\x05 \x01(\tB\x00R\vrequestedBy\x12\x15\n" +
+	"\x06for_me\x18\x06 \x01(\bR\x05forMe\x12\x18\n" +
+	"\x06person\x18\a \x01(\tB\x00R\x06person\x12\x16\n" +
+	"\x05group\x18\b \x01(\tB\x00R\x05group\x12C\n" +
+	"\x0frequested_after\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x0erequestedAfter\x12E\n" +
+	"\x10requested_before\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\x0frequestedBefore\x12\x14\n" +
+	"\x04text\x18\v \x01(\tB\x00R\x04text\"\xd1\x01\n" +
 	"\x14ListApprovalsRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n" +
 	"\x0einclude_closed\x18\x02 \x01(\bR\rincludeClosed\x12\x1d\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\x00R\tpageToken\"z\n" +
+	"page_token\x18\x04 \x01(\tB\x00R\tpageToken\x129\n" +
+	"\x06filter\x18\x05 \x01(\v2!.reeve.approval.v1.ApprovalFilterR\x06filter\"z\n" +
 	"\x15ListApprovalsResponse\x129\n" +
 	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"7\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x17\n" +
+	"\x15CountApprovalsRequest\"\x83\x02\n" +
+	"\x16CountApprovalsResponse\x125\n" +
+	"\x06states\x18\x01 \x03(\v2\x1d.reeve.approval.v1.StateCountR\x06states\x125\n" +
+	"\x06agents\x18\x02 \x03(\v2\x1d.reeve.approval.v1.NamedCountR\x06agents\x123\n" +
+	"\x05tools\x18\x03 \x03(\v2\x1d.reeve.approval.v1.NamedCountR\x05tools\x12F\n" +
+	"\x0ewaiting_for_me\x18\x04 \x01(\v2 .reeve.approval.v1.ApprovalCountR\fwaitingForMe\"D\n" +
+	"\rApprovalCount\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\rR\x05count\x12\x1d\n" +
+	"\n" +
+	"is_partial\x18\x02 \x01(\bR\tisPartial\"|\n" +
+	"\n" +
+	"StateCount\x126\n" +
+	"\x05state\x18\x01 \x01(\x0e2 .reeve.approval.v1.ApprovalStateR\x05state\x126\n" +
+	"\x05count\x18\x02 \x01(\v2 .reeve.approval.v1.ApprovalCountR\x05count\"X\n" +
+	"\n" +
+	"NamedCount\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x126\n" +
+	"\x05count\x18\x02 \x01(\v2 .reeve.approval.v1.ApprovalCountR\x05count\"7\n" +
 	"\x12GetApprovalRequest\x12!\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
 	"approvalId\"N\n" +
@@ -2461,17 +3110,30 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vbreak_glass\x18\t \x01(\bR\n" +
 	"breakGlass\"Q\n" +
 	"\x16DecideApprovalResponse\x127\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xc4\x01\n" +
-	"\x15AnswerQuestionRequest\x12!\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xb1\x01\n" +
+	"\x16DecideApprovalsRequest\x12>\n" +
+	"\adecided\x18\x01 \x03(\v2\".reeve.approval.v1.DecidedApprovalB\x00R\adecided\x12\x1a\n" +
+	"\bapproved\x18\x02 \x01(\bR\bapproved\x12\x18\n" +
+	"\x06reason\x18\x03 \x01(\tB\x00R\x06reason\x12!\n" +
+	"\vdecision_id\x18\x04 \x01(\tB\x00R\n" +
+	"decisionId\"W\n" +
+	"\x0fDecidedApproval\x12!\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
-	"approvalId\x12/\n" +
-	"\x06answer\x18\x02 \x01(\v2\x17.google.protobuf.StructR\x06answer\x12\x1a\n" +
-	"\bdeclined\x18\x03 \x01(\bR\bdeclined\x12\x18\n" +
-	"\x06reason\x18\x04 \x01(\tB\x00R\x06reason\x12!\n" +
-	"\vdecision_id\x18\x05 \x01(\tB\x00R\n" +
-	"decisionId\"Q\n" +
-	"\x16AnswerQuestionResponse\x127\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\x89\x01\n" +
+	"approvalId\x12!\n" +
+	"\vcall_digest\x18\x02 \x01(\tB\x00R\n" +
+	"callDigest\"V\n" +
+	"\x17DecideApprovalsResponse\x12;\n" +
+	"\aresults\x18\x01 \x03(\v2!.reeve.approval.v1.DecisionResultR\aresults\"\xb8\x01\n" +
+	"\x0eDecisionResult\x12\x1f\n" +
+	"\vapproval_id\x18\x01 \x01(\tR\n" +
+	"approvalId\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x126\n" +
+	"\x05state\x18\x03 \x01(\x0e2 .reeve.approval.v1.ApprovalStateR\x05state\x126\n" +
+	"\x05error\x18\x04 \x01(\v2 .reeve.approval.v1.DecisionErrorR\x05error\"U\n" +
+	"\rDecisionError\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\x89\x01\n" +
 	"\x11ListGrantsRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x17\n" +
 	"\x06run_id\x18\x02 \x01(\tB\x00R\x05runId\x12\x1d\n" +
@@ -2484,9 +3146,10 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x12RevokeGrantRequest\x12\x1b\n" +
 	"\bgrant_id\x18\x01 \x01(\tB\x00R\agrantId\"E\n" +
 	"\x13RevokeGrantResponse\x12.\n" +
-	"\x05grant\x18\x01 \x01(\v2\x18.reeve.approval.v1.GrantR\x05grant\"0\n" +
+	"\x05grant\x18\x01 \x01(\v2\x18.reeve.approval.v1.GrantR\x05grant\"k\n" +
 	"\x15WatchApprovalsRequest\x12\x17\n" +
-	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"S\n" +
+	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x129\n" +
+	"\x06filter\x18\x02 \x01(\v2!.reeve.approval.v1.ApprovalFilterR\x06filter\"S\n" +
 	"\x16WatchApprovalsResponse\x129\n" +
 	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*\x86\x01\n" +
 	"\bGateKind\x12\x19\n" +
@@ -2512,12 +3175,13 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x17GRANT_SCOPE_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fGRANT_SCOPE_RUN\x10\x01\x12\x16\n" +
 	"\x12GRANT_SCOPE_THREAD\x10\x02\x12\x15\n" +
-	"\x11GRANT_SCOPE_AGENT\x10\x032\xd7\x05\n" +
+	"\x11GRANT_SCOPE_AGENT\x10\x032\xc6\x06\n" +
 	"\x0fApprovalService\x12g\n" +
-	"\rListApprovals\x12'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12a\n" +
+	"\rListApprovals\x12'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12j\n" +
+	"\x0eCountApprovals\x12(.reeve.approval.v1.CountApprovalsRequest\x1a).reeve.approval.v1.CountApprovalsResponse\"\x03\x90\x02\x01\x12a\n" +
 	"\vGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12e\n" +
-	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12e\n" +
-	"\x0eAnswerQuestion\x12(.reeve.approval.v1.AnswerQuestionRequest\x1a).reeve.approval.v1.AnswerQuestionResponse\x12^\n" +
+	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12h\n" +
+	"\x0fDecideApprovals\x12).reeve.approval.v1.DecideApprovalsRequest\x1a*.reeve.approval.v1.DecideApprovalsResponse\x12^\n" +
 	"\n" +
 	"ListGrants\x12$.reeve.approval.v1.ListGrantsRequest\x1a%.reeve.approval.v1.ListGrantsResponse\"\x03\x90\x02\x01\x12\\\n" +
 	"\vRevokeGrant\x12%.reeve.approval.v1.RevokeGrantRequest\x1a&.reeve.approval.v1.RevokeGrantResponse\x12l\n" +
@@ -2537,112 +3201,137 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
-	(GateKind)(0),                  // 0: reeve.approval.v1.GateKind
-	(ApprovalSource)(0),            // 1: reeve.approval.v1.ApprovalSource
-	(ApprovalState)(0),             // 2: reeve.approval.v1.ApprovalState
-	(GrantScope)(0),                // 3: reeve.approval.v1.GrantScope
-	(*Approval)(nil),               // 4: reeve.approval.v1.Approval
-	(*ApprovalEscalation)(nil),     // 5: reeve.approval.v1.ApprovalEscalation
-	(*ApprovalFreeze)(nil),         // 6: reeve.approval.v1.ApprovalFreeze
-	(*Alternative)(nil),            // 7: reeve.approval.v1.Alternative
-	(*Vote)(nil),                   // 8: reeve.approval.v1.Vote
-	(*Decision)(nil),               // 9: reeve.approval.v1.Decision
-	(*BreakGlassUse)(nil),          // 10: reeve.approval.v1.BreakGlassUse
-	(*Grant)(nil),                  // 11: reeve.approval.v1.Grant
-	(*GrantUse)(nil),               // 12: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),           // 13: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),           // 14: reeve.approval.v1.GrantRequest
-	(*ListApprovalsRequest)(nil),   // 15: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),  // 16: reeve.approval.v1.ListApprovalsResponse
-	(*GetApprovalRequest)(nil),     // 17: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),    // 18: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),  // 19: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil), // 20: reeve.approval.v1.DecideApprovalResponse
-	(*AnswerQuestionRequest)(nil),  // 21: reeve.approval.v1.AnswerQuestionRequest
-	(*AnswerQuestionResponse)(nil), // 22: reeve.approval.v1.AnswerQuestionResponse
-	(*ListGrantsRequest)(nil),      // 23: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),     // 24: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),     // 25: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),    // 26: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),  // 27: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil), // 28: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),            // 29: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),  // 30: google.protobuf.Timestamp
-	(*v1.Question)(nil),            // 31: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),  // 32: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),        // 33: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),        // 34: google.protobuf.Struct
-	(*durationpb.Duration)(nil),    // 35: google.protobuf.Duration
+	(GateKind)(0),                   // 0: reeve.approval.v1.GateKind
+	(ApprovalSource)(0),             // 1: reeve.approval.v1.ApprovalSource
+	(ApprovalState)(0),              // 2: reeve.approval.v1.ApprovalState
+	(GrantScope)(0),                 // 3: reeve.approval.v1.GrantScope
+	(*Approval)(nil),                // 4: reeve.approval.v1.Approval
+	(*ApprovalEscalation)(nil),      // 5: reeve.approval.v1.ApprovalEscalation
+	(*ApprovalFreeze)(nil),          // 6: reeve.approval.v1.ApprovalFreeze
+	(*Alternative)(nil),             // 7: reeve.approval.v1.Alternative
+	(*Vote)(nil),                    // 8: reeve.approval.v1.Vote
+	(*Decision)(nil),                // 9: reeve.approval.v1.Decision
+	(*BreakGlassUse)(nil),           // 10: reeve.approval.v1.BreakGlassUse
+	(*Grant)(nil),                   // 11: reeve.approval.v1.Grant
+	(*GrantUse)(nil),                // 12: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),            // 13: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),            // 14: reeve.approval.v1.GrantRequest
+	(*ApprovalFilter)(nil),          // 15: reeve.approval.v1.ApprovalFilter
+	(*ListApprovalsRequest)(nil),    // 16: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),   // 17: reeve.approval.v1.ListApprovalsResponse
+	(*CountApprovalsRequest)(nil),   // 18: reeve.approval.v1.CountApprovalsRequest
+	(*CountApprovalsResponse)(nil),  // 19: reeve.approval.v1.CountApprovalsResponse
+	(*ApprovalCount)(nil),           // 20: reeve.approval.v1.ApprovalCount
+	(*StateCount)(nil),              // 21: reeve.approval.v1.StateCount
+	(*NamedCount)(nil),              // 22: reeve.approval.v1.NamedCount
+	(*GetApprovalRequest)(nil),      // 23: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),     // 24: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),   // 25: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil),  // 26: reeve.approval.v1.DecideApprovalResponse
+	(*DecideApprovalsRequest)(nil),  // 27: reeve.approval.v1.DecideApprovalsRequest
+	(*DecidedApproval)(nil),         // 28: reeve.approval.v1.DecidedApproval
+	(*DecideApprovalsResponse)(nil), // 29: reeve.approval.v1.DecideApprovalsResponse
+	(*DecisionResult)(nil),          // 30: reeve.approval.v1.DecisionResult
+	(*DecisionError)(nil),           // 31: reeve.approval.v1.DecisionError
+	(*ListGrantsRequest)(nil),       // 32: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),      // 33: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),      // 34: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),     // 35: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),   // 36: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil),  // 37: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),             // 38: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),   // 39: google.protobuf.Timestamp
+	(*v1.Question)(nil),             // 40: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),   // 41: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),         // 42: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),         // 43: google.protobuf.Struct
+	(*durationpb.Duration)(nil),     // 44: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	29, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	30, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	30, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	38, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	39, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	39, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
 	9,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	31, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	40, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	32, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	33, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	41, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	42, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
 	7,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
 	8,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	30, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	39, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
 	6,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
 	5,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
-	30, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	39, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
 	7,  // 16: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	30, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	30, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	39, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	39, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
 	9,  // 19: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	30, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	34, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	34, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	39, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	43, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	43, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
 	11, // 23: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
 	13, // 24: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
 	10, // 25: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	30, // 26: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	39, // 26: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
 	3,  // 27: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	30, // 28: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	30, // 29: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	39, // 28: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	39, // 29: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
 	12, // 30: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	30, // 31: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	30, // 32: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	39, // 31: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	39, // 32: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
 	3,  // 33: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
 	3,  // 34: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	35, // 35: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	4,  // 36: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	4,  // 37: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	34, // 38: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	34, // 39: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	14, // 40: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	4,  // 41: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	34, // 42: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
-	4,  // 43: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
-	11, // 44: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	11, // 45: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	4,  // 46: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	15, // 47: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	17, // 48: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	19, // 49: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	21, // 50: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
-	23, // 51: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	25, // 52: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	27, // 53: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	16, // 54: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	18, // 55: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	20, // 56: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	22, // 57: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
-	24, // 58: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	26, // 59: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	28, // 60: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	54, // [54:61] is the sub-list for method output_type
-	47, // [47:54] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	44, // 35: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	2,  // 36: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
+	39, // 37: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
+	39, // 38: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
+	15, // 39: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	4,  // 40: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	21, // 41: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
+	22, // 42: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
+	22, // 43: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
+	20, // 44: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
+	2,  // 45: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
+	20, // 46: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	20, // 47: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	4,  // 48: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	43, // 49: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	43, // 50: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	14, // 51: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	4,  // 52: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	28, // 53: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
+	30, // 54: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
+	2,  // 55: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
+	31, // 56: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
+	11, // 57: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	11, // 58: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	15, // 59: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	4,  // 60: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	16, // 61: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	18, // 62: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
+	23, // 63: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	25, // 64: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	27, // 65: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
+	32, // 66: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	34, // 67: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	36, // 68: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	17, // 69: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	19, // 70: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
+	24, // 71: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	26, // 72: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	29, // 73: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
+	33, // 74: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	35, // 75: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	37, // 76: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	69, // [69:77] is the sub-list for method output_type
+	61, // [61:69] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -2656,7 +3345,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   25,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,13 +21,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ApprovalService_ListApprovals_FullMethodName  = "/reeve.approval.v1.ApprovalService/ListApprovals"
-	ApprovalService_GetApproval_FullMethodName    = "/reeve.approval.v1.ApprovalService/GetApproval"
-	ApprovalService_DecideApproval_FullMethodName = "/reeve.approval.v1.ApprovalService/DecideApproval"
-	ApprovalService_AnswerQuestion_FullMethodName = "/reeve.approval.v1.ApprovalService/AnswerQuestion"
-	ApprovalService_ListGrants_FullMethodName     = "/reeve.approval.v1.ApprovalService/ListGrants"
-	ApprovalService_RevokeGrant_FullMethodName    = "/reeve.approval.v1.ApprovalService/RevokeGrant"
-	ApprovalService_WatchApprovals_FullMethodName = "/reeve.approval.v1.ApprovalService/WatchApprovals"
+	ApprovalService_ListApprovals_FullMethodName   = "/reeve.approval.v1.ApprovalService/ListApprovals"
+	ApprovalService_CountApprovals_FullMethodName  = "/reeve.approval.v1.ApprovalService/CountApprovals"
+	ApprovalService_GetApproval_FullMethodName     = "/reeve.approval.v1.ApprovalService/GetApproval"
+	ApprovalService_DecideApproval_FullMethodName  = "/reeve.approval.v1.ApprovalService/DecideApproval"
+	ApprovalService_DecideApprovals_FullMethodName = "/reeve.approval.v1.ApprovalService/DecideApprovals"
+	ApprovalService_ListGrants_FullMethodName      = "/reeve.approval.v1.ApprovalService/ListGrants"
+	ApprovalService_RevokeGrant_FullMethodName     = "/reeve.approval.v1.ApprovalService/RevokeGrant"
+	ApprovalService_WatchApprovals_FullMethodName  = "/reeve.approval.v1.ApprovalService/WatchApprovals"
 )
 
 // ApprovalServiceClient is the client API for ApprovalService service.
@@ -38,6 +39,8 @@ const (
 type ApprovalServiceClient interface {
 	// Lists approvals, oldest first.
 	ListApprovals(ctx context.Context, in *ListApprovalsRequest, opts ...grpc.CallOption) (*ListApprovalsResponse, error)
+	// Counts approvals: by state, and the pending ones by agent, by tool, and for the caller.
+	CountApprovals(ctx context.Context, in *CountApprovalsRequest, opts ...grpc.CallOption) (*CountApprovalsResponse, error)
 	// Returns an approval. Returns NOT_FOUND if it does not exist.
 	GetApproval(ctx context.Context, in *GetApprovalRequest, opts ...grpc.CallOption) (*GetApprovalResponse, error)
 	// Decides an approval, or votes on it if it has `alternatives`: it is then pending until one of them
@@ -50,16 +53,16 @@ type ApprovalServiceClient interface {
 	// accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
 	// (`freeze`).
 	DecideApproval(ctx context.Context, in *DecideApprovalRequest, opts ...grpc.CallOption) (*DecideApprovalResponse, error)
-	// Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
-	// the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
-	// PERMISSION_DENIED to others, and for everything that is no such question.
-	AnswerQuestion(ctx context.Context, in *AnswerQuestionRequest, opts ...grpc.CallOption) (*AnswerQuestionResponse, error)
+	// Decides several approvals alike, each as `DecideApproval` does, and returns one result for each: some
+	// may fail. Each decision is recorded in the audit trail as if it had come alone.
+	DecideApprovals(ctx context.Context, in *DecideApprovalsRequest, opts ...grpc.CallOption) (*DecideApprovalsResponse, error)
 	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
 	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
 	// Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
 	// revoked grant returns it as it is. Returns NOT_FOUND if it does not exist or has expired.
 	RevokeGrant(ctx context.Context, in *RevokeGrantRequest, opts ...grpc.CallOption) (*RevokeGrantResponse, error)
-	// Streams the pending approvals, and then each approval when it is requested or resolved. The
+	// Streams the pending approvals, and then each approval when it is requested or changes. With a
+	// filter, only those that match, and each that the stream had once more when it ceases to match. The
 	// stream continues until the client cancels it or the server shuts down.
 	WatchApprovals(ctx context.Context, in *WatchApprovalsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchApprovalsResponse], error)
 }
@@ -76,6 +79,16 @@ func (c *approvalServiceClient) ListApprovals(ctx context.Context, in *ListAppro
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListApprovalsResponse)
 	err := c.cc.Invoke(ctx, ApprovalService_ListApprovals_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *approvalServiceClient) CountApprovals(ctx context.Context, in *CountApprovalsRequest, opts ...grpc.CallOption) (*CountApprovalsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CountApprovalsResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_CountApprovals_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +115,10 @@ func (c *approvalServiceClient) DecideApproval(ctx context.Context, in *DecideAp
 	return out, nil
 }
 
-func (c *approvalServiceClient) AnswerQuestion(ctx context.Context, in *AnswerQuestionRequest, opts ...grpc.CallOption) (*AnswerQuestionResponse, error) {
+func (c *approvalServiceClient) DecideApprovals(ctx context.Context, in *DecideApprovalsRequest, opts ...grpc.CallOption) (*DecideApprovalsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AnswerQuestionResponse)
-	err := c.cc.Invoke(ctx, ApprovalService_AnswerQuestion_FullMethodName, in, out, cOpts...)
+	out := new(DecideApprovalsResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_DecideApprovals_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +172,8 @@ type ApprovalService_WatchApprovalsClient = grpc.ServerStreamingClient[WatchAppr
 type ApprovalServiceServer interface {
 	// Lists approvals, oldest first.
 	ListApprovals(context.Context, *ListApprovalsRequest) (*ListApprovalsResponse, error)
+	// Counts approvals: by state, and the pending ones by agent, by tool, and for the caller.
+	CountApprovals(context.Context, *CountApprovalsRequest) (*CountApprovalsResponse, error)
 	// Returns an approval. Returns NOT_FOUND if it does not exist.
 	GetApproval(context.Context, *GetApprovalRequest) (*GetApprovalResponse, error)
 	// Decides an approval, or votes on it if it has `alternatives`: it is then pending until one of them
@@ -171,16 +186,16 @@ type ApprovalServiceServer interface {
 	// accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
 	// (`freeze`).
 	DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error)
-	// Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
-	// the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
-	// PERMISSION_DENIED to others, and for everything that is no such question.
-	AnswerQuestion(context.Context, *AnswerQuestionRequest) (*AnswerQuestionResponse, error)
+	// Decides several approvals alike, each as `DecideApproval` does, and returns one result for each: some
+	// may fail. Each decision is recorded in the audit trail as if it had come alone.
+	DecideApprovals(context.Context, *DecideApprovalsRequest) (*DecideApprovalsResponse, error)
 	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
 	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)
 	// Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
 	// revoked grant returns it as it is. Returns NOT_FOUND if it does not exist or has expired.
 	RevokeGrant(context.Context, *RevokeGrantRequest) (*RevokeGrantResponse, error)
-	// Streams the pending approvals, and then each approval when it is requested or resolved. The
+	// Streams the pending approvals, and then each approval when it is requested or changes. With a
+	// filter, only those that match, and each that the stream had once more when it ceases to match. The
 	// stream continues until the client cancels it or the server shuts down.
 	WatchApprovals(*WatchApprovalsRequest, grpc.ServerStreamingServer[WatchApprovalsResponse]) error
 	mustEmbedUnimplementedApprovalServiceServer()
@@ -196,14 +211,17 @@ type UnimplementedApprovalServiceServer struct{}
 func (UnimplementedApprovalServiceServer) ListApprovals(context.Context, *ListApprovalsRequest) (*ListApprovalsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListApprovals not implemented")
 }
+func (UnimplementedApprovalServiceServer) CountApprovals(context.Context, *CountApprovalsRequest) (*CountApprovalsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CountApprovals not implemented")
+}
 func (UnimplementedApprovalServiceServer) GetApproval(context.Context, *GetApprovalRequest) (*GetApprovalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetApproval not implemented")
 }
 func (UnimplementedApprovalServiceServer) DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DecideApproval not implemented")
 }
-func (UnimplementedApprovalServiceServer) AnswerQuestion(context.Context, *AnswerQuestionRequest) (*AnswerQuestionResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AnswerQuestion not implemented")
+func (UnimplementedApprovalServiceServer) DecideApprovals(context.Context, *DecideApprovalsRequest) (*DecideApprovalsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DecideApprovals not implemented")
 }
 func (UnimplementedApprovalServiceServer) ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListGrants not implemented")
@@ -253,6 +271,24 @@ func _ApprovalService_ListApprovals_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ApprovalService_CountApprovals_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CountApprovalsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).CountApprovals(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_CountApprovals_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).CountApprovals(ctx, req.(*CountApprovalsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ApprovalService_GetApproval_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetApprovalRequest)
 	if err := dec(in); err != nil {
@@ -289,20 +325,20 @@ func _ApprovalService_DecideApproval_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
-func _ApprovalService_AnswerQuestion_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AnswerQuestionRequest)
+func _ApprovalService_DecideApprovals_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DecideApprovalsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(ApprovalServiceServer).AnswerQuestion(ctx, in)
+		return srv.(ApprovalServiceServer).DecideApprovals(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: ApprovalService_AnswerQuestion_FullMethodName,
+		FullMethod: ApprovalService_DecideApprovals_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(ApprovalServiceServer).AnswerQuestion(ctx, req.(*AnswerQuestionRequest))
+		return srv.(ApprovalServiceServer).DecideApprovals(ctx, req.(*DecideApprovalsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -366,6 +402,10 @@ var ApprovalService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ApprovalService_ListApprovals_Handler,
 		},
 		{
+			MethodName: "CountApprovals",
+			Handler:    _ApprovalService_CountApprovals_Handler,
+		},
+		{
 			MethodName: "GetApproval",
 			Handler:    _ApprovalService_GetApproval_Handler,
 		},
@@ -374,8 +414,8 @@ var ApprovalService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ApprovalService_DecideApproval_Handler,
 		},
 		{
-			MethodName: "AnswerQuestion",
-			Handler:    _ApprovalService_AnswerQuestion_Handler,
+			MethodName: "DecideApprovals",
+			Handler:    _ApprovalService_DecideApprovals_Handler,
 		},
 		{
 			MethodName: "ListGrants",

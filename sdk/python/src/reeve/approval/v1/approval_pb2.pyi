@@ -279,17 +279,45 @@ class GrantRequest(_message.Message):
     lifetime: _duration_pb2.Duration
     def __init__(self, scope: _Optional[_Union[GrantScope, str]] = ..., rule: _Optional[str] = ..., max_uses: _Optional[int] = ..., lifetime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
+class ApprovalFilter(_message.Message):
+    __slots__ = ("states", "agent_id", "tool", "thread_id", "requested_by", "for_me", "person", "group", "requested_after", "requested_before", "text")
+    STATES_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    THREAD_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_BY_FIELD_NUMBER: _ClassVar[int]
+    FOR_ME_FIELD_NUMBER: _ClassVar[int]
+    PERSON_FIELD_NUMBER: _ClassVar[int]
+    GROUP_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_AFTER_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_BEFORE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    states: _containers.RepeatedScalarFieldContainer[ApprovalState]
+    agent_id: str
+    tool: str
+    thread_id: str
+    requested_by: str
+    for_me: bool
+    person: str
+    group: str
+    requested_after: _timestamp_pb2.Timestamp
+    requested_before: _timestamp_pb2.Timestamp
+    text: str
+    def __init__(self, states: _Optional[_Iterable[_Union[ApprovalState, str]]] = ..., agent_id: _Optional[str] = ..., tool: _Optional[str] = ..., thread_id: _Optional[str] = ..., requested_by: _Optional[str] = ..., for_me: _Optional[bool] = ..., person: _Optional[str] = ..., group: _Optional[str] = ..., requested_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., requested_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., text: _Optional[str] = ...) -> None: ...
+
 class ListApprovalsRequest(_message.Message):
-    __slots__ = ("run_id", "include_closed", "page_size", "page_token")
+    __slots__ = ("run_id", "include_closed", "page_size", "page_token", "filter")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_CLOSED_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    FILTER_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     include_closed: bool
     page_size: int
     page_token: str
-    def __init__(self, run_id: _Optional[str] = ..., include_closed: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    filter: ApprovalFilter
+    def __init__(self, run_id: _Optional[str] = ..., include_closed: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[ApprovalFilter, _Mapping]] = ...) -> None: ...
 
 class ListApprovalsResponse(_message.Message):
     __slots__ = ("approvals", "next_page_token")
@@ -298,6 +326,46 @@ class ListApprovalsResponse(_message.Message):
     approvals: _containers.RepeatedCompositeFieldContainer[Approval]
     next_page_token: str
     def __init__(self, approvals: _Optional[_Iterable[_Union[Approval, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class CountApprovalsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class CountApprovalsResponse(_message.Message):
+    __slots__ = ("states", "agents", "tools", "waiting_for_me")
+    STATES_FIELD_NUMBER: _ClassVar[int]
+    AGENTS_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    WAITING_FOR_ME_FIELD_NUMBER: _ClassVar[int]
+    states: _containers.RepeatedCompositeFieldContainer[StateCount]
+    agents: _containers.RepeatedCompositeFieldContainer[NamedCount]
+    tools: _containers.RepeatedCompositeFieldContainer[NamedCount]
+    waiting_for_me: ApprovalCount
+    def __init__(self, states: _Optional[_Iterable[_Union[StateCount, _Mapping]]] = ..., agents: _Optional[_Iterable[_Union[NamedCount, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[NamedCount, _Mapping]]] = ..., waiting_for_me: _Optional[_Union[ApprovalCount, _Mapping]] = ...) -> None: ...
+
+class ApprovalCount(_message.Message):
+    __slots__ = ("count", "is_partial")
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    IS_PARTIAL_FIELD_NUMBER: _ClassVar[int]
+    count: int
+    is_partial: bool
+    def __init__(self, count: _Optional[int] = ..., is_partial: _Optional[bool] = ...) -> None: ...
+
+class StateCount(_message.Message):
+    __slots__ = ("state", "count")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    state: ApprovalState
+    count: ApprovalCount
+    def __init__(self, state: _Optional[_Union[ApprovalState, str]] = ..., count: _Optional[_Union[ApprovalCount, _Mapping]] = ...) -> None: ...
+
+class NamedCount(_message.Message):
+    __slots__ = ("name", "count")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    count: ApprovalCount
+    def __init__(self, name: _Optional[str] = ..., count: _Optional[_Union[ApprovalCount, _Mapping]] = ...) -> None: ...
 
 class GetApprovalRequest(_message.Message):
     __slots__ = ("approval_id",)
@@ -339,25 +407,53 @@ class DecideApprovalResponse(_message.Message):
     approval: Approval
     def __init__(self, approval: _Optional[_Union[Approval, _Mapping]] = ...) -> None: ...
 
-class AnswerQuestionRequest(_message.Message):
-    __slots__ = ("approval_id", "answer", "declined", "reason", "decision_id")
-    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
-    ANSWER_FIELD_NUMBER: _ClassVar[int]
-    DECLINED_FIELD_NUMBER: _ClassVar[int]
+class DecideApprovalsRequest(_message.Message):
+    __slots__ = ("decided", "approved", "reason", "decision_id")
+    DECIDED_FIELD_NUMBER: _ClassVar[int]
+    APPROVED_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     DECISION_ID_FIELD_NUMBER: _ClassVar[int]
-    approval_id: str
-    answer: _struct_pb2.Struct
-    declined: bool
+    decided: _containers.RepeatedCompositeFieldContainer[DecidedApproval]
+    approved: bool
     reason: str
     decision_id: str
-    def __init__(self, approval_id: _Optional[str] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., declined: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, decided: _Optional[_Iterable[_Union[DecidedApproval, _Mapping]]] = ..., approved: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ...) -> None: ...
 
-class AnswerQuestionResponse(_message.Message):
-    __slots__ = ("approval",)
-    APPROVAL_FIELD_NUMBER: _ClassVar[int]
-    approval: Approval
-    def __init__(self, approval: _Optional[_Union[Approval, _Mapping]] = ...) -> None: ...
+class DecidedApproval(_message.Message):
+    __slots__ = ("approval_id", "call_digest")
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    CALL_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    approval_id: str
+    call_digest: str
+    def __init__(self, approval_id: _Optional[str] = ..., call_digest: _Optional[str] = ...) -> None: ...
+
+class DecideApprovalsResponse(_message.Message):
+    __slots__ = ("results",)
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    results: _containers.RepeatedCompositeFieldContainer[DecisionResult]
+    def __init__(self, results: _Optional[_Iterable[_Union[DecisionResult, _Mapping]]] = ...) -> None: ...
+
+class DecisionResult(_message.Message):
+    __slots__ = ("approval_id", "run_id", "state", "error")
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    approval_id: str
+    run_id: str
+    state: ApprovalState
+    error: DecisionError
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., error: _Optional[_Union[DecisionError, _Mapping]] = ...) -> None: ...
+
+class DecisionError(_message.Message):
+    __slots__ = ("code", "reason", "message")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    reason: str
+    message: str
+    def __init__(self, code: _Optional[str] = ..., reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ListGrantsRequest(_message.Message):
     __slots__ = ("agent_id", "run_id", "page_size", "page_token")
@@ -392,10 +488,12 @@ class RevokeGrantResponse(_message.Message):
     def __init__(self, grant: _Optional[_Union[Grant, _Mapping]] = ...) -> None: ...
 
 class WatchApprovalsRequest(_message.Message):
-    __slots__ = ("run_id",)
+    __slots__ = ("run_id", "filter")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    FILTER_FIELD_NUMBER: _ClassVar[int]
     run_id: str
-    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+    filter: ApprovalFilter
+    def __init__(self, run_id: _Optional[str] = ..., filter: _Optional[_Union[ApprovalFilter, _Mapping]] = ...) -> None: ...
 
 class WatchApprovalsResponse(_message.Message):
     __slots__ = ("approvals",)

@@ -40,6 +40,11 @@ class ApprovalServiceStub:
                 request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListApprovalsRequest.SerializeToString,
                 response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListApprovalsResponse.FromString,
                 _registered_method=True)
+        self.CountApprovals = channel.unary_unary(
+                '/reeve.approval.v1.ApprovalService/CountApprovals',
+                request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.CountApprovalsRequest.SerializeToString,
+                response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.CountApprovalsResponse.FromString,
+                _registered_method=True)
         self.GetApproval = channel.unary_unary(
                 '/reeve.approval.v1.ApprovalService/GetApproval',
                 request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.GetApprovalRequest.SerializeToString,
@@ -50,10 +55,10 @@ class ApprovalServiceStub:
                 request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalRequest.SerializeToString,
                 response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalResponse.FromString,
                 _registered_method=True)
-        self.AnswerQuestion = channel.unary_unary(
-                '/reeve.approval.v1.ApprovalService/AnswerQuestion',
-                request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionRequest.SerializeToString,
-                response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionResponse.FromString,
+        self.DecideApprovals = channel.unary_unary(
+                '/reeve.approval.v1.ApprovalService/DecideApprovals',
+                request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsRequest.SerializeToString,
+                response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsResponse.FromString,
                 _registered_method=True)
         self.ListGrants = channel.unary_unary(
                 '/reeve.approval.v1.ApprovalService/ListGrants',
@@ -83,6 +88,13 @@ class ApprovalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CountApprovals(self, request, context):
+        """Counts approvals: by state, and the pending ones by agent, by tool, and for the caller.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetApproval(self, request, context):
         """Returns an approval. Returns NOT_FOUND if it does not exist.
         """
@@ -105,10 +117,9 @@ class ApprovalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def AnswerQuestion(self, request, context):
-        """Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
-        the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
-        PERMISSION_DENIED to others, and for everything that is no such question.
+    def DecideApprovals(self, request, context):
+        """Decides several approvals alike, each as `DecideApproval` does, and returns one result for each: some
+        may fail. Each decision is recorded in the audit trail as if it had come alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -130,7 +141,8 @@ class ApprovalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchApprovals(self, request, context):
-        """Streams the pending approvals, and then each approval when it is requested or resolved. The
+        """Streams the pending approvals, and then each approval when it is requested or changes. With a
+        filter, only those that match, and each that the stream had once more when it ceases to match. The
         stream continues until the client cancels it or the server shuts down.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -145,6 +157,11 @@ def add_ApprovalServiceServicer_to_server(servicer, server):
                     request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListApprovalsRequest.FromString,
                     response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListApprovalsResponse.SerializeToString,
             ),
+            'CountApprovals': grpc.unary_unary_rpc_method_handler(
+                    servicer.CountApprovals,
+                    request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.CountApprovalsRequest.FromString,
+                    response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.CountApprovalsResponse.SerializeToString,
+            ),
             'GetApproval': grpc.unary_unary_rpc_method_handler(
                     servicer.GetApproval,
                     request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.GetApprovalRequest.FromString,
@@ -155,10 +172,10 @@ def add_ApprovalServiceServicer_to_server(servicer, server):
                     request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalRequest.FromString,
                     response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalResponse.SerializeToString,
             ),
-            'AnswerQuestion': grpc.unary_unary_rpc_method_handler(
-                    servicer.AnswerQuestion,
-                    request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionRequest.FromString,
-                    response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionResponse.SerializeToString,
+            'DecideApprovals': grpc.unary_unary_rpc_method_handler(
+                    servicer.DecideApprovals,
+                    request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsRequest.FromString,
+                    response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsResponse.SerializeToString,
             ),
             'ListGrants': grpc.unary_unary_rpc_method_handler(
                     servicer.ListGrants,
@@ -204,6 +221,33 @@ class ApprovalService:
             '/reeve.approval.v1.ApprovalService/ListApprovals',
             reeve_dot_approval_dot_v1_dot_approval__pb2.ListApprovalsRequest.SerializeToString,
             reeve_dot_approval_dot_v1_dot_approval__pb2.ListApprovalsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CountApprovals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.approval.v1.ApprovalService/CountApprovals',
+            reeve_dot_approval_dot_v1_dot_approval__pb2.CountApprovalsRequest.SerializeToString,
+            reeve_dot_approval_dot_v1_dot_approval__pb2.CountApprovalsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -269,7 +313,7 @@ class ApprovalService:
             _registered_method=True)
 
     @staticmethod
-    def AnswerQuestion(request,
+    def DecideApprovals(request,
             target,
             options=(),
             channel_credentials=None,
@@ -282,9 +326,9 @@ class ApprovalService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/reeve.approval.v1.ApprovalService/AnswerQuestion',
-            reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionRequest.SerializeToString,
-            reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionResponse.FromString,
+            '/reeve.approval.v1.ApprovalService/DecideApprovals',
+            reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsRequest.SerializeToString,
+            reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsResponse.FromString,
             options,
             channel_credentials,
             insecure,
