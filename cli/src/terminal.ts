@@ -2,6 +2,8 @@ import { writeSync } from "node:fs";
 import process from "node:process";
 import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
+import type { Screen, ScreenEvent } from "./inbox/screen.ts";
+import { TerminalScreen } from "./inbox/screen.ts";
 import { SharedOutput } from "./shared-output.ts";
 
 /** Adds a color or a font style to text, or returns the text unchanged where the terminal shows none. */
@@ -31,6 +33,8 @@ export interface Terminal {
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
   /** Gives the terminal to the program that `use` starts, such as an editor. Output waits until it has ended. */
   lend<T>(use: () => Promise<T>): Promise<T>;
+  /** Takes the whole terminal, until the screen is disposed. Only if `isInteractive`. */
+  openScreen(report: (event: ScreenEvent) => void): Screen;
 }
 
 /**
@@ -45,15 +49,19 @@ export function processTerminal(): Terminal {
     out: (given) => shared.write(process.stdout, given),
     outBytes: (bytes) => void process.stdout.write(bytes),
     note: (given) => shared.write(process.stderr, given),
-    // Adds nothing if stdout is not a terminal or NO_COLOR is set.
-    style: (format, given) => styleText(format, given, { stream: process.stdout }),
+    style,
     isInteractive: process.stdin.isTTY && process.stdout.isTTY,
     read: () => text(process.stdin),
     columns: process.stdout.columns ?? 100,
     ask: (question, signal) => shared.ask(question, signal),
     lend: (use) => shared.lend(use),
+    openScreen: (report) =>
+      new TerminalScreen({ input: process.stdin, output: process.stdout, style }, report),
   };
 }
+
+/** Adds nothing if stdout is not a terminal or NO_COLOR is set. */
+const style: Style = (format, given) => styleText(format, given, { stream: process.stdout });
 
 /** Exits with code 1, except if the reader has exited. */
 function exitOnFailedWrite(error: NodeJS.ErrnoException): void {

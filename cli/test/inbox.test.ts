@@ -33,7 +33,8 @@ test.each(["inbox", "approvals"])("%s lists what the filters select", async (com
   const { stdout, stderr } = await printed(
     (router) => void router.service(ApprovalService, { listApprovals }),
     command,
-    ...["--run", "run_1"],
+    "--run",
+    "run_1",
     ...filters,
   );
   expect(stderr).toBe("");
@@ -68,7 +69,9 @@ test("approvals --watch follows what the filters select", async () => {
           yield await Promise.resolve({ approvals: [] });
         },
       }),
-    ...["approvals", "--watch", "--mine"],
+    "approvals",
+    "--watch",
+    "--mine",
   );
   expect(requests).toMatchObject([{ runId: "", filter: { forMe: true } }]);
 });

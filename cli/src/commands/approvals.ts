@@ -5,6 +5,7 @@ import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
 import { OpenDecisions } from "../decisions/open-decisions.ts";
 import { renderApproval } from "../render/approvals/approval.ts";
+import { runInbox } from "../inbox/run-inbox.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { shortArguments } from "../render/tool.ts";
@@ -48,19 +49,30 @@ function listCommand(context: Context): Command {
 
 function inboxCommand(context: Context): Command {
   const command = new Command("inbox")
-    .description("List the approvals that wait for people, or count them.")
+    .description(
+      "Show the approvals that wait for people, and decide them.\n\n" +
+        "On a terminal, the inbox takes the whole screen; q quits. Otherwise, and with --json or --list, it is a list.",
+    )
     .option("--run <id>", "only approvals of this run")
     .option("--all", "include approvals that have been decided")
     .option("--counts", "count approvals by state, and those that wait by agent and tool")
+    .option("--list", "print a list on a terminal, too")
     .option("--json", "print one approval per line, or the counts, as JSON");
   addFilterOptions(command);
   interface Options extends ListOptions {
     readonly counts?: true;
+    readonly list?: true;
   }
   return command.action((options: Options) =>
     withClient(context, command, async (reeve) => {
-      if (options.counts === true) await printCounts(context, reeve, options.json === true);
-      else await listApprovals(context, reeve, options);
+      const { counts, list, all, json, state, run: runId = "" } = options;
+      if (counts === true) return await printCounts(context, reeve, json === true);
+      // The screen is for deciding: what has been decided is a list.
+      const isList = [list, all, json, state].some((option) => option !== undefined);
+      if (isList || !context.terminal.isInteractive) {
+        return await listApprovals(context, reeve, options);
+      }
+      await runInbox(context, reeve, { runId, filter: filterOf(options) });
     }),
   );
 }

@@ -1,3 +1,4 @@
+import type { Screen } from "../../src/inbox/screen.ts";
 import type { Style, Terminal } from "../../src/terminal.ts";
 
 /** Shows no colors. */
@@ -48,5 +49,9 @@ export class MemoryTerminal implements Terminal {
 
   lend<T>(use: () => Promise<T>): Promise<T> {
     return use();
+  }
+
+  openScreen(): Screen {
+    throw new Error("a terminal in memory has no screen");
   }
 }
