@@ -38,8 +38,9 @@ pub struct Approval {
     /// Id of the subtask that contains the call. Empty at the root.
     #[prost(string, tag = "12")]
     pub parent_id: ::prost::alloc::string::String,
-    /// Question that the tool asks while the call is running. If unset, the call itself is waiting for
-    /// approval. Approving with an `answer` answers the question; rejecting declines it.
+    /// Question that the tool asks while the call is running, or that the call is itself: `approval_id` is
+    /// then the id of the call, of the tool `ask_user`. If unset, the call itself is waiting for approval.
+    /// Approving with an `answer` answers the question; rejecting declines it.
     #[prost(message, optional, tag = "13")]
     pub question: ::core::option::Option<super::super::tool::v1::Question>,
     /// Gates that the decision opens, without repetitions: a call that several gates hold needs one
@@ -569,6 +570,32 @@ pub struct DecisionError {
     #[prost(string, tag = "3")]
     pub message: ::prost::alloc::string::String,
 }
+/// Request of `AnswerQuestion`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AnswerQuestionRequest {
+    /// Id of the approval that is the question.
+    #[prost(string, tag = "1")]
+    pub approval_id: ::prost::alloc::string::String,
+    /// The answer; must match the schema of the question. If unset, it is empty.
+    #[prost(message, optional, tag = "2")]
+    pub answer: ::core::option::Option<::prost_types::Struct>,
+    /// Whether to decline to answer. `answer` must then be unset.
+    #[prost(bool, tag = "3")]
+    pub declined: bool,
+    /// Reason, at most 4,096 bytes. The model reads it if the question is declined.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    /// Id chosen by the client that makes the request safe to repeat, as in `DecideApproval`.
+    #[prost(string, tag = "5")]
+    pub decision_id: ::prost::alloc::string::String,
+}
+/// Response of `AnswerQuestion`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AnswerQuestionResponse {
+    /// The approval after the answer.
+    #[prost(message, optional, tag = "1")]
+    pub approval: ::core::option::Option<Approval>,
+}
 /// Request of `ListGrants`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListGrantsRequest {
@@ -637,7 +664,7 @@ pub enum GateKind {
     /// The agent names a tool of the same source in `hitl_tools` that the source no longer offers under
     /// that name.
     ToolSource = 2,
-    /// The tool asks a question while it runs.
+    /// The tool asks a question while it runs, or the call is a question.
     Question = 3,
     /// A permission rule of the agent or of the operator's policy asks for it.
     Permission = 4,
@@ -1028,6 +1055,38 @@ pub mod approval_service_client {
                     GrpcMethod::new(
                         "reeve.approval.v1.ApprovalService",
                         "DecideApprovals",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
+        /// the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
+        /// PERMISSION_DENIED to others, and for everything that is no such question.
+        pub async fn answer_question(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AnswerQuestionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AnswerQuestionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.approval.v1.ApprovalService/AnswerQuestion",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "reeve.approval.v1.ApprovalService",
+                        "AnswerQuestion",
                     ),
                 );
             self.inner.unary(req, path, codec).await

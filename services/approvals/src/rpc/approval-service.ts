@@ -42,7 +42,9 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
     },
     decideApprovals: async (request, context) => {
       const deciding = { ...ports, onAppended: () => reportEffect(context) };
-      return { results: await decideApprovals(deciding, memberOf(context), request, context.signal) };
+      return {
+        results: await decideApprovals(deciding, memberOf(context), request, context.signal),
+      };
     },
     listGrants: async (request, context) => {
       const { tenant } = principalOf(context);

@@ -38,7 +38,7 @@ const (
 	// The agent names a tool of the same source in `hitl_tools` that the source no longer offers under
 	// that name.
 	GateKind_GATE_KIND_TOOL_SOURCE GateKind = 2
-	// The tool asks a question while it runs.
+	// The tool asks a question while it runs, or the call is a question.
 	GateKind_GATE_KIND_QUESTION GateKind = 3
 	// A permission rule of the agent or of the operator's policy asks for it.
 	GateKind_GATE_KIND_PERMISSION GateKind = 4
@@ -295,8 +295,9 @@ type Approval struct {
 	AllowEditedArguments bool `protobuf:"varint,11,opt,name=allow_edited_arguments,json=allowEditedArguments,proto3" json:"allow_edited_arguments,omitempty"`
 	// Id of the subtask that contains the call. Empty at the root.
 	ParentId string `protobuf:"bytes,12,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
-	// Question that the tool asks while the call is running. If unset, the call itself is waiting for
-	// approval. Approving with an `answer` answers the question; rejecting declines it.
+	// Question that the tool asks while the call is running, or that the call is itself: `approval_id` is
+	// then the id of the call, of the tool `ask_user`. If unset, the call itself is waiting for approval.
+	// Approving with an `answer` answers the question; rejecting declines it.
 	Question *v1.Question `protobuf:"bytes,13,opt,name=question,proto3" json:"question,omitempty"`
 	// Gates that the decision opens, without repetitions: a call that several gates hold needs one
 	// decision. Empty in approvals of versions that did not record them.
@@ -2603,6 +2604,134 @@ func (x *DecisionError) GetMessage() string {
 	return ""
 }
 
+// Request of `AnswerQuestion`.
+type AnswerQuestionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the approval that is the question.
+	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// The answer; must match the schema of the question. If unset, it is empty.
+	Answer *structpb.Struct `protobuf:"bytes,2,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Whether to decline to answer. `answer` must then be unset.
+	Declined bool `protobuf:"varint,3,opt,name=declined,proto3" json:"declined,omitempty"`
+	// Reason, at most 4,096 bytes. The model reads it if the question is declined.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Id chosen by the client that makes the request safe to repeat, as in `DecideApproval`.
+	DecisionId    string `protobuf:"bytes,5,opt,name=decision_id,json=decisionId,proto3" json:"decision_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerQuestionRequest) Reset() {
+	*x = AnswerQuestionRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerQuestionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerQuestionRequest) ProtoMessage() {}
+
+func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
+func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *AnswerQuestionRequest) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *AnswerQuestionRequest) GetAnswer() *structpb.Struct {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+func (x *AnswerQuestionRequest) GetDeclined() bool {
+	if x != nil {
+		return x.Declined
+	}
+	return false
+}
+
+func (x *AnswerQuestionRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *AnswerQuestionRequest) GetDecisionId() string {
+	if x != nil {
+		return x.DecisionId
+	}
+	return ""
+}
+
+// Response of `AnswerQuestion`.
+type AnswerQuestionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The approval after the answer.
+	Approval      *Approval `protobuf:"bytes,1,opt,name=approval,proto3" json:"approval,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerQuestionResponse) Reset() {
+	*x = AnswerQuestionResponse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerQuestionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerQuestionResponse) ProtoMessage() {}
+
+func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
+func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *AnswerQuestionResponse) GetApproval() *Approval {
+	if x != nil {
+		return x.Approval
+	}
+	return nil
+}
+
 // Request of `ListGrants`.
 type ListGrantsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2620,7 +2749,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2632,7 +2761,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2645,7 +2774,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -2689,7 +2818,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2701,7 +2830,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2714,7 +2843,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -2742,7 +2871,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2754,7 +2883,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2767,7 +2896,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -2788,7 +2917,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2800,7 +2929,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2813,7 +2942,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -2836,7 +2965,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2848,7 +2977,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2861,7 +2990,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -2889,7 +3018,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +3030,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +3043,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -3133,7 +3262,17 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\rDecisionError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\x89\x01\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\xc4\x01\n" +
+	"\x15AnswerQuestionRequest\x12!\n" +
+	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
+	"approvalId\x12/\n" +
+	"\x06answer\x18\x02 \x01(\v2\x17.google.protobuf.StructR\x06answer\x12\x1a\n" +
+	"\bdeclined\x18\x03 \x01(\bR\bdeclined\x12\x18\n" +
+	"\x06reason\x18\x04 \x01(\tB\x00R\x06reason\x12!\n" +
+	"\vdecision_id\x18\x05 \x01(\tB\x00R\n" +
+	"decisionId\"Q\n" +
+	"\x16AnswerQuestionResponse\x127\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\x89\x01\n" +
 	"\x11ListGrantsRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x17\n" +
 	"\x06run_id\x18\x02 \x01(\tB\x00R\x05runId\x12\x1d\n" +
@@ -3175,13 +3314,14 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x17GRANT_SCOPE_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fGRANT_SCOPE_RUN\x10\x01\x12\x16\n" +
 	"\x12GRANT_SCOPE_THREAD\x10\x02\x12\x15\n" +
-	"\x11GRANT_SCOPE_AGENT\x10\x032\xc6\x06\n" +
+	"\x11GRANT_SCOPE_AGENT\x10\x032\xad\a\n" +
 	"\x0fApprovalService\x12g\n" +
 	"\rListApprovals\x12'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12j\n" +
 	"\x0eCountApprovals\x12(.reeve.approval.v1.CountApprovalsRequest\x1a).reeve.approval.v1.CountApprovalsResponse\"\x03\x90\x02\x01\x12a\n" +
 	"\vGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12e\n" +
 	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12h\n" +
-	"\x0fDecideApprovals\x12).reeve.approval.v1.DecideApprovalsRequest\x1a*.reeve.approval.v1.DecideApprovalsResponse\x12^\n" +
+	"\x0fDecideApprovals\x12).reeve.approval.v1.DecideApprovalsRequest\x1a*.reeve.approval.v1.DecideApprovalsResponse\x12e\n" +
+	"\x0eAnswerQuestion\x12(.reeve.approval.v1.AnswerQuestionRequest\x1a).reeve.approval.v1.AnswerQuestionResponse\x12^\n" +
 	"\n" +
 	"ListGrants\x12$.reeve.approval.v1.ListGrantsRequest\x1a%.reeve.approval.v1.ListGrantsResponse\"\x03\x90\x02\x01\x12\\\n" +
 	"\vRevokeGrant\x12%.reeve.approval.v1.RevokeGrantRequest\x1a&.reeve.approval.v1.RevokeGrantResponse\x12l\n" +
@@ -3201,7 +3341,7 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(GateKind)(0),                   // 0: reeve.approval.v1.GateKind
 	(ApprovalSource)(0),             // 1: reeve.approval.v1.ApprovalSource
@@ -3235,60 +3375,62 @@ var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(*DecideApprovalsResponse)(nil), // 29: reeve.approval.v1.DecideApprovalsResponse
 	(*DecisionResult)(nil),          // 30: reeve.approval.v1.DecisionResult
 	(*DecisionError)(nil),           // 31: reeve.approval.v1.DecisionError
-	(*ListGrantsRequest)(nil),       // 32: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),      // 33: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),      // 34: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),     // 35: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),   // 36: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil),  // 37: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),             // 38: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),   // 39: google.protobuf.Timestamp
-	(*v1.Question)(nil),             // 40: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),   // 41: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),         // 42: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),         // 43: google.protobuf.Struct
-	(*durationpb.Duration)(nil),     // 44: google.protobuf.Duration
+	(*AnswerQuestionRequest)(nil),   // 32: reeve.approval.v1.AnswerQuestionRequest
+	(*AnswerQuestionResponse)(nil),  // 33: reeve.approval.v1.AnswerQuestionResponse
+	(*ListGrantsRequest)(nil),       // 34: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),      // 35: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),      // 36: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),     // 37: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),   // 38: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil),  // 39: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),             // 40: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),   // 41: google.protobuf.Timestamp
+	(*v1.Question)(nil),             // 42: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),   // 43: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),         // 44: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),         // 45: google.protobuf.Struct
+	(*durationpb.Duration)(nil),     // 46: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	38, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	39, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	39, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	40, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	41, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	41, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
 	9,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	40, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	42, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	41, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	42, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	43, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	44, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
 	7,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
 	8,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	39, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	41, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
 	6,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
 	5,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
-	39, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	41, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
 	7,  // 16: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	39, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	39, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	41, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	41, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
 	9,  // 19: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	39, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	43, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	43, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	41, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	45, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	45, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
 	11, // 23: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
 	13, // 24: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
 	10, // 25: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	39, // 26: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	41, // 26: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
 	3,  // 27: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	39, // 28: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	39, // 29: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	41, // 28: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	41, // 29: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
 	12, // 30: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	39, // 31: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	39, // 32: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	41, // 31: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	41, // 32: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
 	3,  // 33: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
 	3,  // 34: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	44, // 35: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	46, // 35: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
 	2,  // 36: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
-	39, // 37: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
-	39, // 38: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
+	41, // 37: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
+	41, // 38: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
 	15, // 39: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
 	4,  // 40: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
 	21, // 41: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
@@ -3299,39 +3441,43 @@ var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
 	20, // 46: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
 	20, // 47: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
 	4,  // 48: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	43, // 49: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	43, // 50: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	45, // 49: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	45, // 50: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
 	14, // 51: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
 	4,  // 52: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
 	28, // 53: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
 	30, // 54: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
 	2,  // 55: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
 	31, // 56: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
-	11, // 57: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	11, // 58: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	15, // 59: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	4,  // 60: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	16, // 61: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	18, // 62: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
-	23, // 63: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	25, // 64: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	27, // 65: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
-	32, // 66: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	34, // 67: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	36, // 68: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	17, // 69: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	19, // 70: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
-	24, // 71: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	26, // 72: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	29, // 73: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
-	33, // 74: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	35, // 75: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	37, // 76: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	69, // [69:77] is the sub-list for method output_type
-	61, // [61:69] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	45, // 57: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
+	4,  // 58: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
+	11, // 59: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	11, // 60: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	15, // 61: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	4,  // 62: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	16, // 63: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	18, // 64: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
+	23, // 65: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	25, // 66: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	27, // 67: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
+	32, // 68: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
+	34, // 69: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	36, // 70: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	38, // 71: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	17, // 72: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	19, // 73: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
+	24, // 74: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	26, // 75: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	29, // 76: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
+	33, // 77: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
+	35, // 78: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	37, // 79: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	39, // 80: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	72, // [72:81] is the sub-list for method output_type
+	63, // [63:72] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -3345,7 +3491,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   34,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,6 +26,7 @@ const (
 	ApprovalService_GetApproval_FullMethodName     = "/reeve.approval.v1.ApprovalService/GetApproval"
 	ApprovalService_DecideApproval_FullMethodName  = "/reeve.approval.v1.ApprovalService/DecideApproval"
 	ApprovalService_DecideApprovals_FullMethodName = "/reeve.approval.v1.ApprovalService/DecideApprovals"
+	ApprovalService_AnswerQuestion_FullMethodName  = "/reeve.approval.v1.ApprovalService/AnswerQuestion"
 	ApprovalService_ListGrants_FullMethodName      = "/reeve.approval.v1.ApprovalService/ListGrants"
 	ApprovalService_RevokeGrant_FullMethodName     = "/reeve.approval.v1.ApprovalService/RevokeGrant"
 	ApprovalService_WatchApprovals_FullMethodName  = "/reeve.approval.v1.ApprovalService/WatchApprovals"
@@ -56,6 +57,10 @@ type ApprovalServiceClient interface {
 	// Decides several approvals alike, each as `DecideApproval` does, and returns one result for each: some
 	// may fail. Each decision is recorded in the audit trail as if it had come alone.
 	DecideApprovals(ctx context.Context, in *DecideApprovalsRequest, opts ...grpc.CallOption) (*DecideApprovalsResponse, error)
+	// Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
+	// the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
+	// PERMISSION_DENIED to others, and for everything that is no such question.
+	AnswerQuestion(ctx context.Context, in *AnswerQuestionRequest, opts ...grpc.CallOption) (*AnswerQuestionResponse, error)
 	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
 	ListGrants(ctx context.Context, in *ListGrantsRequest, opts ...grpc.CallOption) (*ListGrantsResponse, error)
 	// Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
@@ -119,6 +124,16 @@ func (c *approvalServiceClient) DecideApprovals(ctx context.Context, in *DecideA
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DecideApprovalsResponse)
 	err := c.cc.Invoke(ctx, ApprovalService_DecideApprovals_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *approvalServiceClient) AnswerQuestion(ctx context.Context, in *AnswerQuestionRequest, opts ...grpc.CallOption) (*AnswerQuestionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AnswerQuestionResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_AnswerQuestion_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -189,6 +204,10 @@ type ApprovalServiceServer interface {
 	// Decides several approvals alike, each as `DecideApproval` does, and returns one result for each: some
 	// may fail. Each decision is recorded in the audit trail as if it had come alone.
 	DecideApprovals(context.Context, *DecideApprovalsRequest) (*DecideApprovalsResponse, error)
+	// Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
+	// the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
+	// PERMISSION_DENIED to others, and for everything that is no such question.
+	AnswerQuestion(context.Context, *AnswerQuestionRequest) (*AnswerQuestionResponse, error)
 	// Lists the grants that have not expired, newest first, with those that were revoked or are used up.
 	ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error)
 	// Revokes a grant: it decides no further approval. What it has decided stays decided. Revoking a
@@ -222,6 +241,9 @@ func (UnimplementedApprovalServiceServer) DecideApproval(context.Context, *Decid
 }
 func (UnimplementedApprovalServiceServer) DecideApprovals(context.Context, *DecideApprovalsRequest) (*DecideApprovalsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DecideApprovals not implemented")
+}
+func (UnimplementedApprovalServiceServer) AnswerQuestion(context.Context, *AnswerQuestionRequest) (*AnswerQuestionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AnswerQuestion not implemented")
 }
 func (UnimplementedApprovalServiceServer) ListGrants(context.Context, *ListGrantsRequest) (*ListGrantsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListGrants not implemented")
@@ -343,6 +365,24 @@ func _ApprovalService_DecideApprovals_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ApprovalService_AnswerQuestion_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AnswerQuestionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).AnswerQuestion(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_AnswerQuestion_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).AnswerQuestion(ctx, req.(*AnswerQuestionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ApprovalService_ListGrants_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListGrantsRequest)
 	if err := dec(in); err != nil {
@@ -416,6 +456,10 @@ var ApprovalService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DecideApprovals",
 			Handler:    _ApprovalService_DecideApprovals_Handler,
+		},
+		{
+			MethodName: "AnswerQuestion",
+			Handler:    _ApprovalService_AnswerQuestion_Handler,
 		},
 		{
 			MethodName: "ListGrants",

@@ -455,6 +455,26 @@ class DecisionError(_message.Message):
     message: str
     def __init__(self, code: _Optional[str] = ..., reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
+class AnswerQuestionRequest(_message.Message):
+    __slots__ = ("approval_id", "answer", "declined", "reason", "decision_id")
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    DECLINED_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    DECISION_ID_FIELD_NUMBER: _ClassVar[int]
+    approval_id: str
+    answer: _struct_pb2.Struct
+    declined: bool
+    reason: str
+    decision_id: str
+    def __init__(self, approval_id: _Optional[str] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., declined: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ...) -> None: ...
+
+class AnswerQuestionResponse(_message.Message):
+    __slots__ = ("approval",)
+    APPROVAL_FIELD_NUMBER: _ClassVar[int]
+    approval: Approval
+    def __init__(self, approval: _Optional[_Union[Approval, _Mapping]] = ...) -> None: ...
+
 class ListGrantsRequest(_message.Message):
     __slots__ = ("agent_id", "run_id", "page_size", "page_token")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]

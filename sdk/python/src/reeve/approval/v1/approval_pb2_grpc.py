@@ -60,6 +60,11 @@ class ApprovalServiceStub:
                 request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsRequest.SerializeToString,
                 response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsResponse.FromString,
                 _registered_method=True)
+        self.AnswerQuestion = channel.unary_unary(
+                '/reeve.approval.v1.ApprovalService/AnswerQuestion',
+                request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionRequest.SerializeToString,
+                response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionResponse.FromString,
+                _registered_method=True)
         self.ListGrants = channel.unary_unary(
                 '/reeve.approval.v1.ApprovalService/ListGrants',
                 request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListGrantsRequest.SerializeToString,
@@ -125,6 +130,15 @@ class ApprovalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AnswerQuestion(self, request, context):
+        """Answers a question that an agent asks with the tool `ask_user`, or declines it, as somebody who started
+        the run or sent a message to it. Otherwise as `DecideApproval`, which the role APPROVER needs. Returns
+        PERMISSION_DENIED to others, and for everything that is no such question.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListGrants(self, request, context):
         """Lists the grants that have not expired, newest first, with those that were revoked or are used up.
         """
@@ -176,6 +190,11 @@ def add_ApprovalServiceServicer_to_server(servicer, server):
                     servicer.DecideApprovals,
                     request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsRequest.FromString,
                     response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsResponse.SerializeToString,
+            ),
+            'AnswerQuestion': grpc.unary_unary_rpc_method_handler(
+                    servicer.AnswerQuestion,
+                    request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionRequest.FromString,
+                    response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionResponse.SerializeToString,
             ),
             'ListGrants': grpc.unary_unary_rpc_method_handler(
                     servicer.ListGrants,
@@ -329,6 +348,33 @@ class ApprovalService:
             '/reeve.approval.v1.ApprovalService/DecideApprovals',
             reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsRequest.SerializeToString,
             reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AnswerQuestion(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.approval.v1.ApprovalService/AnswerQuestion',
+            reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionRequest.SerializeToString,
+            reeve_dot_approval_dot_v1_dot_approval__pb2.AnswerQuestionResponse.FromString,
             options,
             channel_credentials,
             insecure,
