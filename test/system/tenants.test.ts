@@ -9,7 +9,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { startApprovals } from "@reeve/approvals/serve";
 import { approvalsConfig } from "@reeve/approvals/config";
-import { AccessService } from "@reeve/contracts/access";
+import { IdentityService } from "@reeve/contracts/identity";
 import { AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
 import {
   ApprovalSchema,
@@ -37,7 +37,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ids, secret, spec, table } from "./support/tenant-requests.ts";
 
 const services = [
-  AccessService,
+  IdentityService,
   AgentService,
   ApprovalService,
   ArtifactService,

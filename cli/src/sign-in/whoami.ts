@@ -1,5 +1,5 @@
-import type { GetCallerResponse } from "@reeve/contracts/access";
-import { GetCallerResponseSchema } from "@reeve/contracts/access";
+import type { GetCallerResponse } from "@reeve/contracts/identity";
+import { GetCallerResponseSchema } from "@reeve/contracts/identity";
 import type { Role } from "@reeve/contracts/access/role";
 import { RoleSchema } from "@reeve/contracts/access/role";
 import { Command } from "commander";

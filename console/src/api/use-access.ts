@@ -1,8 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { getOption } from "@bufbuild/protobuf";
 import { useQuery } from "@connectrpc/connect-query";
-import type { GetCallerResponse } from "@reeve/contracts/access";
-import { AccessService } from "@reeve/contracts/access";
+import type { GetCallerResponse } from "@reeve/contracts/identity";
+import { IdentityService } from "@reeve/contracts/identity";
 import { Role, RoleSchema, role as roleOption } from "@reeve/contracts/access/role";
 
 /** Roles may change at any time. The gateway checks them with each request, so a stale answer only delays what is shown. */
@@ -18,7 +18,7 @@ interface Access {
 /** Returns who has signed in, and what the roles permit. */
 export function useAccess(): Access {
   const { data } = useQuery(
-    AccessService.method.getCaller,
+    IdentityService.method.getCaller,
     {},
     { staleTime: refreshMs, refetchInterval: refreshMs },
   );

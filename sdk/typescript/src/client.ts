@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { GetCallerResponse } from "#contracts/access";
+import type { GetCallerResponse } from "#contracts/identity";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ListModelsResponse } from "#contracts/agent";
@@ -326,7 +326,7 @@ export class Client implements Disposable {
   /** Returns who the server takes this client for: tenant, subject, groups, and roles. */
   async getCaller(options: CallOptions = {}): Promise<GetCallerResponse> {
     return await this.#requests.repeatable(
-      ({ access }, call) => access.getCaller({}, call),
+      ({ identity }, call) => identity.getCaller({}, call),
       options,
     );
   }

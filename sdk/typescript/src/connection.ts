@@ -1,7 +1,7 @@
 import type { Client, Interceptor } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { AccessService } from "#contracts/access";
+import { IdentityService } from "#contracts/identity";
 import { AgentService } from "#contracts/agent";
 import { ApprovalService } from "#contracts/approval";
 import { ArtifactService } from "#contracts/artifact";
@@ -16,7 +16,7 @@ import type { ServerOptions } from "./client-options.ts";
 
 /** The generated services of the API. Their methods throw a ConnectError; `ReeveError.from` converts it. */
 export interface Services {
-  readonly access: Client<typeof AccessService>;
+  readonly identity: Client<typeof IdentityService>;
   readonly agents: Client<typeof AgentService>;
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
@@ -49,7 +49,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     interceptors: token === undefined ? [] : [bearer(token)],
   });
   return {
-    access: createClient(AccessService, transport),
+    identity: createClient(IdentityService, transport),
     agents: createClient(AgentService, transport),
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),

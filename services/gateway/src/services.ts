@@ -1,7 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl, Transport } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
-import { AccessService } from "@reeve/contracts/access";
+import { IdentityService } from "@reeve/contracts/identity";
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
@@ -23,7 +23,7 @@ import type { FilesPorts } from "./app/workspace-files.ts";
 import type { Audit } from "./audit/open-audit.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { ReceiptKeys } from "./receipts/open-receipt-keys.ts";
-import { accessService } from "./rpc/access-service.ts";
+import { identityService } from "./rpc/identity-service.ts";
 import { agentService } from "./rpc/agent-service.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
@@ -66,7 +66,7 @@ export async function gatewayServices(
   const watchContext = { sleep: systemClock.sleep, ending, log };
   const files = await filesPorts(ports, nats);
   return [
-    registered(AccessService, accessService()),
+    registered(IdentityService, identityService()),
     registered(RunService, runService(ports, watchContext)),
     registered(AgentService, agentService(ports)),
     registered(ArtifactService, artifactService(ports)),

@@ -1,6 +1,6 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
-import { AccessService } from "@reeve/contracts/access";
+import { IdentityService } from "@reeve/contracts/identity";
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
@@ -18,7 +18,7 @@ import type { GatewayBench } from "./support/gateway-bench.ts";
 import { openGatewayBench, tokenWithRole } from "./support/gateway-bench.ts";
 
 const services: readonly DescService[] = [
-  AccessService,
+  IdentityService,
   AgentService,
   ApprovalService,
   ArtifactService,

@@ -3,7 +3,7 @@ import { fromJson } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
-import { AccessService } from "@reeve/contracts/access";
+import { IdentityService } from "@reeve/contracts/identity";
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
@@ -22,7 +22,7 @@ import { tokens } from "./support/gateway-bench.ts";
 import { addedField, newerContract, placesIn } from "./support/newer-contract.ts";
 
 const services = [
-  AccessService,
+  IdentityService,
   AgentService,
   ApprovalService,
   ArtifactService,

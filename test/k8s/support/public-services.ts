@@ -1,4 +1,4 @@
-import { AccessService } from "@reeve/contracts/access";
+import { IdentityService } from "@reeve/contracts/identity";
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
@@ -12,7 +12,7 @@ import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 
 /** The services that the gateway serves to clients. */
 export const publicServices: readonly string[] = [
-  AccessService,
+  IdentityService,
   AgentService,
   ApprovalService,
   ArtifactService,

@@ -68,7 +68,7 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     stranger: "ARTIFACT_NOT_FOUND",
   },
   "ArtifactService/ListArtifacts": { request: () => ({}) },
-  "AccessService/GetCaller": { request: () => ({}) },
+  "IdentityService/GetCaller": { request: () => ({}) },
   "AuditService/ListAuditEvents": { request: () => ({}) },
   "MemoryService/CreateMemory": { request: () => ({ text: "new" }) },
   "MemoryService/ListMemories": { request: () => ({}) },

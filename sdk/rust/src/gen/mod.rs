@@ -35,6 +35,11 @@ pub mod reeve {
             include!("reeve.error.v1.rs");
         }
     }
+    pub mod identity {
+        pub mod v1 {
+            include!("reeve.identity.v1.rs");
+        }
+    }
     pub mod memory {
         pub mod v1 {
             include!("reeve.memory.v1.rs");

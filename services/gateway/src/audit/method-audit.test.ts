@@ -1,7 +1,7 @@
 import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
-import { AccessService } from "@reeve/contracts/access";
+import { IdentityService } from "@reeve/contracts/identity";
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
@@ -17,7 +17,7 @@ import { describe, expect, test } from "vitest";
 import { auditOf } from "./method-audit.ts";
 
 const methods = [
-  AccessService,
+  IdentityService,
   AgentService,
   ApprovalService,
   ArtifactService,

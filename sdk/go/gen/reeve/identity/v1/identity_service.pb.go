@@ -2,13 +2,16 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        (unknown)
-// source: reeve/access/v1/access_service.proto
+// source: reeve/identity/v1/identity_service.proto
 
-package accessv1
+// Who a caller is.
+
+package identityv1
 
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	v1 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -30,7 +33,7 @@ type GetCallerRequest struct {
 
 func (x *GetCallerRequest) Reset() {
 	*x = GetCallerRequest{}
-	mi := &file_reeve_access_v1_access_service_proto_msgTypes[0]
+	mi := &file_reeve_identity_v1_identity_service_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -42,7 +45,7 @@ func (x *GetCallerRequest) String() string {
 func (*GetCallerRequest) ProtoMessage() {}
 
 func (x *GetCallerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_access_v1_access_service_proto_msgTypes[0]
+	mi := &file_reeve_identity_v1_identity_service_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -55,7 +58,7 @@ func (x *GetCallerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCallerRequest.ProtoReflect.Descriptor instead.
 func (*GetCallerRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_access_v1_access_service_proto_rawDescGZIP(), []int{0}
+	return file_reeve_identity_v1_identity_service_proto_rawDescGZIP(), []int{0}
 }
 
 // Response of `GetCaller`.
@@ -69,14 +72,14 @@ type GetCallerResponse struct {
 	Groups []string `protobuf:"bytes,3,rep,name=groups,proto3" json:"groups,omitempty"`
 	// Roles of the caller, in the order of their numbers. They are those of now: an operator may change
 	// them at any time, and the gateway checks them with each request.
-	Roles         []Role `protobuf:"varint,4,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`
+	Roles         []v1.Role `protobuf:"varint,4,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetCallerResponse) Reset() {
 	*x = GetCallerResponse{}
-	mi := &file_reeve_access_v1_access_service_proto_msgTypes[1]
+	mi := &file_reeve_identity_v1_identity_service_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -88,7 +91,7 @@ func (x *GetCallerResponse) String() string {
 func (*GetCallerResponse) ProtoMessage() {}
 
 func (x *GetCallerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_access_v1_access_service_proto_msgTypes[1]
+	mi := &file_reeve_identity_v1_identity_service_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -101,7 +104,7 @@ func (x *GetCallerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCallerResponse.ProtoReflect.Descriptor instead.
 func (*GetCallerResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_access_v1_access_service_proto_rawDescGZIP(), []int{1}
+	return file_reeve_identity_v1_identity_service_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *GetCallerResponse) GetTenant() string {
@@ -125,50 +128,50 @@ func (x *GetCallerResponse) GetGroups() []string {
 	return nil
 }
 
-func (x *GetCallerResponse) GetRoles() []Role {
+func (x *GetCallerResponse) GetRoles() []v1.Role {
 	if x != nil {
 		return x.Roles
 	}
 	return nil
 }
 
-var File_reeve_access_v1_access_service_proto protoreflect.FileDescriptor
+var File_reeve_identity_v1_identity_service_proto protoreflect.FileDescriptor
 
-const file_reeve_access_v1_access_service_proto_rawDesc = "" +
+const file_reeve_identity_v1_identity_service_proto_rawDesc = "" +
 	"\n" +
-	"$reeve/access/v1/access_service.proto\x12\x0freeve.access.v1\x1a\x1areeve/access/v1/role.proto\"\x12\n" +
+	"(reeve/identity/v1/identity_service.proto\x12\x11reeve.identity.v1\x1a\x1areeve/access/v1/role.proto\"\x12\n" +
 	"\x10GetCallerRequest\"\x8a\x01\n" +
 	"\x11GetCallerResponse\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x18\n" +
 	"\asubject\x18\x02 \x01(\tR\asubject\x12\x16\n" +
 	"\x06groups\x18\x03 \x03(\tR\x06groups\x12+\n" +
-	"\x05roles\x18\x04 \x03(\x0e2\x15.reeve.access.v1.RoleR\x05roles2h\n" +
-	"\rAccessService\x12W\n" +
-	"\tGetCaller\x12!.reeve.access.v1.GetCallerRequest\x1a\".reeve.access.v1.GetCallerResponse\"\x03\x90\x02\x01BZ\n" +
-	"\x13dev.reeve.access.v1B\x12AccessServiceProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/access/v1;accessv1b\x06proto3"
+	"\x05roles\x18\x04 \x03(\x0e2\x15.reeve.access.v1.RoleR\x05roles2n\n" +
+	"\x0fIdentityService\x12[\n" +
+	"\tGetCaller\x12#.reeve.identity.v1.GetCallerRequest\x1a$.reeve.identity.v1.GetCallerResponse\"\x03\x90\x02\x01Bb\n" +
+	"\x15dev.reeve.identity.v1B\x14IdentityServiceProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/identity/v1;identityv1b\x06proto3"
 
 var (
-	file_reeve_access_v1_access_service_proto_rawDescOnce sync.Once
-	file_reeve_access_v1_access_service_proto_rawDescData []byte
+	file_reeve_identity_v1_identity_service_proto_rawDescOnce sync.Once
+	file_reeve_identity_v1_identity_service_proto_rawDescData []byte
 )
 
-func file_reeve_access_v1_access_service_proto_rawDescGZIP() []byte {
-	file_reeve_access_v1_access_service_proto_rawDescOnce.Do(func() {
-		file_reeve_access_v1_access_service_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_reeve_access_v1_access_service_proto_rawDesc), len(file_reeve_access_v1_access_service_proto_rawDesc)))
+func file_reeve_identity_v1_identity_service_proto_rawDescGZIP() []byte {
+	file_reeve_identity_v1_identity_service_proto_rawDescOnce.Do(func() {
+		file_reeve_identity_v1_identity_service_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_reeve_identity_v1_identity_service_proto_rawDesc), len(file_reeve_identity_v1_identity_service_proto_rawDesc)))
 	})
-	return file_reeve_access_v1_access_service_proto_rawDescData
+	return file_reeve_identity_v1_identity_service_proto_rawDescData
 }
 
-var file_reeve_access_v1_access_service_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
-var file_reeve_access_v1_access_service_proto_goTypes = []any{
-	(*GetCallerRequest)(nil),  // 0: reeve.access.v1.GetCallerRequest
-	(*GetCallerResponse)(nil), // 1: reeve.access.v1.GetCallerResponse
-	(Role)(0),                 // 2: reeve.access.v1.Role
+var file_reeve_identity_v1_identity_service_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_reeve_identity_v1_identity_service_proto_goTypes = []any{
+	(*GetCallerRequest)(nil),  // 0: reeve.identity.v1.GetCallerRequest
+	(*GetCallerResponse)(nil), // 1: reeve.identity.v1.GetCallerResponse
+	(v1.Role)(0),              // 2: reeve.access.v1.Role
 }
-var file_reeve_access_v1_access_service_proto_depIdxs = []int32{
-	2, // 0: reeve.access.v1.GetCallerResponse.roles:type_name -> reeve.access.v1.Role
-	0, // 1: reeve.access.v1.AccessService.GetCaller:input_type -> reeve.access.v1.GetCallerRequest
-	1, // 2: reeve.access.v1.AccessService.GetCaller:output_type -> reeve.access.v1.GetCallerResponse
+var file_reeve_identity_v1_identity_service_proto_depIdxs = []int32{
+	2, // 0: reeve.identity.v1.GetCallerResponse.roles:type_name -> reeve.access.v1.Role
+	0, // 1: reeve.identity.v1.IdentityService.GetCaller:input_type -> reeve.identity.v1.GetCallerRequest
+	1, // 2: reeve.identity.v1.IdentityService.GetCaller:output_type -> reeve.identity.v1.GetCallerResponse
 	2, // [2:3] is the sub-list for method output_type
 	1, // [1:2] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -176,27 +179,26 @@ var file_reeve_access_v1_access_service_proto_depIdxs = []int32{
 	0, // [0:1] is the sub-list for field type_name
 }
 
-func init() { file_reeve_access_v1_access_service_proto_init() }
-func file_reeve_access_v1_access_service_proto_init() {
-	if File_reeve_access_v1_access_service_proto != nil {
+func init() { file_reeve_identity_v1_identity_service_proto_init() }
+func file_reeve_identity_v1_identity_service_proto_init() {
+	if File_reeve_identity_v1_identity_service_proto != nil {
 		return
 	}
-	file_reeve_access_v1_role_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_access_v1_access_service_proto_rawDesc), len(file_reeve_access_v1_access_service_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_identity_v1_identity_service_proto_rawDesc), len(file_reeve_identity_v1_identity_service_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
-		GoTypes:           file_reeve_access_v1_access_service_proto_goTypes,
-		DependencyIndexes: file_reeve_access_v1_access_service_proto_depIdxs,
-		MessageInfos:      file_reeve_access_v1_access_service_proto_msgTypes,
+		GoTypes:           file_reeve_identity_v1_identity_service_proto_goTypes,
+		DependencyIndexes: file_reeve_identity_v1_identity_service_proto_depIdxs,
+		MessageInfos:      file_reeve_identity_v1_identity_service_proto_msgTypes,
 	}.Build()
-	File_reeve_access_v1_access_service_proto = out.File
-	file_reeve_access_v1_access_service_proto_goTypes = nil
-	file_reeve_access_v1_access_service_proto_depIdxs = nil
+	File_reeve_identity_v1_identity_service_proto = out.File
+	file_reeve_identity_v1_identity_service_proto_goTypes = nil
+	file_reeve_identity_v1_identity_service_proto_depIdxs = nil
 }

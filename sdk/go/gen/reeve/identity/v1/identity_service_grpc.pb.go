@@ -2,9 +2,11 @@
 // versions:
 // - protoc-gen-go-grpc v1.6.2
 // - protoc             (unknown)
-// source: reeve/access/v1/access_service.proto
+// source: reeve/identity/v1/identity_service.proto
 
-package accessv1
+// Who a caller is.
+
+package identityv1
 
 import (
 	context "context"
@@ -19,109 +21,109 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AccessService_GetCaller_FullMethodName = "/reeve.access.v1.AccessService/GetCaller"
+	IdentityService_GetCaller_FullMethodName = "/reeve.identity.v1.IdentityService/GetCaller"
 )
 
-// AccessServiceClient is the client API for AccessService service.
+// IdentityServiceClient is the client API for IdentityService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // Describes the caller, so that a client can show who has signed in, and what the caller may do.
-type AccessServiceClient interface {
+type IdentityServiceClient interface {
 	// Returns the caller, as the gateway knows it from the credential of this request.
 	GetCaller(ctx context.Context, in *GetCallerRequest, opts ...grpc.CallOption) (*GetCallerResponse, error)
 }
 
-type accessServiceClient struct {
+type identityServiceClient struct {
 	cc grpc.ClientConnInterface
 }
 
-func NewAccessServiceClient(cc grpc.ClientConnInterface) AccessServiceClient {
-	return &accessServiceClient{cc}
+func NewIdentityServiceClient(cc grpc.ClientConnInterface) IdentityServiceClient {
+	return &identityServiceClient{cc}
 }
 
-func (c *accessServiceClient) GetCaller(ctx context.Context, in *GetCallerRequest, opts ...grpc.CallOption) (*GetCallerResponse, error) {
+func (c *identityServiceClient) GetCaller(ctx context.Context, in *GetCallerRequest, opts ...grpc.CallOption) (*GetCallerResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetCallerResponse)
-	err := c.cc.Invoke(ctx, AccessService_GetCaller_FullMethodName, in, out, cOpts...)
+	err := c.cc.Invoke(ctx, IdentityService_GetCaller_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// AccessServiceServer is the server API for AccessService service.
-// All implementations must embed UnimplementedAccessServiceServer
+// IdentityServiceServer is the server API for IdentityService service.
+// All implementations must embed UnimplementedIdentityServiceServer
 // for forward compatibility.
 //
 // Describes the caller, so that a client can show who has signed in, and what the caller may do.
-type AccessServiceServer interface {
+type IdentityServiceServer interface {
 	// Returns the caller, as the gateway knows it from the credential of this request.
 	GetCaller(context.Context, *GetCallerRequest) (*GetCallerResponse, error)
-	mustEmbedUnimplementedAccessServiceServer()
+	mustEmbedUnimplementedIdentityServiceServer()
 }
 
-// UnimplementedAccessServiceServer must be embedded to have
+// UnimplementedIdentityServiceServer must be embedded to have
 // forward compatible implementations.
 //
 // NOTE: this should be embedded by value instead of pointer to avoid a nil
 // pointer dereference when methods are called.
-type UnimplementedAccessServiceServer struct{}
+type UnimplementedIdentityServiceServer struct{}
 
-func (UnimplementedAccessServiceServer) GetCaller(context.Context, *GetCallerRequest) (*GetCallerResponse, error) {
+func (UnimplementedIdentityServiceServer) GetCaller(context.Context, *GetCallerRequest) (*GetCallerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetCaller not implemented")
 }
-func (UnimplementedAccessServiceServer) mustEmbedUnimplementedAccessServiceServer() {}
-func (UnimplementedAccessServiceServer) testEmbeddedByValue()                       {}
+func (UnimplementedIdentityServiceServer) mustEmbedUnimplementedIdentityServiceServer() {}
+func (UnimplementedIdentityServiceServer) testEmbeddedByValue()                         {}
 
-// UnsafeAccessServiceServer may be embedded to opt out of forward compatibility for this service.
-// Use of this interface is not recommended, as added methods to AccessServiceServer will
+// UnsafeIdentityServiceServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to IdentityServiceServer will
 // result in compilation errors.
-type UnsafeAccessServiceServer interface {
-	mustEmbedUnimplementedAccessServiceServer()
+type UnsafeIdentityServiceServer interface {
+	mustEmbedUnimplementedIdentityServiceServer()
 }
 
-func RegisterAccessServiceServer(s grpc.ServiceRegistrar, srv AccessServiceServer) {
-	// If the following call panics, it indicates UnimplementedAccessServiceServer was
+func RegisterIdentityServiceServer(s grpc.ServiceRegistrar, srv IdentityServiceServer) {
+	// If the following call panics, it indicates UnimplementedIdentityServiceServer was
 	// embedded by pointer and is nil.  This will cause panics if an
 	// unimplemented method is ever invoked, so we test this at initialization
 	// time to prevent it from happening at runtime later due to I/O.
 	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
 		t.testEmbeddedByValue()
 	}
-	s.RegisterService(&AccessService_ServiceDesc, srv)
+	s.RegisterService(&IdentityService_ServiceDesc, srv)
 }
 
-func _AccessService_GetCaller_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _IdentityService_GetCaller_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetCallerRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(AccessServiceServer).GetCaller(ctx, in)
+		return srv.(IdentityServiceServer).GetCaller(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: AccessService_GetCaller_FullMethodName,
+		FullMethod: IdentityService_GetCaller_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccessServiceServer).GetCaller(ctx, req.(*GetCallerRequest))
+		return srv.(IdentityServiceServer).GetCaller(ctx, req.(*GetCallerRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
 
-// AccessService_ServiceDesc is the grpc.ServiceDesc for AccessService service.
+// IdentityService_ServiceDesc is the grpc.ServiceDesc for IdentityService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
-var AccessService_ServiceDesc = grpc.ServiceDesc{
-	ServiceName: "reeve.access.v1.AccessService",
-	HandlerType: (*AccessServiceServer)(nil),
+var IdentityService_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "reeve.identity.v1.IdentityService",
+	HandlerType: (*IdentityServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
 			MethodName: "GetCaller",
-			Handler:    _AccessService_GetCaller_Handler,
+			Handler:    _IdentityService_GetCaller_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
-	Metadata: "reeve/access/v1/access_service.proto",
+	Metadata: "reeve/identity/v1/identity_service.proto",
 }

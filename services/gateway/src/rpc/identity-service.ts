@@ -1,9 +1,9 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { AccessService } from "@reeve/contracts/access";
+import type { IdentityService } from "@reeve/contracts/identity";
 import { credentialOf } from "@reeve/platform/rpc/principal";
 
-/** Returns the handlers of AccessService. */
-export function accessService(): ServiceImpl<typeof AccessService> {
+/** Returns the handlers of IdentityService. */
+export function identityService(): ServiceImpl<typeof IdentityService> {
   return {
     getCaller: (_, context) => {
       const { tenant, subject, roles, groups } = credentialOf(context);

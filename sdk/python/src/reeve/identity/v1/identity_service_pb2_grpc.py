@@ -3,7 +3,7 @@
 import grpc
 import warnings
 
-from reeve.access.v1 import access_service_pb2 as reeve_dot_access_dot_v1_dot_access__service__pb2
+from reeve.identity.v1 import identity_service_pb2 as reeve_dot_identity_dot_v1_dot_identity__service__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -18,14 +18,14 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in reeve/access/v1/access_service_pb2_grpc.py depends on'
+        + ' but the generated code in reeve/identity/v1/identity_service_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
     )
 
 
-class AccessServiceStub:
+class IdentityServiceStub:
     """Describes the caller, so that a client can show who has signed in, and what the caller may do.
     """
 
@@ -36,13 +36,13 @@ class AccessServiceStub:
             channel: A grpc.Channel.
         """
         self.GetCaller = channel.unary_unary(
-                '/reeve.access.v1.AccessService/GetCaller',
-                request_serializer=reeve_dot_access_dot_v1_dot_access__service__pb2.GetCallerRequest.SerializeToString,
-                response_deserializer=reeve_dot_access_dot_v1_dot_access__service__pb2.GetCallerResponse.FromString,
+                '/reeve.identity.v1.IdentityService/GetCaller',
+                request_serializer=reeve_dot_identity_dot_v1_dot_identity__service__pb2.GetCallerRequest.SerializeToString,
+                response_deserializer=reeve_dot_identity_dot_v1_dot_identity__service__pb2.GetCallerResponse.FromString,
                 _registered_method=True)
 
 
-class AccessServiceServicer:
+class IdentityServiceServicer:
     """Describes the caller, so that a client can show who has signed in, and what the caller may do.
     """
 
@@ -54,22 +54,22 @@ class AccessServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
 
-def add_AccessServiceServicer_to_server(servicer, server):
+def add_IdentityServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'GetCaller': grpc.unary_unary_rpc_method_handler(
                     servicer.GetCaller,
-                    request_deserializer=reeve_dot_access_dot_v1_dot_access__service__pb2.GetCallerRequest.FromString,
-                    response_serializer=reeve_dot_access_dot_v1_dot_access__service__pb2.GetCallerResponse.SerializeToString,
+                    request_deserializer=reeve_dot_identity_dot_v1_dot_identity__service__pb2.GetCallerRequest.FromString,
+                    response_serializer=reeve_dot_identity_dot_v1_dot_identity__service__pb2.GetCallerResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
-            'reeve.access.v1.AccessService', rpc_method_handlers)
+            'reeve.identity.v1.IdentityService', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('reeve.access.v1.AccessService', rpc_method_handlers)
+    server.add_registered_method_handlers('reeve.identity.v1.IdentityService', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.
-class AccessService:
+class IdentityService:
     """Describes the caller, so that a client can show who has signed in, and what the caller may do.
     """
 
@@ -87,9 +87,9 @@ class AccessService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/reeve.access.v1.AccessService/GetCaller',
-            reeve_dot_access_dot_v1_dot_access__service__pb2.GetCallerRequest.SerializeToString,
-            reeve_dot_access_dot_v1_dot_access__service__pb2.GetCallerResponse.FromString,
+            '/reeve.identity.v1.IdentityService/GetCaller',
+            reeve_dot_identity_dot_v1_dot_identity__service__pb2.GetCallerRequest.SerializeToString,
+            reeve_dot_identity_dot_v1_dot_identity__service__pb2.GetCallerResponse.FromString,
             options,
             channel_credentials,
             insecure,
