@@ -4,13 +4,8 @@ import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
 import type { Screen, ScreenEvent } from "./inbox/screen.ts";
 import { TerminalScreen } from "./inbox/screen.ts";
+import type { Style } from "./style.ts";
 import { SharedOutput } from "./shared-output.ts";
-
-/** Adds a color or a font style to text, or returns the text unchanged where the terminal shows none. */
-export type Style = (
-  format: "bold" | "cyan" | "dim" | "green" | "red" | "yellow",
-  text: string,
-) => string;
 
 /** Where a command writes. */
 export interface Terminal {

@@ -5,7 +5,7 @@ import { connect, credsAuthenticator } from "@nats-io/transport-node";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
-import { recordRefusals } from "@reeve/jetstream/test/support/refusals";
+import { recordRefusals } from "@reeve/jetstream/test/support/permissions/refusals";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exitCodes } from "../src/exit-code.ts";
 import { runCli } from "../src/run-cli.ts";

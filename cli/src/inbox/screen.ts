@@ -3,7 +3,7 @@ import process from "node:process";
 import { emitKeypressEvents } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
 import { plainText } from "../render/plain-text.ts";
-import type { Style } from "../terminal.ts";
+import type { Style } from "../style.ts";
 import type { ScreenSize } from "./frame.ts";
 import type { Key } from "./key.ts";
 import type { ScreenLine } from "./screen-line.ts";

@@ -1,7 +1,7 @@
 import { Code, ReeveError } from "@reeve/client";
 import { Failure } from "@reeve/platform/failure";
 import { explainTlsError } from "@reeve/platform/tls/explain-tls-error";
-import type { Style } from "../terminal.ts";
+import type { Style } from "../style.ts";
 import { plainText } from "./plain-text.ts";
 import { table } from "./table.ts";
 

@@ -1,7 +1,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { IncompleteReason, StatusChanged } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import type { Style } from "../terminal.ts";
+import type { Style } from "../style.ts";
 import { incompleteName } from "./incomplete.ts";
 import { formatCost, formatMs, millisOf, plural } from "./numbers.ts";
 import { oneLine } from "./plain-text.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolResultEvent } from "@reeve/contracts/run";
 import type { ToolCall, ToolProgress } from "@reeve/contracts/tool";
-import type { Style } from "../terminal.ts";
+import type { Style } from "../style.ts";
 import { formatMs } from "./numbers.ts";
 import { oneLine } from "./plain-text.ts";
 

@@ -15,7 +15,7 @@ import { millisOf } from "./numbers.ts";
 import { oneLine, plainText } from "./plain-text.ts";
 import { renderEnd } from "./run-end.ts";
 import { renderCall, renderProgress, renderResult } from "./tool.ts";
-import type { Style } from "../terminal.ts";
+import type { Style } from "../style.ts";
 import type { TraceOptions } from "./trace-options.ts";
 import type { OpenLine, TraceState } from "./trace-state.ts";
 

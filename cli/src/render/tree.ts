@@ -1,5 +1,5 @@
 import type { ExecutionTree, ExecutionTreeNode } from "@reeve/contracts/thread";
-import type { Style } from "../terminal.ts";
+import type { Style } from "../style.ts";
 import { formatMs } from "./numbers.ts";
 import { renderPermission } from "./permission.ts";
 import { oneLine } from "./plain-text.ts";

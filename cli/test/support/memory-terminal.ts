@@ -1,5 +1,6 @@
 import type { Screen } from "../../src/inbox/screen.ts";
-import type { Style, Terminal } from "../../src/terminal.ts";
+import type { Terminal } from "../../src/terminal.ts";
+import type { Style } from "../../src/style.ts";
 
 /** Shows no colors. */
 export const plainStyle: Style = (_, text) => text;

@@ -2,12 +2,12 @@ import { Link, Outlet } from "@tanstack/react-router";
 import { useCallback, useRef, useState } from "react";
 import { AuditService } from "@reeve/contracts/audit";
 import { signOut } from "../api/session.ts";
-import { useAccess } from "../api/use-access.ts";
+import { useAccess } from "../access/use-access.ts";
 import type { IconName } from "./icons.tsx";
 import { Icon } from "./icons.tsx";
 import { KeysHelp } from "./keys-help.tsx";
 import { PendingCount } from "./pending-count.tsx";
-import { SignedIn } from "./signed-in.tsx";
+import { SignedIn } from "../access/signed-in.tsx";
 import { applyTheme, currentTheme, nextTheme } from "./theme.ts";
 import { useKeys } from "./use-keys.ts";
 

@@ -13,9 +13,9 @@ import { issueUser, keyNames, newKey, renderNatsAccounts } from "../src/access/n
 import type { ServiceName } from "../src/access/permissions.ts";
 import { permissionsOf, serviceNames } from "../src/access/permissions.ts";
 import { issueCredentials, writeServerUsers } from "../src/access/server-users.ts";
-import type { Act } from "./support/contract-acts.ts";
-import { contractActs } from "./support/contract-acts.ts";
-import { recordRefusals } from "./support/refusals.ts";
+import type { Act } from "./support/permissions/contract-acts.ts";
+import { contractActs } from "./support/permissions/contract-acts.ts";
+import { recordRefusals } from "./support/permissions/refusals.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import type { BoundContent, BoundFile } from "@reeve/contracts/tool";
-import type { Style } from "../../terminal.ts";
+import type { Style } from "../../style.ts";
 import { oneLine } from "../plain-text.ts";
 
 /** How many files, and how many lines of each, are shown. */

@@ -4,7 +4,7 @@ import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
 import { create } from "@bufbuild/protobuf";
 import { useDeferredValue, useMemo, useState } from "react";
 import { problemOf } from "../../api/problem.ts";
-import { Permitted } from "../../ui/permitted.tsx";
+import { Permitted } from "../../access/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import type { SpecProblem } from "./spec-text.ts";
 import { readSpec, specAsJson, specAsYaml } from "./spec-text.ts";

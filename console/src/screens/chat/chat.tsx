@@ -4,7 +4,7 @@ import { RunService } from "@reeve/contracts/run";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { problemOf } from "../../api/problem.ts";
 import { Empty } from "../../ui/empty.tsx";
-import { Permitted } from "../../ui/permitted.tsx";
+import { Permitted } from "../../access/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { ChatComposer } from "./chat-composer.tsx";
 import { LiveTurn } from "./live-turn.tsx";

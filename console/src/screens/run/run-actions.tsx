@@ -6,7 +6,7 @@ import { problemOf } from "../../api/problem.ts";
 import { isTerminal } from "../../format/names.ts";
 import type { RunModel } from "../../run/run-model.ts";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Permitted } from "../../ui/permitted.tsx";
+import { Permitted } from "../../access/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 
 /** Cancel for a run in progress, retry for one that failed. */

@@ -9,7 +9,7 @@ import type {
 import { DecideApprovalRequestSchema, DecisionResultSchema } from "@reeve/contracts/approval";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { Failure } from "@reeve/platform/failure";
-import { codeName } from "@reeve/platform/rpc/code-name";
+import { codeName } from "@reeve/platform/rpc/outcome/code-name";
 import { connectErrorOf, reasonName } from "@reeve/platform/rpc/connect-failure";
 import type { DecidingPorts } from "@reeve/run/approvals/decide-approval";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";

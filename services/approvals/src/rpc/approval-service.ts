@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
-import { reportEffect } from "@reeve/platform/rpc/call-effect";
+import { reportEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { answerQuestion } from "@reeve/run/approvals/answer-question";

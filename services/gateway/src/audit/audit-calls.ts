@@ -10,7 +10,7 @@ import { Recording } from "@reeve/contracts/access/audit";
 import type { AuditEvent } from "@reeve/contracts/audit";
 import { AuditPhase } from "@reeve/contracts/audit";
 import type { Clock } from "@reeve/platform/async/clock";
-import { hasEffect } from "@reeve/platform/rpc/call-effect";
+import { hasEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { callerOf } from "@reeve/platform/rpc/principal";
 import type { EventDetails } from "./build-event.ts";
 import { eventOf } from "./build-event.ts";

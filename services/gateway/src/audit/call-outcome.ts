@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Failure } from "@reeve/platform/failure";
-import { codeName } from "@reeve/platform/rpc/code-name";
+import { codeName } from "@reeve/platform/rpc/outcome/code-name";
 import { connectErrorOf, reasonName } from "@reeve/platform/rpc/connect-failure";
 
 /** How a call ended. */

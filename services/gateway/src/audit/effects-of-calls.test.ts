@@ -4,7 +4,7 @@ import { ApprovalService } from "@reeve/contracts/approval";
 import type { AuditEvent } from "@reeve/contracts/audit";
 import { AuditRecorder } from "@reeve/jetstream/audit/recorder";
 import { systemClock } from "@reeve/platform/async/clock";
-import { reportEffect } from "@reeve/platform/rpc/call-effect";
+import { reportEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { authenticate, fixedCredentials } from "@reeve/platform/rpc/principal";
 import { allRoles } from "@reeve/platform/rpc/roles";
 import { createLogger } from "@reeve/platform/telemetry/logger";

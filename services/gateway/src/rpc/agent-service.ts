@@ -1,7 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { AgentService, AgentSpec } from "@reeve/contracts/agent";
 import { reportedViolations } from "@reeve/platform/list-violations";
-import { noteEffect } from "@reeve/platform/rpc/call-effect";
+import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { credentialOf, principalOf } from "@reeve/platform/rpc/principal";
 import { shapeOfUnvalidated } from "@reeve/platform/rpc/validate-interceptor";
 import type { SentSpec } from "../app/agents.ts";

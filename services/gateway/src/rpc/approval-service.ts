@@ -1,6 +1,6 @@
 import type { Client, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService, ListApprovalsRequest } from "@reeve/contracts/approval";
-import { noteEffect, reportsEffect } from "@reeve/platform/rpc/call-effect";
+import { noteEffect, reportsEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
 import type { Principal } from "@reeve/platform/rpc/principal";

@@ -3,7 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { MemoryService } from "@reeve/contracts/memory";
 import type { MemoryOwner } from "@reeve/memory/long-term-memory";
 import { Failure } from "@reeve/platform/failure";
-import { noteEffect } from "@reeve/platform/rpc/call-effect";
+import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { listMemories } from "../app/list-memories.ts";

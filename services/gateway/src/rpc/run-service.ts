@@ -5,7 +5,7 @@ import { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/run/head/run-head";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { noteEffect } from "@reeve/platform/rpc/call-effect";
+import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { credentialOf, mayCall, principalOf } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";

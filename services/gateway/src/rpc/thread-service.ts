@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ThreadService } from "@reeve/contracts/thread";
 import { threadWorkspaceId } from "@reeve/contracts/workspace-id";
-import { noteEffect } from "@reeve/platform/rpc/call-effect";
+import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import { deleteThread } from "@reeve/run/thread/delete-thread";
 import { deleteArtifactsOfThread } from "../app/delete/delete-artifacts.ts";

@@ -2,7 +2,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import { RunService } from "@reeve/contracts/run";
 import { isTerminal } from "../../../format/names.ts";
 import { Empty } from "../../../ui/empty.tsx";
-import { Permitted } from "../../../ui/permitted.tsx";
+import { Permitted } from "../../../access/permitted.tsx";
 import { ApprovalPanel } from "../../approval/approval-panel.tsx";
 import { Composer } from "./composer.tsx";
 import { FrameItems } from "./frame-items.tsx";

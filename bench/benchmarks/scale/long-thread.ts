@@ -1,8 +1,8 @@
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
-import { Cluster } from "../cluster.ts";
-import type { Benchmark, Figure } from "../figure.ts";
-import { createAgent } from "../runs.ts";
+import { Cluster } from "../../cluster.ts";
+import type { Benchmark, Figure } from "../../figure.ts";
+import { createAgent } from "../../runs.ts";
 
 const turns = Number(process.env["REEVE_BENCH_TURNS"] ?? "1000");
 const compared = 40;

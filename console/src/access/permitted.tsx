@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { ReactNode } from "react";
-import { useAccess } from "../api/use-access.ts";
+import { useAccess } from "./use-access.ts";
 
 interface PermittedProps {
   /** What the children call. */

@@ -1,8 +1,8 @@
 import process from "node:process";
-import type { Benchmark, Figure } from "../figure.ts";
-import { rateOf } from "../measure.ts";
-import { createAgent, run } from "../runs.ts";
-import { System } from "../system.ts";
+import type { Benchmark, Figure } from "../../figure.ts";
+import { rateOf } from "../../measure.ts";
+import { createAgent, run } from "../../runs.ts";
+import { System } from "../../system.ts";
 
 const runs = Number(process.env["REEVE_BENCH_RUNS"] ?? "20000");
 const parts = 10;

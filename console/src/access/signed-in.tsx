@@ -1,4 +1,4 @@
-import { roleName, useAccess } from "../api/use-access.ts";
+import { roleName, useAccess } from "./use-access.ts";
 
 /** Who has signed in in this tab, and with which roles. */
 export function SignedIn() {

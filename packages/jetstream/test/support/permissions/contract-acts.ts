@@ -4,9 +4,9 @@ import { Retention, Service, bucket, channel } from "@reeve/contracts/bus";
 import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithBucket, messagesWithChannel } from "@reeve/contracts/declared";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
-import type { ServiceName } from "../../src/access/permissions.ts";
-import { serviceNames } from "../../src/access/permissions.ts";
-import { reserveStream } from "../../src/reserve/reserve-state.ts";
+import type { ServiceName } from "../../../src/access/permissions.ts";
+import { serviceNames } from "../../../src/access/permissions.ts";
+import { reserveStream } from "../../../src/reserve/reserve-state.ts";
 
 /** Something that a client of NATS may try, and the services that may do it. */
 export interface Act {

@@ -12,12 +12,12 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
-import { Cluster } from "../cluster.ts";
-import type { Benchmark, Figure } from "../figure.ts";
-import { rateOf, timesOf } from "../measure.ts";
-import { createTakeoverAgents, killOnce } from "../kill-worker.ts";
-import { createAgent, ended, run } from "../runs.ts";
-import type { Taken } from "../takeovers.ts";
+import { Cluster } from "../../cluster.ts";
+import type { Benchmark, Figure } from "../../figure.ts";
+import { rateOf, timesOf } from "../../measure.ts";
+import { createTakeoverAgents, killOnce } from "../../kill-worker.ts";
+import { createAgent, ended, run } from "../../runs.ts";
+import type { Taken } from "../../takeovers.ts";
 
 const finished = Number(process.env["REEVE_BENCH_RUNS"] ?? 1_000_000);
 const waiting = finished / 10;
