@@ -12,11 +12,11 @@ import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 
 /** The services that the gateway serves to clients. */
 export const publicServices: readonly string[] = [
-  IdentityService,
   AgentService,
   ApprovalService,
   ArtifactService,
   AuditService,
+  IdentityService,
   MemoryService,
   NotificationService,
   ReceiptService,
