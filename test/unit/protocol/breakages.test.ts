@@ -27,6 +27,7 @@ import type { Scenario } from "./scenarios.ts";
 import {
   approving,
   cancelledOnce,
+  cutOffScenarios,
   decidedTwice,
   endless,
   fresh,
@@ -61,6 +62,7 @@ const one = fresh({});
 const repeated = fresh({}, repeating);
 const call = fresh(plain);
 const slowCall = fresh({ ...plain, isSlow: true });
+const [, [, lostCall]] = cutOffScenarios;
 const explored = new Map<Scenario, Promise<string>>();
 
 /** Explores a scenario of the protocol as it is, once. */
@@ -179,6 +181,13 @@ test("every world is explored in which a toolhost dies with a call that took dow
   const { worlds, isAll } = await explore(() => takingDown({ faults }), { faults: 1 });
   expect(worlds).toBeGreaterThan(50);
   expect(isAll).toBe(true);
+}, 120_000);
+
+test("the exploration finds a toolhost that was cut off and acknowledges the request of the one that took its call over", async () => {
+  const broken = explore(() => lostCall(acknowledgesForOthers), { faults: 0, worlds: 400 });
+  await expect(broken).rejects.toThrow(
+    /toolhost 1 removes the request of toolhost 2, who executes the call/,
+  );
 }, 120_000);
 
 test("random walks in which a canceller dies find a worker that withdraws no calls of its ended run", async () => {

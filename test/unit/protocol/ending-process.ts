@@ -17,12 +17,14 @@ export class EndingProcess {
   }
 
   get takesWork(): boolean {
-    return this.actor.isAlive && !this.#drain.signal.aborted;
+    const { isAlive, isCutOff } = this.actor;
+    return isAlive && isCutOff !== true && !this.#drain.signal.aborted;
   }
 
   /** The ways in which it can be told to end. `matters`: whether an end makes a difference at this moment. */
   choices(matters: boolean): readonly Choice[] {
     const { actor } = this;
+    if (actor.isCutOff === true) return [];
     if (this.takesWork) {
       const name = `${actor.name} is asked to end`;
       return matters ? [{ name, faults: 1, take: () => this.#tell(this.#drain, "asked") }] : [];

@@ -37,8 +37,10 @@ export class ExecutionModel {
     };
   }
 
+  /** Whether a toolhost is alive, can be reached, and executes the call. */
   isExecuting(host: string, call: CallKey): boolean {
     const known = this.#hosts.get(host);
-    return known?.actor.isAlive === true && known.slots.isSettling(call);
+    if (known === undefined || known.actor.isCutOff === true) return false;
+    return known.actor.isAlive && known.slots.isSettling(call);
   }
 }

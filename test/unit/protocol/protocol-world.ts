@@ -15,7 +15,6 @@ import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { sweepRun, emptySweepRecord } from "@reeve/gateway/app/sweep/sweep-run";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
-import type { World } from "./explore.ts";
 import { EndingProcess } from "./ending-process.ts";
 import { ExecutionModel } from "./execution-model.ts";
 import { LogModel } from "./log-model.ts";
@@ -25,8 +24,8 @@ import { catalogFor, countingTool, scriptedModel, sleeping } from "./players.ts"
 import { QueueModel } from "./queue-model.ts";
 import { RoutingModel } from "./routing-model.ts";
 import { Rules } from "./rules.ts";
-import type { Actor, Choice } from "./scheduler.ts";
-import { Scheduler } from "./scheduler.ts";
+import type { Actor } from "./scheduler.ts";
+import { SimulatedWorld } from "./simulated-world.ts";
 import { playToolhost, toolhostNames } from "./toolhost-player.ts";
 
 const logger = createLogger("test", "silent");
@@ -34,8 +33,7 @@ const logger = createLogger("test", "silent");
 const heartbeatMs = 2 ** 31 - 1;
 
 /** A run with its workers, its toolhosts, and its external writers, over one store. */
-export class ProtocolWorld implements World {
-  readonly scheduler = new Scheduler();
+export class ProtocolWorld extends SimulatedWorld {
   /** What happens when no actor can act, before each sweep. */
   readonly rounds: ((round: number) => void)[] = [];
   readonly #executions = new ExecutionModel(this.scheduler);
@@ -47,20 +45,18 @@ export class ProtocolWorld implements World {
   readonly #routing: RoutingModel | undefined;
   readonly #play: Play;
   readonly #breakage: Breakage;
-  readonly #actors: Actor[] = [];
   readonly #workers: EndingProcess[] = [];
   readonly #hosts: EndingProcess[] = [];
-  readonly #failures: string[] = [];
   #looked = emptySweepRecord;
-  #hadFaults = false;
 
   constructor(play: Play, breakage: Breakage = {}) {
+    super(breakage.faults);
     this.#play = play;
     this.#breakage = breakage;
-    const isHadFaults = () => this.#hadFaults;
+    const isHadFaults = () => this.hadFaults;
     this.rules = new Rules({
       isLiveOwner: (worker, sequence) =>
-        this.#actors.some(
+        this.actors.some(
           (actor) =>
             actor.name === worker && actor.isAlive && this.dispatch.isHeldBy(actor, sequence),
         ),
@@ -105,27 +101,21 @@ export class ProtocolWorld implements World {
     this.#routing = routed && this.#route(stream, routed === "mistaken" ? 1 : 0);
   }
 
-  get name(): string {
-    for (const actor of this.#actors) if (this.#isIdle(actor)) actor.learned = "";
-    const actors = this.#actors.map(({ name, isAlive, learned }) =>
-      isAlive ? `${name}:${learned}` : `${name} is dead`,
-    );
-    const { log, journal, dispatch, calls, scheduler } = this;
-    return [log, journal, dispatch, calls, scheduler]
-      .map((part) => part.name)
-      .concat(this.#routing?.name ?? [])
-      .concat(actors)
-      .join("\n");
+  protected get logs() {
+    return [this.log, this.journal];
+  }
+
+  protected get queues() {
+    const own = [this.dispatch, this.calls];
+    return this.#routing === undefined ? own : [...own, this.#routing];
+  }
+
+  protected get processes(): readonly EndingProcess[] {
+    return [...this.#workers, ...this.#hosts];
   }
 
   get violations(): readonly string[] {
-    return [...this.rules.violations, ...this.#failures];
-  }
-
-  actor(name: string): Actor {
-    const actor = { name, isAlive: true, learned: "" };
-    this.#actors.push(actor);
-    return actor;
+    return [...this.rules.violations, ...this.failures];
   }
 
   /** Returns the ports of an actor that writes to the run from outside. */
@@ -138,18 +128,6 @@ export class ProtocolWorld implements World {
       dispatch: { publish },
     };
     return this.#breakage.outside?.(ports) ?? ports;
-  }
-
-  /** Lets the actors act until none can. */
-  async advance(): Promise<this> {
-    await this.#untilQuiet(() => undefined);
-    return this;
-  }
-
-  /** Starts a process that does one thing and ends. Its errors are ignored: its client may ask again. */
-  start(name: string, run: (actor: Actor) => Promise<void>): void {
-    const actor = this.actor(name);
-    void run(actor).catch(() => undefined);
   }
 
   /** Stores the run and dispatches it. */
@@ -210,31 +188,6 @@ export class ProtocolWorld implements World {
     this.#looked = await sweepRun(ports, key, this.#looked, never());
   }
 
-  choices(): readonly Choice[] {
-    const deaths = this.#actors
-      .filter((actor) => this.#mayDie(actor))
-      .map((actor) => ({
-        name: `${actor.name} dies`,
-        faults: 1,
-        take: () => this.scheduler.kill(actor),
-      }));
-    const all = [
-      ...this.scheduler.choices(),
-      ...this.dispatch.choices(),
-      ...this.calls.choices(),
-      ...(this.#routing?.choices() ?? []),
-      ...[...this.#workers, ...this.#hosts].flatMap((each) =>
-        each.choices(this.#mayDie(each.actor)),
-      ),
-      ...deaths,
-    ];
-    const { faults } = this.#breakage;
-    return all
-      .filter((choice) => choice.faults === 0 || (faults?.test(choice.name) ?? true))
-      .map((choice) => (choice.faults === 0 ? choice : this.#remembered(choice)))
-      .toSorted((a, b) => a.faults - b.faults);
-  }
-
   async playOut(note: (what: string) => void): Promise<readonly string[]> {
     for (let round = 1; round <= rounds; round++) {
       if (!this.#workers.some(({ takesWork }) => takesWork)) this.work(`worker of round ${round}`);
@@ -243,58 +196,20 @@ export class ProtocolWorld implements World {
       }
       for (const begin of this.rounds) begin(round);
       this.scheduler.waitsLeft = maxWaits;
-      await this.#untilQuiet(note);
+      await this.untilQuiet(note);
       if (this.#breakage.isUnswept !== true) {
         note("the sweeper runs");
         const sweeping = this.sweep(this.actor(`sweeper of round ${round}`));
-        sweeping.catch((error: unknown) => this.#failures.push(String(error)));
-        await this.#untilQuiet(note);
+        sweeping.catch((error: unknown) => this.fail(error));
+        await this.untilQuiet(note);
       }
     }
-    return [...this.rules.atTheEnd(), ...this.#failures];
-  }
-
-  async #untilQuiet(note: (what: string) => void): Promise<void> {
-    for (let count = 0; count < maxSteps; count++) {
-      await this.scheduler.settled();
-      const next = this.choices().find(({ faults }) => faults === 0);
-      if (next === undefined) return;
-      note(next.name);
-      await next.take();
-    }
-    this.#failures.push("the world never settles");
-  }
-
-  #isIdle(actor: Actor): boolean {
-    return !this.#holds(actor) && this.scheduler.isIdle(actor);
-  }
-
-  #remembered({ take, ...choice }: Choice): Choice {
-    return {
-      ...choice,
-      take: async () => {
-        this.#hadFaults = true;
-        await take();
-      },
-    };
+    return [...this.rules.atTheEnd(), ...this.failures];
   }
 
   #route(stream: { last: number }, mistakes: number): RoutingModel {
     const holder = `toolhost ${this.#play.toolhosts ?? 1}`;
     return new RoutingModel(this.scheduler, this.calls, { stream, holder, mistakes });
-  }
-
-  /** Whether the death of this actor now makes a difference: it is about to write, or others wait for it. */
-  #mayDie(actor: Actor): boolean {
-    if (!actor.isAlive) return false;
-    const state = this.scheduler.stateOf(actor);
-    return state === "moves" || (state === "blocked" && this.#holds(actor));
-  }
-
-  #holds(actor: Actor): boolean {
-    return [this.dispatch, this.calls, this.#routing].some(
-      (queue) => queue?.isHeldBy(actor) === true,
-    );
   }
 
   #runPorts(actor: Actor): RunPorts {
@@ -331,6 +246,5 @@ const concurrency = 4;
 /** The number of sweeps in a world that has settled. */
 const rounds = 3;
 const maxWaits = 6;
-const maxSteps = 500;
 /** A queue that accepts every message and stores none. */
 const discardingQueue = { publish: async () => 0 };

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { explore, walkRandomly } from "./explore.ts";
-import { expired, fresh, longScenarios, smallScenarios, wideScenarios } from "./scenarios.ts";
+import {
+  cutOffScenarios,
+  expired,
+  fresh,
+  longScenarios,
+  smallScenarios,
+  wideScenarios,
+} from "./scenarios.ts";
 
 /** Long enough for a busy machine. */
 const testTimeoutMs = 120_000;
@@ -26,6 +33,16 @@ describe("with deaths, lost messages, and redeliveries", () => {
       expect(worlds).toBeGreaterThan(100);
       expect(ends).toBeGreaterThan(5);
       expect(isAll).toBe(true);
+    },
+    testTimeoutMs,
+  );
+
+  // Requirement: HOST-1
+  test.each(cutOffScenarios)(
+    "a run keeps all rules in the first orders of acts after a toolhost was cut off: %s",
+    async (_, scenario) => {
+      const { worlds } = await explore(() => scenario(), { faults: 0, worlds: 400 });
+      expect(worlds).toBeGreaterThan(100);
     },
     testTimeoutMs,
   );

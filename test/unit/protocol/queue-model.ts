@@ -135,7 +135,7 @@ export class QueueModel<Message> {
       if (isOffered) return [lost];
       // A consumer that has not settled a delivery extends it.
       const isExtended = ({ actor, isSettled }: (typeof deliveries)[number]) =>
-        actor.isAlive && actor.hasEnded !== true && !isSettled;
+        actor.isAlive && actor.hasEnded !== true && actor.isCutOff !== true && !isSettled;
       const holder = deliveries.find(isExtended)?.actor;
       const again = {
         name: `${name} is offered again${holder === undefined ? "" : ` while ${holder.name} is alive`}`,
@@ -171,7 +171,7 @@ export class QueueModel<Message> {
         kind: "look",
         isIdle: true,
         signal,
-        isPossible: () => isOpen() && this.#offered() !== undefined,
+        isPossible: () => isOpen() && actor.isCutOff !== true && this.#offered() !== undefined,
         happen: async () => this.#deliver(actor),
         outcomeOf: ({ sequence }) => String(sequence),
       });

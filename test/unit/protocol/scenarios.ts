@@ -215,6 +215,16 @@ export const endless = fresh({ workers: 1, tool: "endless" }, cancellingUntilCon
 
 /** A call that lasts until the run is cancelled, by a client that does not ask again. */
 export const cancelledOnce = fresh({ workers: 1, tool: "endless" }, cancellingOnce);
+/** A call whose toolhost was cut off from the others when it had started. */
+function cutOff(tool: "plain" | "idempotent"): Scenario {
+  return async (breakage) => {
+    const world = await fresh({ workers: 1, toolhosts: 2, tool, isSlow: true })(breakage);
+    await world.advanceUntil(() => world.journal.name.includes("started"));
+    world.cutOff("toolhost 1");
+    return world;
+  };
+}
+
 /** An idempotent call that took down two toolhosts. */
 export const takingDown: Scenario = async (breakage) => {
   const play = { workers: 1, toolhosts: 1, tool: "idempotent", isSlow: true } as const;
@@ -243,6 +253,12 @@ export const smallScenarios: readonly [
 export const longScenarios: readonly (readonly [string, Scenario])[] = [
   ["a call for another toolhost", fresh({ ...routed, tool: "plain" })],
 ];
+
+/** Calls whose first toolhost was cut off. */
+export const cutOffScenarios = [
+  ["a call", cutOff("plain")],
+  ["an idempotent call", cutOff("idempotent")],
+] as const;
 
 /** Scenarios with too many worlds to explore completely. */
 export const wideScenarios: readonly (readonly [string, Scenario])[] = [

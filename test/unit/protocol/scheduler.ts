@@ -7,6 +7,11 @@ export interface Actor {
   isAlive: boolean;
   /** Whether its process has ended in order: it holds nothing any more, and others take over what it was responsible for. */
   hasEnded?: boolean;
+  /**
+   * Whether the others cannot reach its process: they take it for gone, and what it holds is given to others. It takes nothing new,
+   * but what it does may still arrive.
+   */
+  isCutOff?: boolean;
   /** The outcomes of its acts, in order. They determine its state and its next acts. */
   learned: string;
 }
