@@ -7,6 +7,7 @@ import { openGatewayBench, tokens } from "@reeve/gateway/test/support/gateway-be
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../src/run-cli.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
+import { startReeve } from "./support/reeve-process.ts";
 
 let bench: GatewayBench;
 let folder = "";
@@ -59,4 +60,12 @@ test("an artifact with a hidden name is saved only under a name that the user ch
   expect(refused.code).not.toBe(0);
   expect(refused.stderr).toContain("choose a file with --output");
   expect(existsSync(".bashrc-of-a-test")).toBe(false);
+});
+
+test("a command that refuses an artifact ends", async () => {
+  const id = await stored(".profile-of-a-test");
+  const server = ["--url", bench.url, "--token", tokens.acme];
+  const { code, stderr } = startReeve([...server, "artifacts", "get", id]);
+  expect(await code).not.toBe(0);
+  expect(stderr()).toContain("choose a file with --output");
 });

@@ -48,13 +48,18 @@ function getCommand(context: Context): Command {
     withClient(context, command, async (reeve) => {
       const { terminal, signal } = context;
       const { artifact, chunks } = await reeve.download(artifactId, context);
-      if (output === "-") {
-        for await (const chunk of chunks) terminal.outBytes(chunk);
-        return;
+      try {
+        if (output === "-") {
+          for await (const chunk of chunks) terminal.outBytes(chunk);
+          return;
+        }
+        const path = output ?? fileNameOf(artifact);
+        await (force === true ? saveFile : saveNewFile)(chunks, path, signal);
+        terminal.note(`${path} (${formatBytes(artifact.sizeBytes)})\n`);
+      } finally {
+        // A transfer that was not read keeps the process alive until it times out.
+        await chunks.return();
       }
-      const path = output ?? fileNameOf(artifact);
-      await (force === true ? saveFile : saveNewFile)(chunks, path, signal);
-      terminal.note(`${path} (${formatBytes(artifact.sizeBytes)})\n`);
     }),
   );
 }
