@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
+import type { RunEvent } from "@reeve/contracts/run";
+import { EventFamily } from "@reeve/contracts/run";
 import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
@@ -49,6 +52,62 @@ test("a run receives the relevant memories of the same user's earlier runs, if i
   expect(await ask("Which instrument is a cello?", false)).not.toContain("she plays");
   expect(await ask("What is the capital of France?", true)).not.toContain("cello");
 });
+
+test("other users see no memory in the events, the tree, or the log of a run", async () => {
+  using other = openConnection({ address: deployment.url, token: "other-token-0123456789" });
+  const start = async (input: string) => {
+    const request = { agentId: "friend", input, memoryEnabled: true };
+    const { run } = await deployment.reeve.runs.startRun(request);
+    await watchToEnd(deployment, run?.runId ?? "");
+    return run?.runId ?? "";
+  };
+  const fact = "the canary is violet";
+  const remembering = await start(`remember that ${fact}`);
+  const recalling = await start("Which canary is violet?");
+  const [own, foreign] = [deployment.reeve, other];
+  expect(await shownTo(own, recalling)).toMatchObject({
+    recalled: [expect.stringContaining(fact)],
+  });
+  expect(await shownTo(foreign, recalling)).toMatchObject({ recalled: [] });
+  const whole = await shownTo(own, remembering);
+  expect(whole).toMatchObject({ args: [{ text: fact }], turns: [true, true] });
+  expect(whole.results).toEqual([expect.stringContaining("remembered as")]);
+  expect(whole.previews.join()).toContain(fact);
+  expect(await shownTo(foreign, remembering)).toEqual({
+    recalled: [],
+    args: [undefined],
+    results: ["[a memory of another user]"],
+    turns: [false, false],
+    previews: ["", "[a memory of another user]"],
+  });
+  const exported = await Array.fromAsync(own.runs.exportRunLog({ runId: remembering }));
+  expect(exported.length).toBeGreaterThan(0);
+  await expect(Array.fromAsync(foreign.runs.exportRunLog({ runId: remembering }))).rejects.toThrow(
+    /has the memories of its user, tester; nobody else may export its log/,
+  );
+});
+
+/** Returns what a client sees of the memories in a run. */
+async function shownTo({ runs }: Connection, runId: string) {
+  const families = [EventFamily.RECORD, EventFamily.TOOL_CALL, EventFamily.TOOL_RESULT];
+  const selection = { case: "families", value: { families } } as const;
+  const events: RunEvent["event"][] = [];
+  for await (const part of runs.watchRun({ runId, selection })) {
+    events.push(...part.events.map(({ event }) => event));
+  }
+  const { tree } = await runs.getExecutionTree({ runId });
+  return {
+    recalled: events.flatMap((each) => (each.case === "runPrepared" ? each.value.recalled : [])),
+    args: events.flatMap((each) => (each.case === "toolCall" ? [each.value.arguments] : [])),
+    results: events.flatMap((each) =>
+      each.case === "toolResult" ? [each.value.result?.content] : [],
+    ),
+    turns: events.flatMap((each) =>
+      each.case === "modelTurn" ? [each.value.messageJson.length > 0] : [],
+    ),
+    previews: (tree?.nodes ?? []).flatMap((node) => [node.argsPreview, node.resultPreview]),
+  };
+}
 
 test("other users can neither see nor delete a memory", async () => {
   using other = openConnection({ address: deployment.url, token: "other-token-0123456789" });

@@ -23,6 +23,7 @@ const deciders = [
   "packages/run/src/thread/history/turn-history.ts",
   "packages/run/src/tree/execution-tree.ts",
   "services/approvals/src/app/approval-kinds.ts",
+  "services/gateway/src/app/memories-of-others.ts",
   "services/gateway/src/projections/run-row.ts",
 ];
 

@@ -19,6 +19,7 @@ import { newerVersion } from "@reeve/run/head/newer-version";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { isTerminal, statusName } from "@reeve/run/head/run-status";
 import type { GatewayPorts } from "./gateway-ports.ts";
+import { assertOwnMemories } from "./memories-of-others.ts";
 import { runExists } from "./run-exists.ts";
 import { runKeyOf, runNotFound } from "./read-run.ts";
 import { createRun, knownRun, resolvable } from "./start-run.ts";
@@ -56,6 +57,8 @@ export async function retryRun(
   const { unknownEventSequence } = failed;
   if (unknownEventSequence > 0) throw newerVersion(`run ${runId}`, unknownEventSequence);
   if (failed.status !== RunStatus.ERROR) throw notFailed(failed);
+  // The new run begins with the conversation, in which the memories are.
+  assertOwnMemories(failed, subject, "retry it");
   ports.assertRoom();
   const state = await foldInSlices(initialState, events, applyAll, signal);
   const created = create(RunCreatedSchema, {

@@ -15,6 +15,11 @@ import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { exportRunLog } from "../app/export-run-log.ts";
 import { listRuns } from "../app/list-runs.ts";
 import { maxWarnings } from "./agent-service.ts";
+import {
+  hasMemoriesOfAnother,
+  MemoryGuard,
+  treeWithoutMemories,
+} from "../app/memories-of-others.ts";
 import { readRun, runKeyOf } from "../app/read-run.ts";
 import { retryRun } from "../app/retry-run.ts";
 import { sendMessage } from "../app/send-message.ts";
@@ -57,6 +62,8 @@ export function runService(
       const { runId } = request;
       const until = AbortSignal.any([context.signal, ending]);
       const watched = watchRun({ ...ports, walks, sleep }, principal.tenant, request, until);
+      const key = runKeyOf(principal.tenant, runId);
+      const guard = new MemoryGuard(ports.logParts, key, principal.subject);
       let through = request.afterSequence;
       // Who may only watch keeps no run alive, and ends none by leaving.
       const mayCancel = mayCall(context, RunService.method.cancelRun);
@@ -66,7 +73,7 @@ export function runService(
       let isLeft = true;
       try {
         for await (const { events, ...rest } of watched) {
-          yield { events: [...events], ...rest };
+          yield { events: [...(await guard.shown(events, until))], ...rest };
           through = rest.throughSequence;
         }
         isLeft = false;
@@ -93,12 +100,11 @@ export function runService(
       return { run: runOf(await readRun(ports.log, key, context.signal)) };
     },
     getExecutionTree: async ({ runId }, context) => {
-      const key = runKeyOf(principalOf(context).tenant, runId);
-      const head = await readRun(ports.log, key, context.signal);
-      return {
-        tree: fitTree(treeOf(head.tree), maxTreeBytes),
-        throughSequence: head.lastSequence,
-      };
+      const { tenant, subject } = principalOf(context);
+      const head = await readRun(ports.log, runKeyOf(tenant, runId), context.signal);
+      const tree = treeOf(head.tree);
+      const shown = hasMemoriesOfAnother(head.created, subject) ? treeWithoutMemories(tree) : tree;
+      return { tree: fitTree(shown, maxTreeBytes), throughSequence: head.lastSequence };
     },
     listRuns: async (request, context) => {
       const { tenant } = principalOf(context);
@@ -124,7 +130,7 @@ export function runService(
       return { existed: await deleteRun(ports, key, context.signal) };
     },
     exportRunLog: ({ runId }, context) =>
-      exportRunLog(ports, runKeyOf(principalOf(context).tenant, runId), context.signal),
+      exportRunLog(ports, principalOf(context), runId, context.signal),
     sendMessage: (request, context) =>
       sendMessage(ports, principalOf(context), request, context.signal),
   };

@@ -17,6 +17,7 @@ import { turnMessages } from "@reeve/run/thread/thread-messages";
 import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { endsRun } from "../event-selection.ts";
 import type { GatewayPorts } from "../gateway-ports.ts";
+import { treeWithoutMemories } from "../memories-of-others.ts";
 
 /** Where a page starts: after a batch of the thread's log, and after some of the messages that follow it. */
 interface Position {
@@ -61,9 +62,15 @@ export async function listThreadMessages(
   const items = fitting();
   const next = hasMore() ? items.at(-1)?.next : undefined;
   return {
-    items: items.map(({ message }) => message),
+    items: items.map(({ message }) => withoutMemories(message)),
     nextPageToken: next === undefined ? "" : tokenOf(next),
   };
+}
+
+/** The runs of a thread may have several users, and a message does not say whose memories its tree shows. */
+function withoutMemories(message: ThreadMessage): ThreadMessage {
+  const { executionTree: tree } = message;
+  return tree === undefined ? message : { ...message, executionTree: treeWithoutMemories(tree) };
 }
 
 /** Returns the messages of the turns that ended in a range that follows `start`, up to `end`. */
