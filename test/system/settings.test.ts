@@ -45,7 +45,7 @@ test.each([
   ],
   [
     "approvals",
-    { REEVE_APPROVALS_LISTEN: ":4681" },
+    { REEVE_APPROVALS_LISTEN: "127.0.0.1:4681" },
     ["REEVE_NATS_URL", "REEVE_LOG_LEVEL", "REEVE_INTERNAL_TOKEN"],
   ],
 ])(

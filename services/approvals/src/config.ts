@@ -1,9 +1,4 @@
-import { isLoopback } from "@reeve/platform/config";
-import {
-  commonSettings,
-  listenAddress,
-  requiredBeyondLoopback,
-} from "@reeve/platform/process/settings";
+import { commonSettings, listenAddress } from "@reeve/platform/process/settings";
 import { serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { z } from "zod";
 
@@ -32,13 +27,10 @@ export const approvalsConfig = z
     /** The address under which people reach the gateway. Notifications link to it. */
     REEVE_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** The secret that the gateway and approvals share; all other callers are refused. */
-    REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
+    REEVE_INTERNAL_TOKEN: z
+      .string("is required: other users of this machine could call approvals otherwise")
+      .min(16),
   })
-  .refine(
-    ({ REEVE_APPROVALS_LISTEN: { host }, REEVE_INTERNAL_TOKEN: token }) =>
-      isLoopback(host) || token !== undefined,
-    requiredBeyondLoopback("REEVE_INTERNAL_TOKEN", "REEVE_APPROVALS_LISTEN"),
-  )
   .refine(
     ({ REEVE_NOTIFY: receivers, REEVE_PUBLIC_URL: url }) =>
       receivers === undefined || url !== undefined,

@@ -55,6 +55,7 @@ test("while the reserve of the store is in use, approvals queues no notification
   );
   const config = approvalsConfig.parse({
     REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
+    REEVE_INTERNAL_TOKEN: "internal-token-of-a-test",
     REEVE_NOTIFY: file,
     REEVE_PUBLIC_URL: "https://reeve.example.com",
   });

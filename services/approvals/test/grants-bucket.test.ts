@@ -52,10 +52,13 @@ test("people decide while NATS does not permit the bucket of grants, but make no
   );
   await (await openRunLog(nats)).append({ tenant: "acme", run }, emptyTail, events, never);
 
-  const config = approvalsConfig.parse({ REEVE_APPROVALS_LISTEN: "127.0.0.1:0" });
+  const config = approvalsConfig.parse({
+    REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
+    REEVE_INTERNAL_TOKEN: "internal-token-of-a-test",
+  });
   const service = resources.use(await startApprovals(config, { nats, log }, never));
   const client = createClient(ApprovalService, createGrpcTransport({ baseUrl: service.url }));
-  const headers = principalHeaders({ tenant: "acme", subject: "ann" }, undefined);
+  const headers = principalHeaders({ tenant: "acme", subject: "ann" }, "internal-token-of-a-test");
   const grant = { scope: GrantScope.RUN, rule: "pay" };
   const refused = await client
     .decideApproval({ approvalId, approved: true, grant }, { headers })

@@ -29,7 +29,7 @@ const receivedBy = ({ lines }: { readonly lines: readonly string[] }) =>
   lines.slice(1).map((line) => JSON.parse(line) as Received);
 
 const as = (tenant: string) => ({
-  headers: principalHeaders({ tenant, subject: "ann" }, undefined),
+  headers: principalHeaders({ tenant, subject: "ann" }, "internal-token-of-a-test"),
 });
 
 test("a webhook in Python and a mail server get every message once after an outage, across a kill", async () => {

@@ -79,7 +79,10 @@ async function expired(run: string): Promise<void> {
 
 // Requirement: HITL-6
 test("an inbox whose bucket is deleted is restored with its expiries, while approvals are requested", async () => {
-  const config = approvalsConfig.parse({ REEVE_APPROVALS_LISTEN: "127.0.0.1:0" });
+  const config = approvalsConfig.parse({
+    REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
+    REEVE_INTERNAL_TOKEN: "internal-token-of-a-test",
+  });
   await using _ = await startApprovals(config, { nats, log }, never);
   const later = Date.now() + 86_400_000;
   await park("run_waiting0", later);

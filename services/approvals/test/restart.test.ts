@@ -70,9 +70,14 @@ async function park(index: number, expiresMs: number): Promise<void> {
 async function start() {
   await using starting = new AsyncDisposableStack();
   const own = starting.use(await connectNats(server.url, { name: "approvals", log }, never));
-  const config = approvalsConfig.parse({ REEVE_APPROVALS_LISTEN: "127.0.0.1:0" });
+  const config = approvalsConfig.parse({
+    REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
+    REEVE_INTERNAL_TOKEN: "internal-token-of-a-test",
+  });
   const { url } = starting.use(await startApprovals(config, { nats: own, log }, never));
-  const headers = Object.entries(principalHeaders({ tenant: "acme", subject: "ann" }, undefined));
+  const headers = Object.entries(
+    principalHeaders({ tenant: "acme", subject: "ann" }, "internal-token-of-a-test"),
+  );
   const transport = createGrpcTransport({
     baseUrl: url,
     interceptors: [

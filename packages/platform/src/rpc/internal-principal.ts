@@ -33,14 +33,13 @@ export function principalHeaders(
 }
 
 /**
- * Authenticates Reeve's own services by their shared token, and takes the principal from the request's headers. Without a
- * token, accepts every caller that reaches the port: use this on loopback only.
+ * Authenticates Reeve's own services by their shared token, and takes the principal from the request's headers.
  */
-export function authenticateInternally(internalToken: string | undefined): Authenticate {
+export function authenticateInternally(internalToken: string): Authenticate {
   return ({ service, requestHeader, values }) => {
     if (isOpenService(service)) return;
     const given = requestHeader.get("authorization") ?? "";
-    if (internalToken !== undefined && !isEqual(given, `Bearer ${internalToken}`)) {
+    if (!isEqual(given, `Bearer ${internalToken}`)) {
       const message =
         "the internal token is missing or wrong: this port serves Reeve's own services; call the gateway instead";
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);

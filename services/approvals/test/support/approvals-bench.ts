@@ -24,6 +24,7 @@ import { startApprovals } from "../../src/serve.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
+const internalToken = "internal-token-of-a-test";
 let runs = 0;
 
 type Approvals = Client<typeof ApprovalService>;
@@ -61,6 +62,7 @@ export async function openApprovalsBench(policy?: string): Promise<ApprovalsBenc
   if (policy !== undefined) writeFileSync(policyFile, policy);
   const config = approvalsConfig.parse({
     REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
+    REEVE_INTERNAL_TOKEN: internalToken,
     ...(policy !== undefined && { REEVE_POLICY_FILE: policyFile }),
   });
   const connect = async () =>
@@ -83,7 +85,7 @@ export async function openApprovalsBench(policy?: string): Promise<ApprovalsBenc
   return {
     append,
     as(subject, tenant = "acme", groups = []) {
-      const headers = principalHeaders({ tenant, subject, groups: new Set(groups) }, undefined);
+      const headers = principalHeaders({ tenant, subject, groups: new Set(groups) }, internalToken);
       const clientOf = (baseUrl: string) =>
         createClient(
           ApprovalService,

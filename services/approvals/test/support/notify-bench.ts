@@ -80,6 +80,7 @@ export async function openNotifyBench(
         ...environment,
         REEVE_NATS_URL: server.url,
         REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
+        REEVE_INTERNAL_TOKEN: "internal-token-of-a-test",
         REEVE_ACK_WAIT_MS: "1000",
         REEVE_NOTIFY: file,
         REEVE_PUBLIC_URL: "https://reeve.example.com",
