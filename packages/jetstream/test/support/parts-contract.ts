@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Log, PartReader } from "../../src/log/port.ts";
+import type { BatchReader, Log, PartReader } from "../../src/log/port.ts";
 import { emptyTail, maxFollowedBytes } from "../../src/log/port.ts";
 import type { LogKind } from "./facts.ts";
 import { appendEvents } from "./facts.ts";
@@ -8,7 +8,7 @@ import { appendEvents } from "./facts.ts";
 export function partsContract<Key, Event extends { readonly sequence: number }>(
   where: string,
   { fresh, batch }: LogKind<Key, Event>,
-  open: () => Log<Key, Event> & PartReader<Key, Event>,
+  open: () => Log<Key, Event> & PartReader<Key, Event> & BatchReader<Key>,
 ): void {
   const signal = new AbortController().signal;
 
@@ -37,6 +37,21 @@ export function partsContract<Key, Event extends { readonly sequence: number }>(
     const end = tails.at(-1) ?? emptyTail;
     const rest = await log.readPart(key, end, 50_000, signal);
     expect(rest).toEqual({ events: [], tail: end, batchTails: [], isComplete: true });
+  });
+
+  test(`the stored batches of a long log ${where} are read in order, and each once`, async () => {
+    const log = open();
+    const key = fresh();
+    const tails = [emptyTail];
+    for (let batches = 0; batches < 40; batches++) {
+      const tail = tails.at(-1) ?? emptyTail;
+      tails.push(await appendEvents(log, key, tail, batch(tail, "a", "b"), signal));
+    }
+    const stored = await Array.fromAsync(log.readBatches(key, signal));
+    expect(
+      stored.map(({ last, revision, digest }) => ({ sequence: last, revision, digest })),
+    ).toEqual(tails.slice(1));
+    expect(await Array.fromAsync(log.readBatches(fresh(), signal))).toEqual([]);
   });
 
   test(`a follower of a log ${where} gets a long history in parts, and never holds more for its reader`, async () => {
