@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { HostToolbox, catalogOf } from "@reeve/calls/execute/host-toolbox";
 import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import { adoptCalls } from "@reeve/calls/queue/adopt-calls";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { Slots } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import { openCallJournal } from "@reeve/jetstream/log/open";
@@ -129,6 +130,8 @@ export async function startToolhost(
     requests,
     routing: pool.routing,
     executions: pool.executions,
+    // The other slots stay free for calls that work.
+    asking: new Semaphore(Math.max(1, Math.floor(config.REEVE_TOOLHOST_CONCURRENCY / 2))),
     toolbox,
     workspaces,
     artifacts,

@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import { AnswerAction, ToolCallFactSchema } from "@reeve/contracts/tool";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { describe, expect, test } from "vitest";
 import type { CallPorts } from "../ports/call-ports.ts";
 import {
@@ -92,4 +93,26 @@ describe("a call", () => {
       content: expect.stringContaining("asked more than 10 questions"),
     });
   });
+});
+
+test("a question is answered as if nobody had when too many calls of the host wait for a person", async () => {
+  const asks = toolOf(async ({ ask }) => {
+    const given = await ask({ message: "which?", schema: {}, askedBy: "mcp:x" });
+    return { content: given.kind, isError: false };
+  });
+  const asking = new Semaphore(1);
+  const place = asking.tryAcquire();
+  const crowded = { ...portsWith(asks), asking };
+  await settleCall(deliveryOf(request()), crowded, never);
+  const facts = await factsIn(crowded);
+  expect(kinds(facts)).toEqual(["started", "result"]);
+  expect(facts.at(-1)?.fact.value).toMatchObject({ content: "cancelled" });
+  place?.[Symbol.dispose]();
+  const free = { ...portsWith(asks), asking };
+  const executing = settleCall(deliveryOf(request()), free, never);
+  const questionId = await questionIn(free);
+  expect(asking.available).toBe(0);
+  await append(free, answered(questionId, {}));
+  await executing;
+  expect(asking.available).toBe(1);
 });

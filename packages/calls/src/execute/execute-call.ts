@@ -83,7 +83,12 @@ export async function executeCall(
       sandboxAlone: () =>
         outlastOutage(openAlone, { ...outage, maxFailures: maxOpenFailures }, running),
       report,
-      ask: (question) => questions.ask(question, running),
+      ask: async (question) => {
+        using place = ports.asking?.tryAcquire();
+        return ports.asking !== undefined && place === undefined
+          ? { kind: "cancelled" }
+          : await questions.ask(question, running);
+      },
     };
     const whole = await inExecutionSpan(request, () => runTool(request, ports, actions, running));
     const { note, ...usage } = workspace.usage;

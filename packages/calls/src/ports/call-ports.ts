@@ -3,6 +3,7 @@ import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Executions } from "./executions.ts";
@@ -23,6 +24,11 @@ export interface CallPorts {
   readonly routing?: Routing;
   readonly toolbox: Toolbox;
   readonly workspaces: Workspaces;
+  /**
+   * How many calls may wait for the answer of a person at a time; the questions of others are answered as if nobody had. Each keeps a
+   * slot meanwhile. Absent: all of them.
+   */
+  readonly asking?: Pick<Semaphore, "tryAcquire">;
   /** Stores results that are too large for the model to read. */
   readonly artifacts: Pick<ArtifactStore, "put">;
   /** How long the store may take for one artifact before the result is recorded without it. */
