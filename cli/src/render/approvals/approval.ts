@@ -4,6 +4,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
 import { answerShape } from "../../decisions/questions/answer-shape.ts";
 import { renderProgress } from "./approval-progress.ts";
+import { renderReview } from "./approval-review.ts";
 import { renderTimes } from "./approval-times.ts";
 import { renderBoundContent } from "./bound-content.ts";
 import { renderPermission } from "../permission.ts";
@@ -41,7 +42,7 @@ export function renderApproval(
         `    ${style("yellow", `▲ ${tool} is waiting for approval`)} ${style("dim", args)}`,
         ...(rule === "" ? [] : [`      ${style("dim", rule)}`]),
         ...renderBoundContent(approval.content, style, width),
-        ...[...renderProgress(approval), ...renderTimes(approval)].map(
+        ...[...renderProgress(approval), ...renderTimes(approval), ...renderReview(approval)].map(
           (line) => `      ${style("dim", oneLine(line, width))}`,
         ),
         `      ${style("bold", `${reeve} approve ${id}`)}${edit}`,

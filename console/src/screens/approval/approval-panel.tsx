@@ -13,6 +13,7 @@ import { AnswerEditor } from "./answer-editor.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import { BoundFiles } from "./bound-files.tsx";
 import { DecisionTimes } from "./decision-times.tsx";
+import { ReviewAdviceView } from "./review-advice.tsx";
 import { useDecision } from "./use-decision.ts";
 import { VoteProgress } from "./vote-progress.tsx";
 import "../../styles/approval.css";
@@ -81,6 +82,7 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
       <BoundFiles files={approval.content?.files ?? []} />
       <VoteProgress approval={approval} />
       <DecisionTimes approval={approval} />
+      <ReviewAdviceView approval={approval} />
       <Permitted
         method={ApprovalService.method.decideApproval}
         or={isAgentQuestion(approval) ? ApprovalService.method.answerQuestion : undefined}

@@ -5,6 +5,7 @@ import { breakGlassProblems } from "./break-glass-problems.ts";
 import { escalationProblems } from "./escalation-problems.ts";
 import { filterProblem } from "./filter-problem.ts";
 import { isUnknownRole } from "./unknown-role.ts";
+import { reviewerProblems } from "./reviewer.ts";
 import { waitProblems } from "./wait-of.ts";
 
 /**
@@ -19,6 +20,7 @@ export function deciderProblems(policy: ApprovalPolicy | undefined): readonly Vi
         ...waitProblems(policy),
         ...escalationProblems(policy),
         ...breakGlassProblems(policy),
+        ...reviewerProblems(policy),
       ];
 }
 

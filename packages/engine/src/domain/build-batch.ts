@@ -6,6 +6,7 @@ import { apply } from "./state/apply.ts";
 import { nextFacts } from "./next-facts.ts";
 import type { Fact } from "./state/fact.ts";
 import { stamp } from "./state/fact.ts";
+import { withLatestApproval } from "./calls/review-call.ts";
 import { withdrawQuestions } from "./calls/questions.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded } from "./state/run-state.ts";
@@ -51,7 +52,10 @@ export function buildBatch(
       if (stopsBeforeModelCalls && !isGiven && fact.event.case === "modelCallStarted") {
         return { events, state, isComplete: true };
       }
-      for (const placed of [...withdrawQuestions(state, fact), fact]) {
+      for (const placed of [
+        ...withdrawQuestions(state, fact),
+        ...withLatestApproval(state, fact),
+      ]) {
         if (hasEnded(state)) break;
         const event = stamp(state.head.runId, state.head.lastSequence + 1, nowMs, placed);
         if (events.length === 0 && standstillMs > 0)

@@ -118,12 +118,13 @@ function storable(scope: Scope, facts: readonly Fact[]): readonly Fact[] {
 }
 
 /** Throws a ModelFailure if the operator's policy of now withholds the model. */
-function assertModelAllowed(state: RunState, model: ModelSpec, ports: RunPorts): void {
+export function assertModelAllowed(state: RunState, model: ModelSpec, ports: RunPorts): void {
   const withheld = withheldModel(policyNow(state, ports), model, ports.catalogs().models.models);
   if (withheld !== undefined) throw new ModelFailure("withheld", withheld.reason);
 }
 
-function providerOf(name: string, ports: RunPorts): ModelProvider {
+/** Returns a provider by its name. Throws a ModelFailure if this worker does not have it. */
+export function providerOf(name: string, ports: RunPorts): ModelProvider {
   const provider = ports.provider(name);
   if (provider !== undefined) return provider;
   throw new ModelFailure(

@@ -8,6 +8,7 @@ import { answerQuestion } from "./answer-question.ts";
 import { callModel } from "./call-model.ts";
 import { callRuntimeTool } from "./call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
+import { reviewCall } from "./review-call.ts";
 import { inspectCall } from "./inspect-call.ts";
 import { countTokens } from "./count-tokens.ts";
 
@@ -27,6 +28,8 @@ export function perform(
       return callTool(state, effect, ports, signal);
     case "inspect_call":
       return inspectCall(state, effect, ports, signal);
+    case "review_call":
+      return reviewCall(state, effect, ports, signal);
     case "call_runtime_tool":
       return callRuntimeTool(state, effect, ports, signal);
     case "answer_question":

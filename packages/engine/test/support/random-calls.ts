@@ -1,4 +1,5 @@
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
+import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
@@ -75,6 +76,8 @@ export class CallOrder {
       case "approval":
         // A question is asked while its call is in progress.
         if (event.value.approval?.question && !isAgentQuestion(event.value.approval)) break;
+        // A vote, or advice.
+        if (isChanged(event.value.approval)) break;
         this.#seeApproval(
           envelope,
           event.value.approval?.call?.callId,
@@ -181,6 +184,10 @@ export class CallOrder {
     }
     call.hasResult = true;
   }
+}
+
+function isChanged(approval: Approval | undefined): boolean {
+  return approval?.state === ApprovalState.PENDING && approval.revision > 0;
 }
 
 function isSerial(tool: ToolDescriptor | undefined): boolean {

@@ -174,6 +174,7 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
       return [() => run.counts(characters, id), () => run.counts(0, id)];
     case "inspect_call":
     case "answer_question":
+    case "review_call":
       return [];
     case "call_tool":
     case "call_runtime_tool": {

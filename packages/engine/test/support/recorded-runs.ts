@@ -1,5 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import {
+  ApprovalReviewSchema,
+  ApprovalState,
+  DecisionSchema,
+  ReviewAdvice,
+} from "@reeve/contracts/approval";
 import { ModelCallPurpose, OwnerFate, RunStatus, TodoStatus } from "@reeve/contracts/run";
 import { QuestionSchema } from "@reeve/contracts/tool";
 import { buildBatch } from "../../src/domain/build-batch.ts";
@@ -127,6 +132,22 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
       .decides(ApprovalState.TIMED_OUT)
       .says("It is b.")
       .turn(),
+  reviewed: () => {
+    const approvalPolicy = { reviewer: { rubric: "Does it search for people?" } };
+    const run = new PlayedRun({ hitlTools: ["search"], approvalPolicy }).turn({ name: "search" });
+    const approval = run.all("approval")[0]?.approval;
+    if (approval === undefined) throw new Error("no approval was requested");
+    const review = create(ApprovalReviewSchema, {
+      advice: ReviewAdvice.UNSURE,
+      reason: "It names nobody.",
+      model: "m",
+      revision: 1,
+      usage: { inputTokens: 100, outputTokens: 10 },
+    });
+    run.write({ case: "approval", value: { approval: { ...approval, revision: 1, review } } });
+    run.parks().decides(ApprovalState.APPROVED, { by: "ann" }).claimedAnew();
+    return run.result(0, "nobody").says("Nobody.").turn();
+  },
   "provider-failure": () =>
     new PlayedRun()
       .says("Hal")

@@ -1,5 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
 import type { CostSummarySchema, RunEvent, Usage } from "@reeve/contracts/run";
+import { UsageSchema } from "@reeve/contracts/run";
 import { asUint32 } from "./as-uint32.ts";
 import { reachedProvider } from "./reached-provider.ts";
 
@@ -51,6 +55,8 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
       return reachedProvider(event.value) ? spent : { ...spent, llmCalls: spent.llmCalls - 1 };
     case "usage":
       return chargeUsage(spent, event.value);
+    case "approval":
+      return chargeReview(spent, event.value.approval);
     case "runCreated":
     case "runClaimed":
     case "runParked":
@@ -62,7 +68,6 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "textVoided":
     case "toolCallStarted":
     case "mcpProgress":
-    case "approval":
     case "plan":
     case "context":
     case "modelTurn":
@@ -80,6 +85,19 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case undefined:
       return spent;
   }
+}
+
+/** Later versions of an approval have its review too, which is charged once. */
+function chargeReview(spent: Ledger, approval: Approval | undefined): Ledger {
+  const { usage, revision } = approval?.review ?? {};
+  const isNew = approval?.state === ApprovalState.PENDING && revision === approval.revision;
+  if (usage === undefined || !isNew) return spent;
+  const charged = create(UsageSchema, {
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    ...(usage.costUsd !== undefined && { costUsd: usage.costUsd }),
+  });
+  return { ...chargeUsage(spent, charged), llmCalls: spent.llmCalls + 1 };
 }
 
 function chargeUsage(spent: Ledger, usage: Usage): Ledger {

@@ -34,7 +34,7 @@ export function callReceipt(
     callId,
     requester: requesterOf(ended),
     call: calledOf(ended, omitContent),
-    approvals: [...approvals.values()].map(withoutContent),
+    approvals: [...approvals.values()].map((each) => withoutContent(each, omitContent)),
     decisions: decisions.map((each) => (omitContent ? withoutDecided(each) : each)),
     starts: [...starts],
     log,
@@ -97,13 +97,15 @@ function calledOf(ended: EndedCall, omitContent: boolean) {
 }
 
 /** Returns an approval without the start of its files, and without what other parts of the receipt have. */
-function withoutContent(approval: Approval): Approval {
-  const { content, decision } = approval;
+function withoutContent(approval: Approval, omitContent: boolean): Approval {
+  const { content, decision, review } = approval;
   return create(ApprovalSchema, {
     ...approval,
     call: undefined,
     votes: [],
     ...(decision && { decision: withoutAnswer(decision) }),
+    // Its reason may repeat arguments.
+    ...(review && omitContent && { review: { ...review, reason: "" } }),
     ...(content && { content: { ...content, files: content.files.map(withoutPreview) } }),
   });
 }

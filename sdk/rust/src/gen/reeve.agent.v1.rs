@@ -351,6 +351,21 @@ pub struct ApprovalPolicy {
     /// not apply to questions of tools.
     #[prost(message, optional, tag = "8")]
     pub break_glass: ::core::option::Option<BreakGlass>,
+    /// A model that advises the people who decide. If unset, none does. It does not apply to questions.
+    #[prost(message, optional, tag = "9")]
+    pub reviewer: ::core::option::Option<Reviewer>,
+}
+/// Has the model of the agent advise the people who decide on a call. It decides nothing, and the call
+/// can be decided before the advice is there. Each review is a model call of the run.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Reviewer {
+    /// What the model looks for.
+    #[prost(string, tag = "1")]
+    pub rubric: ::prost::alloc::string::String,
+    /// Names of the tools whose calls are reviewed, or patterns in which `*` stands for any characters. If
+    /// empty, all calls that need an approval.
+    #[prost(string, repeated, tag = "2")]
+    pub tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
 /// the `waits` of the policy, but not of the waits and freezes of the operator. They must say so in the

@@ -87,6 +87,10 @@ function outlined(approval: Approval): Approval {
     ...(freeze && { freeze }),
     // Who may decide since then, which the receivers have to know.
     escalations: approval.escalations.filter((each) => each.revision === revision && revision > 0),
+    // Its reason may repeat arguments.
+    ...(approval.review && {
+      review: { advice: approval.review.advice, model: approval.review.model },
+    }),
     ...(decision && {
       decision: {
         approved: decision.approved,

@@ -70,6 +70,17 @@ export function summaryFacts(
   return [usage, summarized(state, frame, summary, incompleteReasonOf(taken.turn.finishReason))];
 }
 
+/** Returns what a call has used, and its cost if the model has a price. */
+export function chargedUsage(
+  taken: Pick<ReceivedTurn, "turn" | "model"> & {
+    readonly call: Pick<ModelCall, "inputTokens" | "maxOutputTokens">;
+  },
+): ModelUsage & { readonly costUsd: number | undefined } {
+  const usage = usageOf(taken);
+  const { pricing } = taken.model;
+  return { ...usage, costUsd: pricing === undefined ? undefined : costOf(usage, pricing) };
+}
+
 function usageFact(scope: Scope, { turn, model }: ReceivedTurn, usage: ModelUsage): Fact {
   const { pricing } = model;
   return fact(scope, {
@@ -84,7 +95,12 @@ function usageFact(scope: Scope, { turn, model }: ReceivedTurn, usage: ModelUsag
 }
 
 /** Returns the usage that the provider reported, or else what the call has used at most. */
-function usageOf({ turn, call }: ReceivedTurn): ModelUsage {
+function usageOf({
+  turn,
+  call,
+}: Pick<ReceivedTurn, "turn"> & {
+  readonly call: Pick<ModelCall, "inputTokens" | "maxOutputTokens">;
+}): ModelUsage {
   return (
     reportedUsage(turn) ?? {
       inputTokens: call.inputTokens,

@@ -20,7 +20,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/approval/v1/approval.proto.
  */
 export const file_reeve_approval_v1_approval: GenFile = /*@__PURE__*/
-  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEigggKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJEhAKCHJldmlzaW9uGB4gASgNEjQKDGFsdGVybmF0aXZlcxgfIAMoCzIeLnJlZXZlLmFwcHJvdmFsLnYxLkFsdGVybmF0aXZlEiYKBXZvdGVzGCAgAygLMhcucmVldmUuYXBwcm92YWwudjEuVm90ZRIZChFleGNsdWRlZF9zdWJqZWN0cxghIAMoCRIzCg9kZWNpZGFibGVfYWZ0ZXIYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKBmZyZWV6ZRgjIAEoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsRnJlZXplEjoKC2VzY2FsYXRpb25zGCQgAygLMiUucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxFc2NhbGF0aW9uOjPK3xgvCglhcHByb3ZhbHMSE3t0ZW5hbnR9LnthcHByb3ZhbH0qCwoCBAESAgQBKgEEOAEiuQEKEkFwcHJvdmFsRXNjYWxhdGlvbhIqCgZkdWVfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKC2FsdGVybmF0aXZlGAIgASgLMh4ucmVldmUuYXBwcm92YWwudjEuQWx0ZXJuYXRpdmUSMAoMZXNjYWxhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXZpc2lvbhgEIAEoDSJLCg5BcHByb3ZhbEZyZWV6ZRIMCgRuYW1lGAEgASgJEisKB2VuZHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp8BCgtBbHRlcm5hdGl2ZRIMCgRuYW1lGAEgASgJEg4KBnBlb3BsZRgCIAMoCRIOCgZncm91cHMYAyADKAkSEQoJYXBwcm92YWxzGAQgASgNEg8KB2RlbmlhbHMYBSABKA0SFwoPYXBwcm92YWxzX2dpdmVuGAYgASgNEhUKDWRlbmlhbHNfZ2l2ZW4YByABKA0SDgoGZmlsdGVyGAggASgJInkKBFZvdGUSLQoIZGVjaXNpb24YASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpc2lvbhISCgpjb3VudHNfZm9yGAIgAygJEhAKCGF0dGVtcHRzGAMgASgNEhwKFGVhcmxpZXJfZGVjaXNpb25faWRzGAQgAygJIvkCCghEZWNpc2lvbhITCgtkZWNpc2lvbl9pZBgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBISCgpkZWNpZGVkX2J5GAMgASgJEi4KCmRlY2lkZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgFIAEoCRIxChBlZGl0ZWRfYXJndW1lbnRzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBInCgZhbnN3ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBWdyYW50GAggASgLMhgucmVldmUuYXBwcm92YWwudjEuR3JhbnQSNgoNYXBwbGllZF9ncmFudBgJIAEoCzIfLnJlZXZlLmFwcHJvdmFsLnYxLkFwcGxpZWRHcmFudBI1CgticmVha19nbGFzcxgKIAEoCzIgLnJlZXZlLmFwcHJvdmFsLnYxLkJyZWFrR2xhc3NVc2UieQoNQnJlYWtHbGFzc1VzZRIMCgRydWxlGAEgASgJEjMKD2RlY2lkYWJsZV9hZnRlchgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGZnJlZXplGAMgASgJEhUKDXdpdGhvdXRfdm90ZXMYBCABKAgiowQKBUdyYW50EhAKCGdyYW50X2lkGAEgASgJEiwKBXNjb3BlGAIgASgOMh0ucmVldmUuYXBwcm92YWwudjEuR3JhbnRTY29wZRIMCgRydWxlGAMgASgJEhAKCGFnZW50X2lkGAQgASgJEhYKDmFnZW50X3JldmlzaW9uGAUgASgNEg4KBnJ1bl9pZBgGIAEoCRIRCgl0aHJlYWRfaWQYByABKAkSEwoLYXBwcm92YWxfaWQYCCABKAkSEgoKZ3JhbnRlZF9ieRgJIAEoCRIuCgpncmFudGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghtYXhfdXNlcxgMIAEoDRIUCgxhbHRlcm5hdGl2ZXMYDSADKAkSKQoEdXNlcxgOIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50VXNlEhIKCnJldm9rZWRfYnkYDyABKAkSLgoKcmV2b2tlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLc3BlY19kaWdlc3QYESABKAkSFgoOY29udGVudF9kaWdlc3QYEiABKAk6MsrfGC4KBmdyYW50cxIQe3RlbmFudH0ue2dyYW50fSIFCIDJuAEqCQoBBBIBBCoBBDgBIlwKCEdyYW50VXNlEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIrCgd1c2VkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJcCgxBcHBsaWVkR3JhbnQSEAoIZ3JhbnRfaWQYASABKAkSDAoEcnVsZRgCIAEoCRIsCgVzY29wZRgDIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGUivAEKDEdyYW50UmVxdWVzdBI4CgVzY29wZRgBIAEoDjIdLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50U2NvcGVCCrpIB4IBBBABIAASGAoEcnVsZRgCIAEoCUIKukgHcgUQASigHxIaCghtYXhfdXNlcxgDIAEoDUIIukgFKgMY6AcSPAoIbGlmZXRpbWUYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CD7pIDKoBCSIFCICangEqACKOAwoOQXBwcm92YWxGaWx0ZXISRQoGc3RhdGVzGAEgAygOMiAucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTdGF0ZUITukgQkgENEAoYASIHggEEEAEgABIaCghhZ2VudF9pZBgCIAEoCUIIukgFcgMogAESFgoEdG9vbBgDIAEoCUIIukgFcgMogAISGwoJdGhyZWFkX2lkGAQgASgJQgi6SAVyAyiAARIeCgxyZXF1ZXN0ZWRfYnkYBSABKAlCCLpIBXIDKIAEEg4KBmZvcl9tZRgGIAEoCBIYCgZwZXJzb24YByABKAlCCLpIBXIDKIAEEhcKBWdyb3VwGAggASgJQgi6SAVyAyiABBIzCg9yZXF1ZXN0ZWRfYWZ0ZXIYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEHJlcXVlc3RlZF9iZWZvcmUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBHRleHQYCyABKAlCCLpIBXIDKIACIrUBChRMaXN0QXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABEhYKDmluY2x1ZGVfY2xvc2VkGAIgASgIEhoKCXBhZ2Vfc2l6ZRgDIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAyiABBIxCgZmaWx0ZXIYBSABKAsyIS5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbEZpbHRlciJgChVMaXN0QXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIhcKFUNvdW50QXBwcm92YWxzUmVxdWVzdCLeAQoWQ291bnRBcHByb3ZhbHNSZXNwb25zZRItCgZzdGF0ZXMYASADKAsyHS5yZWV2ZS5hcHByb3ZhbC52MS5TdGF0ZUNvdW50Ei0KBmFnZW50cxgCIAMoCzIdLnJlZXZlLmFwcHJvdmFsLnYxLk5hbWVkQ291bnQSLAoFdG9vbHMYAyADKAsyHS5yZWV2ZS5hcHByb3ZhbC52MS5OYW1lZENvdW50EjgKDndhaXRpbmdfZm9yX21lGAQgASgLMiAucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxDb3VudCIyCg1BcHByb3ZhbENvdW50Eg0KBWNvdW50GAEgASgNEhIKCmlzX3BhcnRpYWwYAiABKAgibgoKU3RhdGVDb3VudBIvCgVzdGF0ZRgBIAEoDjIgLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsU3RhdGUSLwoFY291bnQYAiABKAsyIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbENvdW50IksKCk5hbWVkQ291bnQSDAoEbmFtZRgBIAEoCRIvCgVjb3VudBgCIAEoCzIgLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsQ291bnQiNQoSR2V0QXBwcm92YWxSZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACIkQKE0dldEFwcHJvdmFsUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCLTAgoVRGVjaWRlQXBwcm92YWxSZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACEhAKCGFwcHJvdmVkGAIgASgIEhgKBnJlYXNvbhgDIAEoCUIIukgFcgMogCASHQoLZGVjaXNpb25faWQYBCABKAlCCLpIBXIDKIABEjEKEGVkaXRlZF9hcmd1bWVudHMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmFuc3dlchgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLQoLY2FsbF9kaWdlc3QYByABKAlCGLpIFXITMhFeKFswLTlhLWZdezY0fSk/JBIuCgVncmFudBgIIAEoCzIfLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50UmVxdWVzdBITCgticmVha19nbGFzcxgJIAEoCCJHChZEZWNpZGVBcHByb3ZhbFJlc3BvbnNlEi0KCGFwcHJvdmFsGAEgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwi/AEKFkRlY2lkZUFwcHJvdmFsc1JlcXVlc3QSlgEKB2RlY2lkZWQYASADKAsyIi5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVkQXBwcm92YWxCYbpIXroBVAoOZGVjaWRlZC51bmlxdWUSF25hbWVzIGFuIGFwcHJvdmFsIHR3aWNlGil0aGlzLm1hcChlYWNoLCBlYWNoLmFwcHJvdmFsX2lkKS51bmlxdWUoKZIBBAgBEGQSEAoIYXBwcm92ZWQYAiABKAgSGAoGcmVhc29uGAMgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgEIAEoCUIIukgFcgMogAEiYQoPRGVjaWRlZEFwcHJvdmFsEh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACEi0KC2NhbGxfZGlnZXN0GAIgASgJQhi6SBVyEzIRXihbMC05YS1mXXs2NH0pPyQiTQoXRGVjaWRlQXBwcm92YWxzUmVzcG9uc2USMgoHcmVzdWx0cxgBIAMoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lzaW9uUmVzdWx0IpcBCg5EZWNpc2lvblJlc3VsdBITCgthcHByb3ZhbF9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSLwoFc3RhdGUYAyABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi8KBWVycm9yGAQgASgLMiAucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb25FcnJvciI+Cg1EZWNpc2lvbkVycm9yEgwKBGNvZGUYASABKAkSDgoGcmVhc29uGAIgASgJEg8KB21lc3NhZ2UYAyABKAkirAEKFUFuc3dlclF1ZXN0aW9uUmVxdWVzdBIfCgthcHByb3ZhbF9pZBgBIAEoCUIKukgHcgUQASiAAhInCgZhbnN3ZXIYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCGRlY2xpbmVkGAMgASgIEhgKBnJlYXNvbhgEIAEoCUIIukgFcgMogCASHQoLZGVjaXNpb25faWQYBSABKAlCCLpIBXIDKIABIkcKFkFuc3dlclF1ZXN0aW9uUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCKDAQoRTGlzdEdyYW50c1JlcXVlc3QSGgoIYWdlbnRfaWQYASABKAlCCLpIBXIDKIABEhgKBnJ1bl9pZBgCIAEoCUIIukgFcgMogAESGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDKIAEIlcKEkxpc3RHcmFudHNSZXNwb25zZRIoCgZncmFudHMYASADKAsyGC5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgoSUmV2b2tlR3JhbnRSZXF1ZXN0EhwKCGdyYW50X2lkGAEgASgJQgq6SAdyBRABKIACIj4KE1Jldm9rZUdyYW50UmVzcG9uc2USJwoFZ3JhbnQYASABKAsyGC5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudCJkChVXYXRjaEFwcHJvdmFsc1JlcXVlc3QSGAoGcnVuX2lkGAEgASgJQgi6SAVyAyiAARIxCgZmaWx0ZXIYAiABKAsyIS5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbEZpbHRlciJIChZXYXRjaEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsKoYBCghHYXRlS2luZBIZChVHQVRFX0tJTkRfVU5TUEVDSUZJRUQQABISCg5HQVRFX0tJTkRfVE9PTBABEhkKFUdBVEVfS0lORF9UT09MX1NPVVJDRRACEhYKEkdBVEVfS0lORF9RVUVTVElPThADEhgKFEdBVEVfS0lORF9QRVJNSVNTSU9OEAQqbAoOQXBwcm92YWxTb3VyY2USHwobQVBQUk9WQUxfU09VUkNFX1VOU1BFQ0lGSUVEEAASFwoTQVBQUk9WQUxfU09VUkNFX1JVThABEiAKHEFQUFJPVkFMX1NPVVJDRV9XT1JLRkxPV19SVU4QAirgAQoNQXBwcm92YWxTdGF0ZRIeChpBUFBST1ZBTF9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkFQUFJPVkFMX1NUQVRFX1BFTkRJTkcQARIbChdBUFBST1ZBTF9TVEFURV9BUFBST1ZFRBACEhsKF0FQUFJPVkFMX1NUQVRFX1JFSkVDVEVEEAMSHAoYQVBQUk9WQUxfU1RBVEVfVElNRURfT1VUEAQSHAoYQVBQUk9WQUxfU1RBVEVfV0lUSERSQVdOEAUSHQoZQVBQUk9WQUxfU1RBVEVfU1VQRVJTRURFRBAGKm0KCkdyYW50U2NvcGUSGwoXR1JBTlRfU0NPUEVfVU5TUEVDSUZJRUQQABITCg9HUkFOVF9TQ09QRV9SVU4QARIWChJHUkFOVF9TQ09QRV9USFJFQUQQAhIVChFHUkFOVF9TQ09QRV9BR0VOVBADMpILCg9BcHByb3ZhbFNlcnZpY2UScQoNTGlzdEFwcHJvdmFscxInLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RBcHByb3ZhbHNSZXF1ZXN0GigucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEnQKDkNvdW50QXBwcm92YWxzEigucmVldmUuYXBwcm92YWwudjEuQ291bnRBcHByb3ZhbHNSZXF1ZXN0GikucmVldmUuYXBwcm92YWwudjEuQ291bnRBcHByb3ZhbHNSZXNwb25zZSINkAIB4OAYAergGAIIARJrCgtHZXRBcHByb3ZhbBIlLnJlZXZlLmFwcHJvdmFsLnYxLkdldEFwcHJvdmFsUmVxdWVzdBomLnJlZXZlLmFwcHJvdmFsLnYxLkdldEFwcHJvdmFsUmVzcG9uc2UiDZACAeDgGAHq4BgCCAES9wEKDkRlY2lkZUFwcHJvdmFsEigucmVldmUuYXBwcm92YWwudjEuRGVjaWRlQXBwcm92YWxSZXF1ZXN0GikucmVldmUuYXBwcm92YWwudjEuRGVjaWRlQXBwcm92YWxSZXNwb25zZSKPAeDgGAPq4BiGAQgDEg9hcHByb3ZhbC5kZWNpZGUaFwoIYXBwcm92YWwSC2FwcHJvdmFsX2lkGhYKA3J1bhoPYXBwcm92YWwucnVuX2lkGikKBWdyYW50GiBhcHByb3ZhbC5kZWNpc2lvbi5ncmFudC5ncmFudF9pZCIIYXBwcm92ZWQiC2JyZWFrX2dsYXNzEssBCg9EZWNpZGVBcHByb3ZhbHMSKS5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbHNSZXF1ZXN0GioucmVldmUuYXBwcm92YWwudjEuRGVjaWRlQXBwcm92YWxzUmVzcG9uc2UiYeDgGAPq4BhZCAMSD2FwcHJvdmFsLmRlY2lkZRoXCghhcHByb3ZhbBILYXBwcm92YWxfaWQaDQoDcnVuGgZydW5faWQiCGFwcHJvdmVkKhIKB2RlY2lkZWQSB3Jlc3VsdHMSvQEKDkFuc3dlclF1ZXN0aW9uEigucmVldmUuYXBwcm92YWwudjEuQW5zd2VyUXVlc3Rpb25SZXF1ZXN0GikucmVldmUuYXBwcm92YWwudjEuQW5zd2VyUXVlc3Rpb25SZXNwb25zZSJW4OAYAurgGE4IAxIPYXBwcm92YWwuYW5zd2VyGhcKCGFwcHJvdmFsEgthcHByb3ZhbF9pZBoWCgNydW4aD2FwcHJvdmFsLnJ1bl9pZCIIZGVjbGluZWQSaAoKTGlzdEdyYW50cxIkLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RHcmFudHNSZXF1ZXN0GiUucmVldmUuYXBwcm92YWwudjEuTGlzdEdyYW50c1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEp4BCgtSZXZva2VHcmFudBIlLnJlZXZlLmFwcHJvdmFsLnYxLlJldm9rZUdyYW50UmVxdWVzdBomLnJlZXZlLmFwcHJvdmFsLnYxLlJldm9rZUdyYW50UmVzcG9uc2UiQODgGAPq4Bg4CAMSDGdyYW50LnJldm9rZRoRCgVncmFudBIIZ3JhbnRfaWQaEwoDcnVuGgxncmFudC5ydW5faWQSlQEKDldhdGNoQXBwcm92YWxzEigucmVldmUuYXBwcm92YWwudjEuV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0GikucmVldmUuYXBwcm92YWwudjEuV2F0Y2hBcHByb3ZhbHNSZXNwb25zZSIskAIB4OAYAergGCEIAhIOYXBwcm92YWwud2F0Y2gaDQoDcnVuEgZydW5faWQwAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
+  fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEitQgKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uEioKBWdhdGVzGA4gAygOMhsucmVldmUuYXBwcm92YWwudjEuR2F0ZUtpbmQSMQoGc291cmNlGA8gASgOMiEucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTb3VyY2USEwoLY2FsbF9kaWdlc3QYECABKAkSNQoKcGVybWlzc2lvbhgRIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uEiwKB2NvbnRlbnQYEiABKAsyGy5yZWV2ZS50b29sLnYxLkJvdW5kQ29udGVudBISCgpzdXBlcnNlZGVzGBMgASgJEhAKCHJldmlzaW9uGB4gASgNEjQKDGFsdGVybmF0aXZlcxgfIAMoCzIeLnJlZXZlLmFwcHJvdmFsLnYxLkFsdGVybmF0aXZlEiYKBXZvdGVzGCAgAygLMhcucmVldmUuYXBwcm92YWwudjEuVm90ZRIZChFleGNsdWRlZF9zdWJqZWN0cxghIAMoCRIzCg9kZWNpZGFibGVfYWZ0ZXIYIiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKBmZyZWV6ZRgjIAEoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsRnJlZXplEjoKC2VzY2FsYXRpb25zGCQgAygLMiUucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxFc2NhbGF0aW9uEjEKBnJldmlldxgtIAEoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsUmV2aWV3OjPK3xgvCglhcHByb3ZhbHMSE3t0ZW5hbnR9LnthcHByb3ZhbH0qCwoCBAESAgQBKgEEOAEi4wEKDkFwcHJvdmFsUmV2aWV3Ei8KBmFkdmljZRgBIAEoDjIfLnJlZXZlLmFwcHJvdmFsLnYxLlJldmlld0FkdmljZRIOCgZyZWFzb24YAiABKAkSDwoHcHJvYmxlbRgDIAEoCRINCgVtb2RlbBgEIAEoCRIvCgtyZXZpZXdlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YBiABKA0SLQoFdXNhZ2UYByABKAsyHi5yZWV2ZS5hcHByb3ZhbC52MS5SZXZpZXdVc2FnZSJeCgtSZXZpZXdVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKA0SFQoNb3V0cHV0X3Rva2VucxgCIAEoDRIVCghjb3N0X3VzZBgDIAEoAUgAiAEBQgsKCV9jb3N0X3VzZCK5AQoSQXBwcm92YWxFc2NhbGF0aW9uEioKBmR1ZV9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoLYWx0ZXJuYXRpdmUYAiABKAsyHi5yZWV2ZS5hcHByb3ZhbC52MS5BbHRlcm5hdGl2ZRIwCgxlc2NhbGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJldmlzaW9uGAQgASgNIksKDkFwcHJvdmFsRnJlZXplEgwKBG5hbWUYASABKAkSKwoHZW5kc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAinwEKC0FsdGVybmF0aXZlEgwKBG5hbWUYASABKAkSDgoGcGVvcGxlGAIgAygJEg4KBmdyb3VwcxgDIAMoCRIRCglhcHByb3ZhbHMYBCABKA0SDwoHZGVuaWFscxgFIAEoDRIXCg9hcHByb3ZhbHNfZ2l2ZW4YBiABKA0SFQoNZGVuaWFsc19naXZlbhgHIAEoDRIOCgZmaWx0ZXIYCCABKAkieQoEVm90ZRItCghkZWNpc2lvbhgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lzaW9uEhIKCmNvdW50c19mb3IYAiADKAkSEAoIYXR0ZW1wdHMYAyABKA0SHAoUZWFybGllcl9kZWNpc2lvbl9pZHMYBCADKAki+QIKCERlY2lzaW9uEhMKC2RlY2lzaW9uX2lkGAEgASgJEhAKCGFwcHJvdmVkGAIgASgIEhIKCmRlY2lkZWRfYnkYAyABKAkSLgoKZGVjaWRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAUgASgJEjEKEGVkaXRlZF9hcmd1bWVudHMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmFuc3dlchgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoFZ3JhbnQYCCABKAsyGC5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudBI2Cg1hcHBsaWVkX2dyYW50GAkgASgLMh8ucmVldmUuYXBwcm92YWwudjEuQXBwbGllZEdyYW50EjUKC2JyZWFrX2dsYXNzGAogASgLMiAucmVldmUuYXBwcm92YWwudjEuQnJlYWtHbGFzc1VzZSJ5Cg1CcmVha0dsYXNzVXNlEgwKBHJ1bGUYASABKAkSMwoPZGVjaWRhYmxlX2FmdGVyGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZmcmVlemUYAyABKAkSFQoNd2l0aG91dF92b3RlcxgEIAEoCCKjBAoFR3JhbnQSEAoIZ3JhbnRfaWQYASABKAkSLAoFc2NvcGUYAiABKA4yHS5yZWV2ZS5hcHByb3ZhbC52MS5HcmFudFNjb3BlEgwKBHJ1bGUYAyABKAkSEAoIYWdlbnRfaWQYBCABKAkSFgoOYWdlbnRfcmV2aXNpb24YBSABKA0SDgoGcnVuX2lkGAYgASgJEhEKCXRocmVhZF9pZBgHIAEoCRITCgthcHByb3ZhbF9pZBgIIAEoCRISCgpncmFudGVkX2J5GAkgASgJEi4KCmdyYW50ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCG1heF91c2VzGAwgASgNEhQKDGFsdGVybmF0aXZlcxgNIAMoCRIpCgR1c2VzGA4gAygLMhsucmVldmUuYXBwcm92YWwudjEuR3JhbnRVc2USEgoKcmV2b2tlZF9ieRgPIAEoCRIuCgpyZXZva2VkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtzcGVjX2RpZ2VzdBgRIAEoCRIWCg5jb250ZW50X2RpZ2VzdBgSIAEoCToyyt8YLgoGZ3JhbnRzEhB7dGVuYW50fS57Z3JhbnR9IgUIgMm4ASoJCgEEEgEEKgEEOAEiXAoIR3JhbnRVc2USEwoLYXBwcm92YWxfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEisKB3VzZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlwKDEFwcGxpZWRHcmFudBIQCghncmFudF9pZBgBIAEoCRIMCgRydWxlGAIgASgJEiwKBXNjb3BlGAMgASgOMh0ucmVldmUuYXBwcm92YWwudjEuR3JhbnRTY29wZSK8AQoMR3JhbnRSZXF1ZXN0EjgKBXNjb3BlGAEgASgOMh0ucmVldmUuYXBwcm92YWwudjEuR3JhbnRTY29wZUIKukgHggEEEAEgABIYCgRydWxlGAIgASgJQgq6SAdyBRABKKAfEhoKCG1heF91c2VzGAMgASgNQgi6SAUqAxjoBxI8CghsaWZldGltZRgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIPukgMqgEJIgUIgJqeASoAIo4DCg5BcHByb3ZhbEZpbHRlchJFCgZzdGF0ZXMYASADKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlQhO6SBCSAQ0QChgBIgeCAQQQASAAEhoKCGFnZW50X2lkGAIgASgJQgi6SAVyAyiAARIWCgR0b29sGAMgASgJQgi6SAVyAyiAAhIbCgl0aHJlYWRfaWQYBCABKAlCCLpIBXIDKIABEh4KDHJlcXVlc3RlZF9ieRgFIAEoCUIIukgFcgMogAQSDgoGZm9yX21lGAYgASgIEhgKBnBlcnNvbhgHIAEoCUIIukgFcgMogAQSFwoFZ3JvdXAYCCABKAlCCLpIBXIDKIAEEjMKD3JlcXVlc3RlZF9hZnRlchgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoQcmVxdWVzdGVkX2JlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoEdGV4dBgLIAEoCUIIukgFcgMogAIitQEKFExpc3RBcHByb3ZhbHNSZXF1ZXN0EhgKBnJ1bl9pZBgBIAEoCUIIukgFcgMogAESFgoOaW5jbHVkZV9jbG9zZWQYAiABKAgSGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDKIAEEjEKBmZpbHRlchgFIAEoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsRmlsdGVyImAKFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIuCglhcHByb3ZhbHMYASADKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiFwoVQ291bnRBcHByb3ZhbHNSZXF1ZXN0It4BChZDb3VudEFwcHJvdmFsc1Jlc3BvbnNlEi0KBnN0YXRlcxgBIAMoCzIdLnJlZXZlLmFwcHJvdmFsLnYxLlN0YXRlQ291bnQSLQoGYWdlbnRzGAIgAygLMh0ucmVldmUuYXBwcm92YWwudjEuTmFtZWRDb3VudBIsCgV0b29scxgDIAMoCzIdLnJlZXZlLmFwcHJvdmFsLnYxLk5hbWVkQ291bnQSOAoOd2FpdGluZ19mb3JfbWUYBCABKAsyIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbENvdW50IjIKDUFwcHJvdmFsQ291bnQSDQoFY291bnQYASABKA0SEgoKaXNfcGFydGlhbBgCIAEoCCJuCgpTdGF0ZUNvdW50Ei8KBXN0YXRlGAEgASgOMiAucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTdGF0ZRIvCgVjb3VudBgCIAEoCzIgLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsQ291bnQiSwoKTmFtZWRDb3VudBIMCgRuYW1lGAEgASgJEi8KBWNvdW50GAIgASgLMiAucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxDb3VudCI1ChJHZXRBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAIiRAoTR2V0QXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsItMCChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAISEAoIYXBwcm92ZWQYAiABKAgSGAoGcmVhc29uGAMgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgEIAEoCUIIukgFcgMogAESMQoQZWRpdGVkX2FyZ3VtZW50cxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGYW5zd2VyGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgtjYWxsX2RpZ2VzdBgHIAEoCUIYukgVchMyEV4oWzAtOWEtZl17NjR9KT8kEi4KBWdyYW50GAggASgLMh8ucmVldmUuYXBwcm92YWwudjEuR3JhbnRSZXF1ZXN0EhMKC2JyZWFrX2dsYXNzGAkgASgIIkcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCL8AQoWRGVjaWRlQXBwcm92YWxzUmVxdWVzdBKWAQoHZGVjaWRlZBgBIAMoCzIiLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZWRBcHByb3ZhbEJhukheugFUCg5kZWNpZGVkLnVuaXF1ZRIXbmFtZXMgYW4gYXBwcm92YWwgdHdpY2UaKXRoaXMubWFwKGVhY2gsIGVhY2guYXBwcm92YWxfaWQpLnVuaXF1ZSgpkgEECAEQZBIQCghhcHByb3ZlZBgCIAEoCBIYCgZyZWFzb24YAyABKAlCCLpIBXIDKIAgEh0KC2RlY2lzaW9uX2lkGAQgASgJQgi6SAVyAyiAASJhCg9EZWNpZGVkQXBwcm92YWwSHwoLYXBwcm92YWxfaWQYASABKAlCCrpIB3IFEAEogAISLQoLY2FsbF9kaWdlc3QYAiABKAlCGLpIFXITMhFeKFswLTlhLWZdezY0fSk/JCJNChdEZWNpZGVBcHByb3ZhbHNSZXNwb25zZRIyCgdyZXN1bHRzGAEgAygLMiEucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb25SZXN1bHQilwEKDkRlY2lzaW9uUmVzdWx0EhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIvCgVzdGF0ZRgDIAEoDjIgLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsU3RhdGUSLwoFZXJyb3IYBCABKAsyIC5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpc2lvbkVycm9yIj4KDURlY2lzaW9uRXJyb3ISDAoEY29kZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSDwoHbWVzc2FnZRgDIAEoCSKsAQoVQW5zd2VyUXVlc3Rpb25SZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACEicKBmFuc3dlchgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIZGVjbGluZWQYAyABKAgSGAoGcmVhc29uGAQgASgJQgi6SAVyAyiAIBIdCgtkZWNpc2lvbl9pZBgFIAEoCUIIukgFcgMogAEiRwoWQW5zd2VyUXVlc3Rpb25SZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIoMBChFMaXN0R3JhbnRzUmVxdWVzdBIaCghhZ2VudF9pZBgBIAEoCUIIukgFcgMogAESGAoGcnVuX2lkGAIgASgJQgi6SAVyAyiAARIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAQiVwoSTGlzdEdyYW50c1Jlc3BvbnNlEigKBmdyYW50cxgBIAMoCzIYLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChJSZXZva2VHcmFudFJlcXVlc3QSHAoIZ3JhbnRfaWQYASABKAlCCrpIB3IFEAEogAIiPgoTUmV2b2tlR3JhbnRSZXNwb25zZRInCgVncmFudBgBIAEoCzIYLnJlZXZlLmFwcHJvdmFsLnYxLkdyYW50ImQKFVdhdGNoQXBwcm92YWxzUmVxdWVzdBIYCgZydW5faWQYASABKAlCCLpIBXIDKIABEjEKBmZpbHRlchgCIAEoCzIhLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsRmlsdGVyIkgKFldhdGNoQXBwcm92YWxzUmVzcG9uc2USLgoJYXBwcm92YWxzGAEgAygLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwqfAoMUmV2aWV3QWR2aWNlEh0KGVJFVklFV19BRFZJQ0VfVU5TUEVDSUZJRUQQABIZChVSRVZJRVdfQURWSUNFX0FQUFJPVkUQARIYChRSRVZJRVdfQURWSUNFX1JFSkVDVBACEhgKFFJFVklFV19BRFZJQ0VfVU5TVVJFEAMqhgEKCEdhdGVLaW5kEhkKFUdBVEVfS0lORF9VTlNQRUNJRklFRBAAEhIKDkdBVEVfS0lORF9UT09MEAESGQoVR0FURV9LSU5EX1RPT0xfU09VUkNFEAISFgoSR0FURV9LSU5EX1FVRVNUSU9OEAMSGAoUR0FURV9LSU5EX1BFUk1JU1NJT04QBCpsCg5BcHByb3ZhbFNvdXJjZRIfChtBUFBST1ZBTF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIXChNBUFBST1ZBTF9TT1VSQ0VfUlVOEAESIAocQVBQUk9WQUxfU09VUkNFX1dPUktGTE9XX1JVThACKuABCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGwoXQVBQUk9WQUxfU1RBVEVfUkVKRUNURUQQAxIcChhBUFBST1ZBTF9TVEFURV9USU1FRF9PVVQQBBIcChhBUFBST1ZBTF9TVEFURV9XSVRIRFJBV04QBRIdChlBUFBST1ZBTF9TVEFURV9TVVBFUlNFREVEEAYqbQoKR3JhbnRTY29wZRIbChdHUkFOVF9TQ09QRV9VTlNQRUNJRklFRBAAEhMKD0dSQU5UX1NDT1BFX1JVThABEhYKEkdSQU5UX1NDT1BFX1RIUkVBRBACEhUKEUdSQU5UX1NDT1BFX0FHRU5UEAMykgsKD0FwcHJvdmFsU2VydmljZRJxCg1MaXN0QXBwcm92YWxzEicucmVldmUuYXBwcm92YWwudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaKC5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESdAoOQ291bnRBcHByb3ZhbHMSKC5yZWV2ZS5hcHByb3ZhbC52MS5Db3VudEFwcHJvdmFsc1JlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5Db3VudEFwcHJvdmFsc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEmsKC0dldEFwcHJvdmFsEiUucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiYucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXNwb25zZSINkAIB4OAYAergGAIIARL3AQoORGVjaWRlQXBwcm92YWwSKC5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbFJlc3BvbnNlIo8B4OAYA+rgGIYBCAMSD2FwcHJvdmFsLmRlY2lkZRoXCghhcHByb3ZhbBILYXBwcm92YWxfaWQaFgoDcnVuGg9hcHByb3ZhbC5ydW5faWQaKQoFZ3JhbnQaIGFwcHJvdmFsLmRlY2lzaW9uLmdyYW50LmdyYW50X2lkIghhcHByb3ZlZCILYnJlYWtfZ2xhc3MSywEKD0RlY2lkZUFwcHJvdmFscxIpLnJlZXZlLmFwcHJvdmFsLnYxLkRlY2lkZUFwcHJvdmFsc1JlcXVlc3QaKi5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpZGVBcHByb3ZhbHNSZXNwb25zZSJh4OAYA+rgGFkIAxIPYXBwcm92YWwuZGVjaWRlGhcKCGFwcHJvdmFsEgthcHByb3ZhbF9pZBoNCgNydW4aBnJ1bl9pZCIIYXBwcm92ZWQqEgoHZGVjaWRlZBIHcmVzdWx0cxK9AQoOQW5zd2VyUXVlc3Rpb24SKC5yZWV2ZS5hcHByb3ZhbC52MS5BbnN3ZXJRdWVzdGlvblJlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5BbnN3ZXJRdWVzdGlvblJlc3BvbnNlIlbg4BgC6uAYTggDEg9hcHByb3ZhbC5hbnN3ZXIaFwoIYXBwcm92YWwSC2FwcHJvdmFsX2lkGhYKA3J1bhoPYXBwcm92YWwucnVuX2lkIghkZWNsaW5lZBJoCgpMaXN0R3JhbnRzEiQucmVldmUuYXBwcm92YWwudjEuTGlzdEdyYW50c1JlcXVlc3QaJS5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0R3JhbnRzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESngEKC1Jldm9rZUdyYW50EiUucmVldmUuYXBwcm92YWwudjEuUmV2b2tlR3JhbnRSZXF1ZXN0GiYucmVldmUuYXBwcm92YWwudjEuUmV2b2tlR3JhbnRSZXNwb25zZSJA4OAYA+rgGDgIAxIMZ3JhbnQucmV2b2tlGhEKBWdyYW50EghncmFudF9pZBoTCgNydW4aDGdyYW50LnJ1bl9pZBKVAQoOV2F0Y2hBcHByb3ZhbHMSKC5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1JlcXVlc3QaKS5yZWV2ZS5hcHByb3ZhbC52MS5XYXRjaEFwcHJvdmFsc1Jlc3BvbnNlIiyQAgHg4BgB6uAYIQgCEg5hcHByb3ZhbC53YXRjaBoNCgNydW4SBnJ1bl9pZDABYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
 
 /**
  * A tool call, or a question of a tool, that a person decides.
@@ -223,6 +223,13 @@ export type Approval = Message<"reeve.approval.v1.Approval"> & {
    * @generated from field: repeated reeve.approval.v1.ApprovalEscalation escalations = 36;
    */
   escalations: ApprovalEscalation[];
+
+  /**
+   * Advice of a model. Unset if the agent's policy has no `reviewer` for the call, and until it is given.
+   *
+   * @generated from field: reeve.approval.v1.ApprovalReview review = 45;
+   */
+  review?: ApprovalReview | undefined;
 };
 
 /**
@@ -231,6 +238,105 @@ export type Approval = Message<"reeve.approval.v1.Approval"> & {
  */
 export const ApprovalSchema: GenMessage<Approval> = /*@__PURE__*/
   messageDesc(file_reeve_approval_v1_approval, 0);
+
+/**
+ * Advice of a model about a call, for the people who decide. It decides nothing.
+ *
+ * @generated from message reeve.approval.v1.ApprovalReview
+ */
+export type ApprovalReview = Message<"reeve.approval.v1.ApprovalReview"> & {
+  /**
+   * The advice. Unset if there is none.
+   *
+   * @generated from field: reeve.approval.v1.ReviewAdvice advice = 1;
+   */
+  advice: ReviewAdvice;
+
+  /**
+   * Why, in the words of the model, which has read the call: at most 2,000 characters, which may be
+   * hostile, and may repeat arguments.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * Why there is no advice. Empty if there is.
+   *
+   * @generated from field: string problem = 3;
+   */
+  problem: string;
+
+  /**
+   * The provider's name of the model. Empty if it was not called.
+   *
+   * @generated from field: string model = 4;
+   */
+  model: string;
+
+  /**
+   * Time of the advice.
+   *
+   * @generated from field: google.protobuf.Timestamp reviewed_at = 5;
+   */
+  reviewedAt?: Timestamp | undefined;
+
+  /**
+   * `revision` of the approval from which on it has the advice.
+   *
+   * @generated from field: uint32 revision = 6;
+   */
+  revision: number;
+
+  /**
+   * What the call of the model has used; it counts as a model call of the run. Unset if it gave no answer.
+   *
+   * @generated from field: reeve.approval.v1.ReviewUsage usage = 7;
+   */
+  usage?: ReviewUsage | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.ApprovalReview.
+ * Use `create(ApprovalReviewSchema)` to create a new message.
+ */
+export const ApprovalReviewSchema: GenMessage<ApprovalReview> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 1);
+
+/**
+ * What the model call of a review has used.
+ *
+ * @generated from message reeve.approval.v1.ReviewUsage
+ */
+export type ReviewUsage = Message<"reeve.approval.v1.ReviewUsage"> & {
+  /**
+   * Tokens of the request.
+   *
+   * @generated from field: uint32 input_tokens = 1;
+   */
+  inputTokens: number;
+
+  /**
+   * Tokens of the answer.
+   *
+   * @generated from field: uint32 output_tokens = 2;
+   */
+  outputTokens: number;
+
+  /**
+   * Cost in US dollars. Unset if the model has no price.
+   *
+   * @generated from field: optional double cost_usd = 3;
+   */
+  costUsd?: number | undefined;
+};
+
+/**
+ * Describes the message reeve.approval.v1.ReviewUsage.
+ * Use `create(ReviewUsageSchema)` to create a new message.
+ */
+export const ReviewUsageSchema: GenMessage<ReviewUsage> = /*@__PURE__*/
+  messageDesc(file_reeve_approval_v1_approval, 2);
 
 /**
  * Further people who may decide on a call that has waited for some time.
@@ -273,7 +379,7 @@ export type ApprovalEscalation = Message<"reeve.approval.v1.ApprovalEscalation">
  * Use `create(ApprovalEscalationSchema)` to create a new message.
  */
 export const ApprovalEscalationSchema: GenMessage<ApprovalEscalation> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 1);
+  messageDesc(file_reeve_approval_v1_approval, 3);
 
 /**
  * A period in which calls cannot be approved, from the operator's policy.
@@ -301,7 +407,7 @@ export type ApprovalFreeze = Message<"reeve.approval.v1.ApprovalFreeze"> & {
  * Use `create(ApprovalFreezeSchema)` to create a new message.
  */
 export const ApprovalFreezeSchema: GenMessage<ApprovalFreeze> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 2);
+  messageDesc(file_reeve_approval_v1_approval, 4);
 
 /**
  * A way to decide on the call.
@@ -372,7 +478,7 @@ export type Alternative = Message<"reeve.approval.v1.Alternative"> & {
  * Use `create(AlternativeSchema)` to create a new message.
  */
 export const AlternativeSchema: GenMessage<Alternative> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 3);
+  messageDesc(file_reeve_approval_v1_approval, 5);
 
 /**
  * The vote of one person on an approval.
@@ -416,7 +522,7 @@ export type Vote = Message<"reeve.approval.v1.Vote"> & {
  * Use `create(VoteSchema)` to create a new message.
  */
 export const VoteSchema: GenMessage<Vote> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 4);
+  messageDesc(file_reeve_approval_v1_approval, 6);
 
 /**
  * A decision about an approval.
@@ -500,7 +606,7 @@ export type Decision = Message<"reeve.approval.v1.Decision"> & {
  * Use `create(DecisionSchema)` to create a new message.
  */
 export const DecisionSchema: GenMessage<Decision> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 5);
+  messageDesc(file_reeve_approval_v1_approval, 7);
 
 /**
  * An approval in an emergency, in spite of rules that were in its way.
@@ -542,7 +648,7 @@ export type BreakGlassUse = Message<"reeve.approval.v1.BreakGlassUse"> & {
  * Use `create(BreakGlassUseSchema)` to create a new message.
  */
 export const BreakGlassUseSchema: GenMessage<BreakGlassUse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 6);
+  messageDesc(file_reeve_approval_v1_approval, 8);
 
 /**
  * A decision about further calls: while it is valid, it approves the calls of its scope that its rule
@@ -689,7 +795,7 @@ export type Grant = Message<"reeve.approval.v1.Grant"> & {
  * Use `create(GrantSchema)` to create a new message.
  */
 export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 7);
+  messageDesc(file_reeve_approval_v1_approval, 9);
 
 /**
  * An approval that a grant decided.
@@ -724,7 +830,7 @@ export type GrantUse = Message<"reeve.approval.v1.GrantUse"> & {
  * Use `create(GrantUseSchema)` to create a new message.
  */
 export const GrantUseSchema: GenMessage<GrantUse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 8);
+  messageDesc(file_reeve_approval_v1_approval, 10);
 
 /**
  * The grant that decided an approval.
@@ -759,7 +865,7 @@ export type AppliedGrant = Message<"reeve.approval.v1.AppliedGrant"> & {
  * Use `create(AppliedGrantSchema)` to create a new message.
  */
 export const AppliedGrantSchema: GenMessage<AppliedGrant> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 9);
+  messageDesc(file_reeve_approval_v1_approval, 11);
 
 /**
  * A grant to be made with a decision.
@@ -801,7 +907,7 @@ export type GrantRequest = Message<"reeve.approval.v1.GrantRequest"> & {
  * Use `create(GrantRequestSchema)` to create a new message.
  */
 export const GrantRequestSchema: GenMessage<GrantRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 10);
+  messageDesc(file_reeve_approval_v1_approval, 12);
 
 /**
  * Selects approvals: those for which every field that is set holds.
@@ -894,7 +1000,7 @@ export type ApprovalFilter = Message<"reeve.approval.v1.ApprovalFilter"> & {
  * Use `create(ApprovalFilterSchema)` to create a new message.
  */
 export const ApprovalFilterSchema: GenMessage<ApprovalFilter> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 11);
+  messageDesc(file_reeve_approval_v1_approval, 13);
 
 /**
  * Request of `ListApprovals`.
@@ -943,7 +1049,7 @@ export type ListApprovalsRequest = Message<"reeve.approval.v1.ListApprovalsReque
  * Use `create(ListApprovalsRequestSchema)` to create a new message.
  */
 export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 12);
+  messageDesc(file_reeve_approval_v1_approval, 14);
 
 /**
  * Response of `ListApprovals`.
@@ -972,7 +1078,7 @@ export type ListApprovalsResponse = Message<"reeve.approval.v1.ListApprovalsResp
  * Use `create(ListApprovalsResponseSchema)` to create a new message.
  */
 export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 13);
+  messageDesc(file_reeve_approval_v1_approval, 15);
 
 /**
  * Request of `CountApprovals`.
@@ -987,7 +1093,7 @@ export type CountApprovalsRequest = Message<"reeve.approval.v1.CountApprovalsReq
  * Use `create(CountApprovalsRequestSchema)` to create a new message.
  */
 export const CountApprovalsRequestSchema: GenMessage<CountApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 14);
+  messageDesc(file_reeve_approval_v1_approval, 16);
 
 /**
  * Response of `CountApprovals`.
@@ -1029,7 +1135,7 @@ export type CountApprovalsResponse = Message<"reeve.approval.v1.CountApprovalsRe
  * Use `create(CountApprovalsResponseSchema)` to create a new message.
  */
 export const CountApprovalsResponseSchema: GenMessage<CountApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 15);
+  messageDesc(file_reeve_approval_v1_approval, 17);
 
 /**
  * How many approvals there are.
@@ -1057,7 +1163,7 @@ export type ApprovalCount = Message<"reeve.approval.v1.ApprovalCount"> & {
  * Use `create(ApprovalCountSchema)` to create a new message.
  */
 export const ApprovalCountSchema: GenMessage<ApprovalCount> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 16);
+  messageDesc(file_reeve_approval_v1_approval, 18);
 
 /**
  * How many approvals there are in a state.
@@ -1085,7 +1191,7 @@ export type StateCount = Message<"reeve.approval.v1.StateCount"> & {
  * Use `create(StateCountSchema)` to create a new message.
  */
 export const StateCountSchema: GenMessage<StateCount> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 17);
+  messageDesc(file_reeve_approval_v1_approval, 19);
 
 /**
  * How many approvals there are for an agent or a tool.
@@ -1113,7 +1219,7 @@ export type NamedCount = Message<"reeve.approval.v1.NamedCount"> & {
  * Use `create(NamedCountSchema)` to create a new message.
  */
 export const NamedCountSchema: GenMessage<NamedCount> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 18);
+  messageDesc(file_reeve_approval_v1_approval, 20);
 
 /**
  * Request of `GetApproval`.
@@ -1134,7 +1240,7 @@ export type GetApprovalRequest = Message<"reeve.approval.v1.GetApprovalRequest">
  * Use `create(GetApprovalRequestSchema)` to create a new message.
  */
 export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 19);
+  messageDesc(file_reeve_approval_v1_approval, 21);
 
 /**
  * Response of `GetApproval`.
@@ -1155,7 +1261,7 @@ export type GetApprovalResponse = Message<"reeve.approval.v1.GetApprovalResponse
  * Use `create(GetApprovalResponseSchema)` to create a new message.
  */
 export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 20);
+  messageDesc(file_reeve_approval_v1_approval, 22);
 
 /**
  * Request of `DecideApproval`.
@@ -1241,7 +1347,7 @@ export type DecideApprovalRequest = Message<"reeve.approval.v1.DecideApprovalReq
  * Use `create(DecideApprovalRequestSchema)` to create a new message.
  */
 export const DecideApprovalRequestSchema: GenMessage<DecideApprovalRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 21);
+  messageDesc(file_reeve_approval_v1_approval, 23);
 
 /**
  * Response of `DecideApproval`.
@@ -1262,7 +1368,7 @@ export type DecideApprovalResponse = Message<"reeve.approval.v1.DecideApprovalRe
  * Use `create(DecideApprovalResponseSchema)` to create a new message.
  */
 export const DecideApprovalResponseSchema: GenMessage<DecideApprovalResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 22);
+  messageDesc(file_reeve_approval_v1_approval, 24);
 
 /**
  * Request of `DecideApprovals`.
@@ -1305,7 +1411,7 @@ export type DecideApprovalsRequest = Message<"reeve.approval.v1.DecideApprovalsR
  * Use `create(DecideApprovalsRequestSchema)` to create a new message.
  */
 export const DecideApprovalsRequestSchema: GenMessage<DecideApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 23);
+  messageDesc(file_reeve_approval_v1_approval, 25);
 
 /**
  * An approval to decide with others.
@@ -1333,7 +1439,7 @@ export type DecidedApproval = Message<"reeve.approval.v1.DecidedApproval"> & {
  * Use `create(DecidedApprovalSchema)` to create a new message.
  */
 export const DecidedApprovalSchema: GenMessage<DecidedApproval> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 24);
+  messageDesc(file_reeve_approval_v1_approval, 26);
 
 /**
  * Response of `DecideApprovals`.
@@ -1354,7 +1460,7 @@ export type DecideApprovalsResponse = Message<"reeve.approval.v1.DecideApprovals
  * Use `create(DecideApprovalsResponseSchema)` to create a new message.
  */
 export const DecideApprovalsResponseSchema: GenMessage<DecideApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 25);
+  messageDesc(file_reeve_approval_v1_approval, 27);
 
 /**
  * What became of one of several decisions.
@@ -1397,7 +1503,7 @@ export type DecisionResult = Message<"reeve.approval.v1.DecisionResult"> & {
  * Use `create(DecisionResultSchema)` to create a new message.
  */
 export const DecisionResultSchema: GenMessage<DecisionResult> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 26);
+  messageDesc(file_reeve_approval_v1_approval, 28);
 
 /**
  * Why one of several decisions failed.
@@ -1433,7 +1539,7 @@ export type DecisionError = Message<"reeve.approval.v1.DecisionError"> & {
  * Use `create(DecisionErrorSchema)` to create a new message.
  */
 export const DecisionErrorSchema: GenMessage<DecisionError> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 27);
+  messageDesc(file_reeve_approval_v1_approval, 29);
 
 /**
  * Request of `AnswerQuestion`.
@@ -1482,7 +1588,7 @@ export type AnswerQuestionRequest = Message<"reeve.approval.v1.AnswerQuestionReq
  * Use `create(AnswerQuestionRequestSchema)` to create a new message.
  */
 export const AnswerQuestionRequestSchema: GenMessage<AnswerQuestionRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 28);
+  messageDesc(file_reeve_approval_v1_approval, 30);
 
 /**
  * Response of `AnswerQuestion`.
@@ -1503,7 +1609,7 @@ export type AnswerQuestionResponse = Message<"reeve.approval.v1.AnswerQuestionRe
  * Use `create(AnswerQuestionResponseSchema)` to create a new message.
  */
 export const AnswerQuestionResponseSchema: GenMessage<AnswerQuestionResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 29);
+  messageDesc(file_reeve_approval_v1_approval, 31);
 
 /**
  * Request of `ListGrants`.
@@ -1545,7 +1651,7 @@ export type ListGrantsRequest = Message<"reeve.approval.v1.ListGrantsRequest"> &
  * Use `create(ListGrantsRequestSchema)` to create a new message.
  */
 export const ListGrantsRequestSchema: GenMessage<ListGrantsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 30);
+  messageDesc(file_reeve_approval_v1_approval, 32);
 
 /**
  * Response of `ListGrants`.
@@ -1573,7 +1679,7 @@ export type ListGrantsResponse = Message<"reeve.approval.v1.ListGrantsResponse">
  * Use `create(ListGrantsResponseSchema)` to create a new message.
  */
 export const ListGrantsResponseSchema: GenMessage<ListGrantsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 31);
+  messageDesc(file_reeve_approval_v1_approval, 33);
 
 /**
  * Request of `RevokeGrant`.
@@ -1594,7 +1700,7 @@ export type RevokeGrantRequest = Message<"reeve.approval.v1.RevokeGrantRequest">
  * Use `create(RevokeGrantRequestSchema)` to create a new message.
  */
 export const RevokeGrantRequestSchema: GenMessage<RevokeGrantRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 32);
+  messageDesc(file_reeve_approval_v1_approval, 34);
 
 /**
  * Response of `RevokeGrant`.
@@ -1615,7 +1721,7 @@ export type RevokeGrantResponse = Message<"reeve.approval.v1.RevokeGrantResponse
  * Use `create(RevokeGrantResponseSchema)` to create a new message.
  */
 export const RevokeGrantResponseSchema: GenMessage<RevokeGrantResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 33);
+  messageDesc(file_reeve_approval_v1_approval, 35);
 
 /**
  * Request of `WatchApprovals`.
@@ -1643,7 +1749,7 @@ export type WatchApprovalsRequest = Message<"reeve.approval.v1.WatchApprovalsReq
  * Use `create(WatchApprovalsRequestSchema)` to create a new message.
  */
 export const WatchApprovalsRequestSchema: GenMessage<WatchApprovalsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 34);
+  messageDesc(file_reeve_approval_v1_approval, 36);
 
 /**
  * A message of the stream of `WatchApprovals`.
@@ -1664,7 +1770,55 @@ export type WatchApprovalsResponse = Message<"reeve.approval.v1.WatchApprovalsRe
  * Use `create(WatchApprovalsResponseSchema)` to create a new message.
  */
 export const WatchApprovalsResponseSchema: GenMessage<WatchApprovalsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_approval_v1_approval, 35);
+  messageDesc(file_reeve_approval_v1_approval, 37);
+
+/**
+ * Advice about a call.
+ *
+ * @generated from enum reeve.approval.v1.ReviewAdvice
+ */
+export const ReviewAdvice = {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: REVIEW_ADVICE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Nothing in the rubric speaks against the call.
+   *
+   * @generated from enum value: REVIEW_ADVICE_APPROVE = 1;
+   */
+  APPROVE: 1,
+
+  /**
+   * The rubric speaks against the call.
+   *
+   * @generated from enum value: REVIEW_ADVICE_REJECT = 2;
+   */
+  REJECT: 2,
+
+  /**
+   * The model cannot tell.
+   *
+   * @generated from enum value: REVIEW_ADVICE_UNSURE = 3;
+   */
+  UNSURE: 3,
+} as const;
+
+/**
+ * Advice about a call.
+ *
+ * @generated from enum reeve.approval.v1.ReviewAdvice
+ */
+export type ReviewAdvice = (typeof ReviewAdvice)[keyof typeof ReviewAdvice] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.approval.v1.ReviewAdvice.
+ */
+export const ReviewAdviceSchema: GenEnum<ReviewAdvice> = /*@__PURE__*/
+  enumDesc(file_reeve_approval_v1_approval, 0);
 
 /**
  * A reason why a call needs a decision.
@@ -1720,7 +1874,7 @@ export type GateKind = (typeof GateKind)[keyof typeof GateKind] | UnknownEnum;
  * Describes the enum reeve.approval.v1.GateKind.
  */
 export const GateKindSchema: GenEnum<GateKind> = /*@__PURE__*/
-  enumDesc(file_reeve_approval_v1_approval, 0);
+  enumDesc(file_reeve_approval_v1_approval, 1);
 
 /**
  * What requested an approval.
@@ -1761,7 +1915,7 @@ export type ApprovalSource = (typeof ApprovalSource)[keyof typeof ApprovalSource
  * Describes the enum reeve.approval.v1.ApprovalSource.
  */
 export const ApprovalSourceSchema: GenEnum<ApprovalSource> = /*@__PURE__*/
-  enumDesc(file_reeve_approval_v1_approval, 1);
+  enumDesc(file_reeve_approval_v1_approval, 2);
 
 /**
  * State of an approval.
@@ -1830,7 +1984,7 @@ export type ApprovalState = (typeof ApprovalState)[keyof typeof ApprovalState] |
  * Describes the enum reeve.approval.v1.ApprovalState.
  */
 export const ApprovalStateSchema: GenEnum<ApprovalState> = /*@__PURE__*/
-  enumDesc(file_reeve_approval_v1_approval, 2);
+  enumDesc(file_reeve_approval_v1_approval, 3);
 
 /**
  * The calls that a grant is about. All of them are calls of one revision of one agent.
@@ -1878,7 +2032,7 @@ export type GrantScope = (typeof GrantScope)[keyof typeof GrantScope] | UnknownE
  * Describes the enum reeve.approval.v1.GrantScope.
  */
 export const GrantScopeSchema: GenEnum<GrantScope> = /*@__PURE__*/
-  enumDesc(file_reeve_approval_v1_approval, 3);
+  enumDesc(file_reeve_approval_v1_approval, 4);
 
 /**
  * Manages the approvals of all runs of the tenant.

@@ -1136,7 +1136,9 @@ type ApprovalPolicy struct {
 	Escalations []*Escalation `protobuf:"bytes,7,rep,name=escalations,proto3" json:"escalations,omitempty"`
 	// Who may approve a call alone and at once in an emergency. If unset, nobody by this policy. It does
 	// not apply to questions of tools.
-	BreakGlass    *BreakGlass `protobuf:"bytes,8,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
+	BreakGlass *BreakGlass `protobuf:"bytes,8,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
+	// A model that advises the people who decide. If unset, none does. It does not apply to questions.
+	Reviewer      *Reviewer `protobuf:"bytes,9,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1227,6 +1229,70 @@ func (x *ApprovalPolicy) GetBreakGlass() *BreakGlass {
 	return nil
 }
 
+func (x *ApprovalPolicy) GetReviewer() *Reviewer {
+	if x != nil {
+		return x.Reviewer
+	}
+	return nil
+}
+
+// Has the model of the agent advise the people who decide on a call. It decides nothing, and the call
+// can be decided before the advice is there. Each review is a model call of the run.
+type Reviewer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the model looks for.
+	Rubric string `protobuf:"bytes,1,opt,name=rubric,proto3" json:"rubric,omitempty"`
+	// Names of the tools whose calls are reviewed, or patterns in which `*` stands for any characters. If
+	// empty, all calls that need an approval.
+	Tools         []string `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reviewer) Reset() {
+	*x = Reviewer{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reviewer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reviewer) ProtoMessage() {}
+
+func (x *Reviewer) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reviewer.ProtoReflect.Descriptor instead.
+func (*Reviewer) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Reviewer) GetRubric() string {
+	if x != nil {
+		return x.Rubric
+	}
+	return ""
+}
+
+func (x *Reviewer) GetTools() []string {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
 // People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
 // the `waits` of the policy, but not of the waits and freezes of the operator. They must say so in the
 // decision, with a reason.
@@ -1247,7 +1313,7 @@ type BreakGlass struct {
 
 func (x *BreakGlass) Reset() {
 	*x = BreakGlass{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1259,7 +1325,7 @@ func (x *BreakGlass) String() string {
 func (*BreakGlass) ProtoMessage() {}
 
 func (x *BreakGlass) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1272,7 +1338,7 @@ func (x *BreakGlass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlass.ProtoReflect.Descriptor instead.
 func (*BreakGlass) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BreakGlass) GetPeople() []string {
@@ -1318,7 +1384,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1330,7 +1396,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1343,7 +1409,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Escalation) GetAfter() *durationpb.Duration {
@@ -1374,7 +1440,7 @@ type ApprovalWait struct {
 
 func (x *ApprovalWait) Reset() {
 	*x = ApprovalWait{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1452,7 @@ func (x *ApprovalWait) String() string {
 func (*ApprovalWait) ProtoMessage() {}
 
 func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1465,7 @@ func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalWait.ProtoReflect.Descriptor instead.
 func (*ApprovalWait) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ApprovalWait) GetTools() []string {
@@ -1443,7 +1509,7 @@ type DecisionAlternative struct {
 
 func (x *DecisionAlternative) Reset() {
 	*x = DecisionAlternative{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1455,7 +1521,7 @@ func (x *DecisionAlternative) String() string {
 func (*DecisionAlternative) ProtoMessage() {}
 
 func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1468,7 +1534,7 @@ func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
 func (*DecisionAlternative) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DecisionAlternative) GetName() string {
@@ -1651,7 +1717,7 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\t_planning\"K\n" +
 	"\rNetworkAccess\x12\x16\n" +
 	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\x12\"\n" +
-	"\vcredentials\x18\x02 \x03(\tB\x00R\vcredentials\"\xcf\x03\n" +
+	"\vcredentials\x18\x02 \x03(\tB\x00R\vcredentials\"\x85\x04\n" +
 	"\x0eApprovalPolicy\x125\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x124\n" +
 	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArguments\x12I\n" +
@@ -1661,7 +1727,11 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x05waits\x18\x06 \x03(\v2\x1c.reeve.agent.v1.ApprovalWaitB\x00R\x05waits\x12>\n" +
 	"\vescalations\x18\a \x03(\v2\x1a.reeve.agent.v1.EscalationB\x00R\vescalations\x12;\n" +
 	"\vbreak_glass\x18\b \x01(\v2\x1a.reeve.agent.v1.BreakGlassR\n" +
-	"breakGlass\"\x97\x01\n" +
+	"breakGlass\x124\n" +
+	"\breviewer\x18\t \x01(\v2\x18.reeve.agent.v1.ReviewerR\breviewer\"<\n" +
+	"\bReviewer\x12\x18\n" +
+	"\x06rubric\x18\x01 \x01(\tB\x00R\x06rubric\x12\x16\n" +
+	"\x05tools\x18\x02 \x03(\tB\x00R\x05tools\"\x97\x01\n" +
 	"\n" +
 	"BreakGlass\x12\x18\n" +
 	"\x06people\x18\x01 \x03(\tB\x00R\x06people\x12\x18\n" +
@@ -1696,7 +1766,7 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
 	(*QuestionPolicy)(nil),      // 1: reeve.agent.v1.QuestionPolicy
@@ -1709,22 +1779,23 @@ var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*DeepAgent)(nil),           // 8: reeve.agent.v1.DeepAgent
 	(*NetworkAccess)(nil),       // 9: reeve.agent.v1.NetworkAccess
 	(*ApprovalPolicy)(nil),      // 10: reeve.agent.v1.ApprovalPolicy
-	(*BreakGlass)(nil),          // 11: reeve.agent.v1.BreakGlass
-	(*Escalation)(nil),          // 12: reeve.agent.v1.Escalation
-	(*ApprovalWait)(nil),        // 13: reeve.agent.v1.ApprovalWait
-	(*DecisionAlternative)(nil), // 14: reeve.agent.v1.DecisionAlternative
-	nil,                         // 15: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 16: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 17: google.protobuf.ListValue
-	(*durationpb.Duration)(nil), // 18: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 19: google.protobuf.Value
+	(*Reviewer)(nil),            // 11: reeve.agent.v1.Reviewer
+	(*BreakGlass)(nil),          // 12: reeve.agent.v1.BreakGlass
+	(*Escalation)(nil),          // 13: reeve.agent.v1.Escalation
+	(*ApprovalWait)(nil),        // 14: reeve.agent.v1.ApprovalWait
+	(*DecisionAlternative)(nil), // 15: reeve.agent.v1.DecisionAlternative
+	nil,                         // 16: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 17: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 18: google.protobuf.ListValue
+	(*durationpb.Duration)(nil), // 19: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 20: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	15, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	16, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	16, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	17, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
 	4,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	17, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	17, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	18, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	18, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
 	5,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
 	6,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
 	8,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
@@ -1732,31 +1803,32 @@ var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
 	3,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
 	2,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
 	1,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
-	18, // 12: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
-	18, // 13: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	18, // 14: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	18, // 15: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	18, // 16: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	19, // 12: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
+	19, // 13: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	19, // 14: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	19, // 15: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	19, // 16: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
 	6,  // 17: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	17, // 18: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	17, // 19: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	18, // 20: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	18, // 21: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	18, // 18: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	18, // 19: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	19, // 20: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	19, // 21: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
 	9,  // 22: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	18, // 23: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	14, // 24: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	13, // 25: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	12, // 26: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
-	11, // 27: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
-	18, // 28: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
-	14, // 29: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
-	18, // 30: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
-	19, // 31: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	32, // [32:32] is the sub-list for method output_type
-	32, // [32:32] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	19, // 23: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	15, // 24: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	14, // 25: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	13, // 26: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	12, // 27: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
+	11, // 28: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
+	19, // 29: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
+	15, // 30: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	19, // 31: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
+	20, // 32: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	33, // [33:33] is the sub-list for method output_type
+	33, // [33:33] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -1777,7 +1849,7 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

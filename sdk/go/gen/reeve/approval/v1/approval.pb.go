@@ -27,6 +27,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Advice about a call.
+type ReviewAdvice int32
+
+const (
+	// Not set.
+	ReviewAdvice_REVIEW_ADVICE_UNSPECIFIED ReviewAdvice = 0
+	// Nothing in the rubric speaks against the call.
+	ReviewAdvice_REVIEW_ADVICE_APPROVE ReviewAdvice = 1
+	// The rubric speaks against the call.
+	ReviewAdvice_REVIEW_ADVICE_REJECT ReviewAdvice = 2
+	// The model cannot tell.
+	ReviewAdvice_REVIEW_ADVICE_UNSURE ReviewAdvice = 3
+)
+
+// Enum value maps for ReviewAdvice.
+var (
+	ReviewAdvice_name = map[int32]string{
+		0: "REVIEW_ADVICE_UNSPECIFIED",
+		1: "REVIEW_ADVICE_APPROVE",
+		2: "REVIEW_ADVICE_REJECT",
+		3: "REVIEW_ADVICE_UNSURE",
+	}
+	ReviewAdvice_value = map[string]int32{
+		"REVIEW_ADVICE_UNSPECIFIED": 0,
+		"REVIEW_ADVICE_APPROVE":     1,
+		"REVIEW_ADVICE_REJECT":      2,
+		"REVIEW_ADVICE_UNSURE":      3,
+	}
+)
+
+func (x ReviewAdvice) Enum() *ReviewAdvice {
+	p := new(ReviewAdvice)
+	*p = x
+	return p
+}
+
+func (x ReviewAdvice) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ReviewAdvice) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
+}
+
+func (ReviewAdvice) Type() protoreflect.EnumType {
+	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
+}
+
+func (x ReviewAdvice) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ReviewAdvice.Descriptor instead.
+func (ReviewAdvice) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
+}
+
 // A reason why a call needs a decision.
 type GateKind int32
 
@@ -73,11 +130,11 @@ func (x GateKind) String() string {
 }
 
 func (GateKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[1].Descriptor()
 }
 
 func (GateKind) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[1]
 }
 
 func (x GateKind) Number() protoreflect.EnumNumber {
@@ -86,7 +143,7 @@ func (x GateKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GateKind.Descriptor instead.
 func (GateKind) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
 }
 
 // What requested an approval.
@@ -126,11 +183,11 @@ func (x ApprovalSource) String() string {
 }
 
 func (ApprovalSource) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[1].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[2].Descriptor()
 }
 
 func (ApprovalSource) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[1]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[2]
 }
 
 func (x ApprovalSource) Number() protoreflect.EnumNumber {
@@ -139,7 +196,7 @@ func (x ApprovalSource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalSource.Descriptor instead.
 func (ApprovalSource) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
 // State of an approval.
@@ -195,11 +252,11 @@ func (x ApprovalState) String() string {
 }
 
 func (ApprovalState) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[2].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[3].Descriptor()
 }
 
 func (ApprovalState) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[2]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[3]
 }
 
 func (x ApprovalState) Number() protoreflect.EnumNumber {
@@ -208,7 +265,7 @@ func (x ApprovalState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalState.Descriptor instead.
 func (ApprovalState) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 // The calls that a grant is about. All of them are calls of one revision of one agent.
@@ -252,11 +309,11 @@ func (x GrantScope) String() string {
 }
 
 func (GrantScope) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[3].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[4].Descriptor()
 }
 
 func (GrantScope) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[3]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[4]
 }
 
 func (x GrantScope) Number() protoreflect.EnumNumber {
@@ -265,7 +322,7 @@ func (x GrantScope) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GrantScope.Descriptor instead.
 func (GrantScope) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
 // A tool call, or a question of a tool, that a person decides.
@@ -336,7 +393,9 @@ type Approval struct {
 	Freeze *ApprovalFreeze `protobuf:"bytes,35,opt,name=freeze,proto3" json:"freeze,omitempty"`
 	// What happens if the call waits for some time without a decision, by the agent's policy at the
 	// request; earliest first.
-	Escalations   []*ApprovalEscalation `protobuf:"bytes,36,rep,name=escalations,proto3" json:"escalations,omitempty"`
+	Escalations []*ApprovalEscalation `protobuf:"bytes,36,rep,name=escalations,proto3" json:"escalations,omitempty"`
+	// Advice of a model. Unset if the agent's policy has no `reviewer` for the call, and until it is given.
+	Review        *ApprovalReview `protobuf:"bytes,45,opt,name=review,proto3" json:"review,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -553,6 +612,178 @@ func (x *Approval) GetEscalations() []*ApprovalEscalation {
 	return nil
 }
 
+func (x *Approval) GetReview() *ApprovalReview {
+	if x != nil {
+		return x.Review
+	}
+	return nil
+}
+
+// Advice of a model about a call, for the people who decide. It decides nothing.
+type ApprovalReview struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The advice. Unset if there is none.
+	Advice ReviewAdvice `protobuf:"varint,1,opt,name=advice,proto3,enum=reeve.approval.v1.ReviewAdvice" json:"advice,omitempty"`
+	// Why, in the words of the model, which has read the call: at most 2,000 characters, which may be
+	// hostile, and may repeat arguments.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Why there is no advice. Empty if there is.
+	Problem string `protobuf:"bytes,3,opt,name=problem,proto3" json:"problem,omitempty"`
+	// The provider's name of the model. Empty if it was not called.
+	Model string `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
+	// Time of the advice.
+	ReviewedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=reviewed_at,json=reviewedAt,proto3" json:"reviewed_at,omitempty"`
+	// `revision` of the approval from which on it has the advice.
+	Revision uint32 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
+	// What the call of the model has used; it counts as a model call of the run. Unset if it gave no answer.
+	Usage         *ReviewUsage `protobuf:"bytes,7,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApprovalReview) Reset() {
+	*x = ApprovalReview{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApprovalReview) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApprovalReview) ProtoMessage() {}
+
+func (x *ApprovalReview) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApprovalReview.ProtoReflect.Descriptor instead.
+func (*ApprovalReview) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ApprovalReview) GetAdvice() ReviewAdvice {
+	if x != nil {
+		return x.Advice
+	}
+	return ReviewAdvice_REVIEW_ADVICE_UNSPECIFIED
+}
+
+func (x *ApprovalReview) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ApprovalReview) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
+func (x *ApprovalReview) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *ApprovalReview) GetReviewedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ReviewedAt
+	}
+	return nil
+}
+
+func (x *ApprovalReview) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ApprovalReview) GetUsage() *ReviewUsage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+// What the model call of a review has used.
+type ReviewUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tokens of the request.
+	InputTokens uint32 `protobuf:"varint,1,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	// Tokens of the answer.
+	OutputTokens uint32 `protobuf:"varint,2,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
+	// Cost in US dollars. Unset if the model has no price.
+	CostUsd       *float64 `protobuf:"fixed64,3,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReviewUsage) Reset() {
+	*x = ReviewUsage{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReviewUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReviewUsage) ProtoMessage() {}
+
+func (x *ReviewUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReviewUsage.ProtoReflect.Descriptor instead.
+func (*ReviewUsage) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ReviewUsage) GetInputTokens() uint32 {
+	if x != nil {
+		return x.InputTokens
+	}
+	return 0
+}
+
+func (x *ReviewUsage) GetOutputTokens() uint32 {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return 0
+}
+
+func (x *ReviewUsage) GetCostUsd() float64 {
+	if x != nil && x.CostUsd != nil {
+		return *x.CostUsd
+	}
+	return 0
+}
+
 // Further people who may decide on a call that has waited for some time.
 type ApprovalEscalation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -571,7 +802,7 @@ type ApprovalEscalation struct {
 
 func (x *ApprovalEscalation) Reset() {
 	*x = ApprovalEscalation{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -583,7 +814,7 @@ func (x *ApprovalEscalation) String() string {
 func (*ApprovalEscalation) ProtoMessage() {}
 
 func (x *ApprovalEscalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -596,7 +827,7 @@ func (x *ApprovalEscalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalEscalation.ProtoReflect.Descriptor instead.
 func (*ApprovalEscalation) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ApprovalEscalation) GetDueAt() *timestamppb.Timestamp {
@@ -640,7 +871,7 @@ type ApprovalFreeze struct {
 
 func (x *ApprovalFreeze) Reset() {
 	*x = ApprovalFreeze{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -652,7 +883,7 @@ func (x *ApprovalFreeze) String() string {
 func (*ApprovalFreeze) ProtoMessage() {}
 
 func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -665,7 +896,7 @@ func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFreeze.ProtoReflect.Descriptor instead.
 func (*ApprovalFreeze) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ApprovalFreeze) GetName() string {
@@ -708,7 +939,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -720,7 +951,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -733,7 +964,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Alternative) GetName() string {
@@ -811,7 +1042,7 @@ type Vote struct {
 
 func (x *Vote) Reset() {
 	*x = Vote{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +1054,7 @@ func (x *Vote) String() string {
 func (*Vote) ProtoMessage() {}
 
 func (x *Vote) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +1067,7 @@ func (x *Vote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vote.ProtoReflect.Descriptor instead.
 func (*Vote) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Vote) GetDecision() *Decision {
@@ -896,7 +1127,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +1139,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +1152,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Decision) GetDecisionId() string {
@@ -1011,7 +1242,7 @@ type BreakGlassUse struct {
 
 func (x *BreakGlassUse) Reset() {
 	*x = BreakGlassUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1023,7 +1254,7 @@ func (x *BreakGlassUse) String() string {
 func (*BreakGlassUse) ProtoMessage() {}
 
 func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1036,7 +1267,7 @@ func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlassUse.ProtoReflect.Descriptor instead.
 func (*BreakGlassUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BreakGlassUse) GetRule() string {
@@ -1119,7 +1350,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1131,7 +1362,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1144,7 +1375,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Grant) GetGrantId() string {
@@ -1288,7 +1519,7 @@ type GrantUse struct {
 
 func (x *GrantUse) Reset() {
 	*x = GrantUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1300,7 +1531,7 @@ func (x *GrantUse) String() string {
 func (*GrantUse) ProtoMessage() {}
 
 func (x *GrantUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1313,7 +1544,7 @@ func (x *GrantUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
 func (*GrantUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GrantUse) GetApprovalId() string {
@@ -1352,7 +1583,7 @@ type AppliedGrant struct {
 
 func (x *AppliedGrant) Reset() {
 	*x = AppliedGrant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1364,7 +1595,7 @@ func (x *AppliedGrant) String() string {
 func (*AppliedGrant) ProtoMessage() {}
 
 func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1377,7 +1608,7 @@ func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
 func (*AppliedGrant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AppliedGrant) GetGrantId() string {
@@ -1418,7 +1649,7 @@ type GrantRequest struct {
 
 func (x *GrantRequest) Reset() {
 	*x = GrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1430,7 +1661,7 @@ func (x *GrantRequest) String() string {
 func (*GrantRequest) ProtoMessage() {}
 
 func (x *GrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1443,7 +1674,7 @@ func (x *GrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
 func (*GrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GrantRequest) GetScope() GrantScope {
@@ -1507,7 +1738,7 @@ type ApprovalFilter struct {
 
 func (x *ApprovalFilter) Reset() {
 	*x = ApprovalFilter{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1519,7 +1750,7 @@ func (x *ApprovalFilter) String() string {
 func (*ApprovalFilter) ProtoMessage() {}
 
 func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,7 +1763,7 @@ func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFilter.ProtoReflect.Descriptor instead.
 func (*ApprovalFilter) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ApprovalFilter) GetStates() []ApprovalState {
@@ -1631,7 +1862,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1643,7 +1874,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1656,7 +1887,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -1708,7 +1939,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1720,7 +1951,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1733,7 +1964,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -1759,7 +1990,7 @@ type CountApprovalsRequest struct {
 
 func (x *CountApprovalsRequest) Reset() {
 	*x = CountApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1771,7 +2002,7 @@ func (x *CountApprovalsRequest) String() string {
 func (*CountApprovalsRequest) ProtoMessage() {}
 
 func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1784,7 +2015,7 @@ func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*CountApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
 }
 
 // Response of `CountApprovals`.
@@ -1804,7 +2035,7 @@ type CountApprovalsResponse struct {
 
 func (x *CountApprovalsResponse) Reset() {
 	*x = CountApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1816,7 +2047,7 @@ func (x *CountApprovalsResponse) String() string {
 func (*CountApprovalsResponse) ProtoMessage() {}
 
 func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1829,7 +2060,7 @@ func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*CountApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CountApprovalsResponse) GetStates() []*StateCount {
@@ -1873,7 +2104,7 @@ type ApprovalCount struct {
 
 func (x *ApprovalCount) Reset() {
 	*x = ApprovalCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1885,7 +2116,7 @@ func (x *ApprovalCount) String() string {
 func (*ApprovalCount) ProtoMessage() {}
 
 func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1898,7 +2129,7 @@ func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalCount.ProtoReflect.Descriptor instead.
 func (*ApprovalCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ApprovalCount) GetCount() uint32 {
@@ -1928,7 +2159,7 @@ type StateCount struct {
 
 func (x *StateCount) Reset() {
 	*x = StateCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1940,7 +2171,7 @@ func (x *StateCount) String() string {
 func (*StateCount) ProtoMessage() {}
 
 func (x *StateCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1953,7 +2184,7 @@ func (x *StateCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
 func (*StateCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StateCount) GetState() ApprovalState {
@@ -1983,7 +2214,7 @@ type NamedCount struct {
 
 func (x *NamedCount) Reset() {
 	*x = NamedCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1995,7 +2226,7 @@ func (x *NamedCount) String() string {
 func (*NamedCount) ProtoMessage() {}
 
 func (x *NamedCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2008,7 +2239,7 @@ func (x *NamedCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedCount.ProtoReflect.Descriptor instead.
 func (*NamedCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *NamedCount) GetName() string {
@@ -2036,7 +2267,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2048,7 +2279,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2061,7 +2292,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -2082,7 +2313,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2094,7 +2325,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2107,7 +2338,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -2153,7 +2384,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2165,7 +2396,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2178,7 +2409,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -2255,7 +2486,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2267,7 +2498,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2280,7 +2511,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -2308,7 +2539,7 @@ type DecideApprovalsRequest struct {
 
 func (x *DecideApprovalsRequest) Reset() {
 	*x = DecideApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2320,7 +2551,7 @@ func (x *DecideApprovalsRequest) String() string {
 func (*DecideApprovalsRequest) ProtoMessage() {}
 
 func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2333,7 +2564,7 @@ func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DecideApprovalsRequest) GetDecided() []*DecidedApproval {
@@ -2377,7 +2608,7 @@ type DecidedApproval struct {
 
 func (x *DecidedApproval) Reset() {
 	*x = DecidedApproval{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2389,7 +2620,7 @@ func (x *DecidedApproval) String() string {
 func (*DecidedApproval) ProtoMessage() {}
 
 func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2402,7 +2633,7 @@ func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecidedApproval.ProtoReflect.Descriptor instead.
 func (*DecidedApproval) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DecidedApproval) GetApprovalId() string {
@@ -2430,7 +2661,7 @@ type DecideApprovalsResponse struct {
 
 func (x *DecideApprovalsResponse) Reset() {
 	*x = DecideApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2442,7 +2673,7 @@ func (x *DecideApprovalsResponse) String() string {
 func (*DecideApprovalsResponse) ProtoMessage() {}
 
 func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2455,7 +2686,7 @@ func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DecideApprovalsResponse) GetResults() []*DecisionResult {
@@ -2483,7 +2714,7 @@ type DecisionResult struct {
 
 func (x *DecisionResult) Reset() {
 	*x = DecisionResult{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2495,7 +2726,7 @@ func (x *DecisionResult) String() string {
 func (*DecisionResult) ProtoMessage() {}
 
 func (x *DecisionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2508,7 +2739,7 @@ func (x *DecisionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionResult.ProtoReflect.Descriptor instead.
 func (*DecisionResult) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DecisionResult) GetApprovalId() string {
@@ -2555,7 +2786,7 @@ type DecisionError struct {
 
 func (x *DecisionError) Reset() {
 	*x = DecisionError{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2567,7 +2798,7 @@ func (x *DecisionError) String() string {
 func (*DecisionError) ProtoMessage() {}
 
 func (x *DecisionError) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2580,7 +2811,7 @@ func (x *DecisionError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionError.ProtoReflect.Descriptor instead.
 func (*DecisionError) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DecisionError) GetCode() string {
@@ -2623,7 +2854,7 @@ type AnswerQuestionRequest struct {
 
 func (x *AnswerQuestionRequest) Reset() {
 	*x = AnswerQuestionRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2635,7 +2866,7 @@ func (x *AnswerQuestionRequest) String() string {
 func (*AnswerQuestionRequest) ProtoMessage() {}
 
 func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2648,7 +2879,7 @@ func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AnswerQuestionRequest) GetApprovalId() string {
@@ -2697,7 +2928,7 @@ type AnswerQuestionResponse struct {
 
 func (x *AnswerQuestionResponse) Reset() {
 	*x = AnswerQuestionResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +2940,7 @@ func (x *AnswerQuestionResponse) String() string {
 func (*AnswerQuestionResponse) ProtoMessage() {}
 
 func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +2953,7 @@ func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AnswerQuestionResponse) GetApproval() *Approval {
@@ -2749,7 +2980,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2761,7 +2992,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2774,7 +3005,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -2818,7 +3049,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2830,7 +3061,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2843,7 +3074,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -2871,7 +3102,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2883,7 +3114,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2896,7 +3127,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -2917,7 +3148,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2929,7 +3160,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2942,7 +3173,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -2965,7 +3196,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2977,7 +3208,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2990,7 +3221,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -3018,7 +3249,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3030,7 +3261,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3043,7 +3274,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -3057,7 +3288,8 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xed\t\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa8\n" +
+	"\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -3092,7 +3324,22 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x11excluded_subjects\x18! \x03(\tR\x10excludedSubjects\x12C\n" +
 	"\x0fdecidable_after\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x0edecidableAfter\x129\n" +
 	"\x06freeze\x18# \x01(\v2!.reeve.approval.v1.ApprovalFreezeR\x06freeze\x12G\n" +
-	"\vescalations\x18$ \x03(\v2%.reeve.approval.v1.ApprovalEscalationR\vescalations:\x00\"\xe4\x01\n" +
+	"\vescalations\x18$ \x03(\v2%.reeve.approval.v1.ApprovalEscalationR\vescalations\x129\n" +
+	"\x06review\x18- \x01(\v2!.reeve.approval.v1.ApprovalReviewR\x06review:\x00\"\xa0\x02\n" +
+	"\x0eApprovalReview\x127\n" +
+	"\x06advice\x18\x01 \x01(\x0e2\x1f.reeve.approval.v1.ReviewAdviceR\x06advice\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
+	"\aproblem\x18\x03 \x01(\tR\aproblem\x12\x14\n" +
+	"\x05model\x18\x04 \x01(\tR\x05model\x12;\n" +
+	"\vreviewed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"reviewedAt\x12\x1a\n" +
+	"\brevision\x18\x06 \x01(\rR\brevision\x124\n" +
+	"\x05usage\x18\a \x01(\v2\x1e.reeve.approval.v1.ReviewUsageR\x05usage\"\x82\x01\n" +
+	"\vReviewUsage\x12!\n" +
+	"\finput_tokens\x18\x01 \x01(\rR\vinputTokens\x12#\n" +
+	"\routput_tokens\x18\x02 \x01(\rR\foutputTokens\x12\x1e\n" +
+	"\bcost_usd\x18\x03 \x01(\x01H\x00R\acostUsd\x88\x01\x01B\v\n" +
+	"\t_cost_usd\"\xe4\x01\n" +
 	"\x12ApprovalEscalation\x121\n" +
 	"\x06due_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05dueAt\x12@\n" +
 	"\valternative\x18\x02 \x01(\v2\x1e.reeve.approval.v1.AlternativeR\valternative\x12=\n" +
@@ -3290,7 +3537,12 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x129\n" +
 	"\x06filter\x18\x02 \x01(\v2!.reeve.approval.v1.ApprovalFilterR\x06filter\"S\n" +
 	"\x16WatchApprovalsResponse\x129\n" +
-	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*\x86\x01\n" +
+	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*|\n" +
+	"\fReviewAdvice\x12\x1d\n" +
+	"\x19REVIEW_ADVICE_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15REVIEW_ADVICE_APPROVE\x10\x01\x12\x18\n" +
+	"\x14REVIEW_ADVICE_REJECT\x10\x02\x12\x18\n" +
+	"\x14REVIEW_ADVICE_UNSURE\x10\x03*\x86\x01\n" +
 	"\bGateKind\x12\x19\n" +
 	"\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n" +
@@ -3340,144 +3592,151 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 	return file_reeve_approval_v1_approval_proto_rawDescData
 }
 
-var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
-	(GateKind)(0),                   // 0: reeve.approval.v1.GateKind
-	(ApprovalSource)(0),             // 1: reeve.approval.v1.ApprovalSource
-	(ApprovalState)(0),              // 2: reeve.approval.v1.ApprovalState
-	(GrantScope)(0),                 // 3: reeve.approval.v1.GrantScope
-	(*Approval)(nil),                // 4: reeve.approval.v1.Approval
-	(*ApprovalEscalation)(nil),      // 5: reeve.approval.v1.ApprovalEscalation
-	(*ApprovalFreeze)(nil),          // 6: reeve.approval.v1.ApprovalFreeze
-	(*Alternative)(nil),             // 7: reeve.approval.v1.Alternative
-	(*Vote)(nil),                    // 8: reeve.approval.v1.Vote
-	(*Decision)(nil),                // 9: reeve.approval.v1.Decision
-	(*BreakGlassUse)(nil),           // 10: reeve.approval.v1.BreakGlassUse
-	(*Grant)(nil),                   // 11: reeve.approval.v1.Grant
-	(*GrantUse)(nil),                // 12: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),            // 13: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),            // 14: reeve.approval.v1.GrantRequest
-	(*ApprovalFilter)(nil),          // 15: reeve.approval.v1.ApprovalFilter
-	(*ListApprovalsRequest)(nil),    // 16: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),   // 17: reeve.approval.v1.ListApprovalsResponse
-	(*CountApprovalsRequest)(nil),   // 18: reeve.approval.v1.CountApprovalsRequest
-	(*CountApprovalsResponse)(nil),  // 19: reeve.approval.v1.CountApprovalsResponse
-	(*ApprovalCount)(nil),           // 20: reeve.approval.v1.ApprovalCount
-	(*StateCount)(nil),              // 21: reeve.approval.v1.StateCount
-	(*NamedCount)(nil),              // 22: reeve.approval.v1.NamedCount
-	(*GetApprovalRequest)(nil),      // 23: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),     // 24: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),   // 25: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil),  // 26: reeve.approval.v1.DecideApprovalResponse
-	(*DecideApprovalsRequest)(nil),  // 27: reeve.approval.v1.DecideApprovalsRequest
-	(*DecidedApproval)(nil),         // 28: reeve.approval.v1.DecidedApproval
-	(*DecideApprovalsResponse)(nil), // 29: reeve.approval.v1.DecideApprovalsResponse
-	(*DecisionResult)(nil),          // 30: reeve.approval.v1.DecisionResult
-	(*DecisionError)(nil),           // 31: reeve.approval.v1.DecisionError
-	(*AnswerQuestionRequest)(nil),   // 32: reeve.approval.v1.AnswerQuestionRequest
-	(*AnswerQuestionResponse)(nil),  // 33: reeve.approval.v1.AnswerQuestionResponse
-	(*ListGrantsRequest)(nil),       // 34: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),      // 35: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),      // 36: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),     // 37: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),   // 38: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil),  // 39: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),             // 40: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),   // 41: google.protobuf.Timestamp
-	(*v1.Question)(nil),             // 42: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),   // 43: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),         // 44: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),         // 45: google.protobuf.Struct
-	(*durationpb.Duration)(nil),     // 46: google.protobuf.Duration
+	(ReviewAdvice)(0),               // 0: reeve.approval.v1.ReviewAdvice
+	(GateKind)(0),                   // 1: reeve.approval.v1.GateKind
+	(ApprovalSource)(0),             // 2: reeve.approval.v1.ApprovalSource
+	(ApprovalState)(0),              // 3: reeve.approval.v1.ApprovalState
+	(GrantScope)(0),                 // 4: reeve.approval.v1.GrantScope
+	(*Approval)(nil),                // 5: reeve.approval.v1.Approval
+	(*ApprovalReview)(nil),          // 6: reeve.approval.v1.ApprovalReview
+	(*ReviewUsage)(nil),             // 7: reeve.approval.v1.ReviewUsage
+	(*ApprovalEscalation)(nil),      // 8: reeve.approval.v1.ApprovalEscalation
+	(*ApprovalFreeze)(nil),          // 9: reeve.approval.v1.ApprovalFreeze
+	(*Alternative)(nil),             // 10: reeve.approval.v1.Alternative
+	(*Vote)(nil),                    // 11: reeve.approval.v1.Vote
+	(*Decision)(nil),                // 12: reeve.approval.v1.Decision
+	(*BreakGlassUse)(nil),           // 13: reeve.approval.v1.BreakGlassUse
+	(*Grant)(nil),                   // 14: reeve.approval.v1.Grant
+	(*GrantUse)(nil),                // 15: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),            // 16: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),            // 17: reeve.approval.v1.GrantRequest
+	(*ApprovalFilter)(nil),          // 18: reeve.approval.v1.ApprovalFilter
+	(*ListApprovalsRequest)(nil),    // 19: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),   // 20: reeve.approval.v1.ListApprovalsResponse
+	(*CountApprovalsRequest)(nil),   // 21: reeve.approval.v1.CountApprovalsRequest
+	(*CountApprovalsResponse)(nil),  // 22: reeve.approval.v1.CountApprovalsResponse
+	(*ApprovalCount)(nil),           // 23: reeve.approval.v1.ApprovalCount
+	(*StateCount)(nil),              // 24: reeve.approval.v1.StateCount
+	(*NamedCount)(nil),              // 25: reeve.approval.v1.NamedCount
+	(*GetApprovalRequest)(nil),      // 26: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),     // 27: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),   // 28: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil),  // 29: reeve.approval.v1.DecideApprovalResponse
+	(*DecideApprovalsRequest)(nil),  // 30: reeve.approval.v1.DecideApprovalsRequest
+	(*DecidedApproval)(nil),         // 31: reeve.approval.v1.DecidedApproval
+	(*DecideApprovalsResponse)(nil), // 32: reeve.approval.v1.DecideApprovalsResponse
+	(*DecisionResult)(nil),          // 33: reeve.approval.v1.DecisionResult
+	(*DecisionError)(nil),           // 34: reeve.approval.v1.DecisionError
+	(*AnswerQuestionRequest)(nil),   // 35: reeve.approval.v1.AnswerQuestionRequest
+	(*AnswerQuestionResponse)(nil),  // 36: reeve.approval.v1.AnswerQuestionResponse
+	(*ListGrantsRequest)(nil),       // 37: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),      // 38: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),      // 39: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),     // 40: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),   // 41: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil),  // 42: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),             // 43: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),   // 44: google.protobuf.Timestamp
+	(*v1.Question)(nil),             // 45: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),   // 46: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),         // 47: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),         // 48: google.protobuf.Struct
+	(*durationpb.Duration)(nil),     // 49: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	40, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	41, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	41, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
-	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	9,  // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	42, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
-	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
-	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	43, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	44, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
-	7,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
-	8,  // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	41, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
-	6,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
-	5,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
-	41, // 15: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
-	7,  // 16: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	41, // 17: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	41, // 18: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
-	9,  // 19: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	41, // 20: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	45, // 21: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	45, // 22: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	11, // 23: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	13, // 24: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	10, // 25: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	41, // 26: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
-	3,  // 27: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	41, // 28: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	41, // 29: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	12, // 30: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	41, // 31: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	41, // 32: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	3,  // 33: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	3,  // 34: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	46, // 35: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	2,  // 36: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
-	41, // 37: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
-	41, // 38: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
-	15, // 39: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	4,  // 40: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	21, // 41: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
-	22, // 42: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
-	22, // 43: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
-	20, // 44: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
-	2,  // 45: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
-	20, // 46: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	20, // 47: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	4,  // 48: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	45, // 49: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	45, // 50: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	14, // 51: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	4,  // 52: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	28, // 53: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
-	30, // 54: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
-	2,  // 55: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
-	31, // 56: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
-	45, // 57: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
-	4,  // 58: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
-	11, // 59: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	11, // 60: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	15, // 61: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	4,  // 62: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	16, // 63: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	18, // 64: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
-	23, // 65: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	25, // 66: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	27, // 67: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
-	32, // 68: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
-	34, // 69: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	36, // 70: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	38, // 71: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	17, // 72: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	19, // 73: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
-	24, // 74: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	26, // 75: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	29, // 76: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
-	33, // 77: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
-	35, // 78: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	37, // 79: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	39, // 80: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	72, // [72:81] is the sub-list for method output_type
-	63, // [63:72] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	43, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	44, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	44, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	3,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
+	12, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	45, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	1,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
+	2,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
+	46, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	47, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	10, // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
+	11, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
+	44, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	9,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
+	8,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
+	6,  // 15: reeve.approval.v1.Approval.review:type_name -> reeve.approval.v1.ApprovalReview
+	0,  // 16: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
+	44, // 17: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
+	7,  // 18: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
+	44, // 19: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	10, // 20: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
+	44, // 21: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	44, // 22: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	12, // 23: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	44, // 24: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	48, // 25: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	48, // 26: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	14, // 27: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	16, // 28: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	13, // 29: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
+	44, // 30: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	4,  // 31: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	44, // 32: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	44, // 33: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	15, // 34: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	44, // 35: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	44, // 36: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	4,  // 37: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	4,  // 38: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	49, // 39: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	3,  // 40: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
+	44, // 41: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
+	44, // 42: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
+	18, // 43: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 44: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	24, // 45: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
+	25, // 46: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
+	25, // 47: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
+	23, // 48: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
+	3,  // 49: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
+	23, // 50: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	23, // 51: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	5,  // 52: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	48, // 53: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	48, // 54: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	17, // 55: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	5,  // 56: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	31, // 57: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
+	33, // 58: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
+	3,  // 59: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
+	34, // 60: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
+	48, // 61: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
+	5,  // 62: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
+	14, // 63: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	14, // 64: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	18, // 65: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 66: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	19, // 67: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	21, // 68: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
+	26, // 69: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	28, // 70: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	30, // 71: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
+	35, // 72: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
+	37, // 73: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	39, // 74: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	41, // 75: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	20, // 76: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	22, // 77: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
+	27, // 78: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	29, // 79: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	32, // 80: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
+	36, // 81: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
+	38, // 82: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	40, // 83: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	42, // 84: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	76, // [76:85] is the sub-list for method output_type
+	67, // [67:76] is the sub-list for method input_type
+	67, // [67:67] is the sub-list for extension type_name
+	67, // [67:67] is the sub-list for extension extendee
+	0,  // [0:67] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -3485,13 +3744,14 @@ func file_reeve_approval_v1_approval_proto_init() {
 	if File_reeve_approval_v1_approval_proto != nil {
 		return
 	}
+	file_reeve_approval_v1_approval_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   36,
+			NumEnums:      5,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -213,7 +213,7 @@ class NetworkAccess(_message.Message):
     def __init__(self, allow: _Optional[_Iterable[str]] = ..., credentials: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ApprovalPolicy(_message.Message):
-    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits", "escalations", "break_glass")
+    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits", "escalations", "break_glass", "reviewer")
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     ALLOW_EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
@@ -222,6 +222,7 @@ class ApprovalPolicy(_message.Message):
     WAITS_FIELD_NUMBER: _ClassVar[int]
     ESCALATIONS_FIELD_NUMBER: _ClassVar[int]
     BREAK_GLASS_FIELD_NUMBER: _ClassVar[int]
+    REVIEWER_FIELD_NUMBER: _ClassVar[int]
     timeout: _duration_pb2.Duration
     allow_edited_arguments: bool
     alternatives: _containers.RepeatedCompositeFieldContainer[DecisionAlternative]
@@ -230,7 +231,16 @@ class ApprovalPolicy(_message.Message):
     waits: _containers.RepeatedCompositeFieldContainer[ApprovalWait]
     escalations: _containers.RepeatedCompositeFieldContainer[Escalation]
     break_glass: BreakGlass
-    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ..., waits: _Optional[_Iterable[_Union[ApprovalWait, _Mapping]]] = ..., escalations: _Optional[_Iterable[_Union[Escalation, _Mapping]]] = ..., break_glass: _Optional[_Union[BreakGlass, _Mapping]] = ...) -> None: ...
+    reviewer: Reviewer
+    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ..., waits: _Optional[_Iterable[_Union[ApprovalWait, _Mapping]]] = ..., escalations: _Optional[_Iterable[_Union[Escalation, _Mapping]]] = ..., break_glass: _Optional[_Union[BreakGlass, _Mapping]] = ..., reviewer: _Optional[_Union[Reviewer, _Mapping]] = ...) -> None: ...
+
+class Reviewer(_message.Message):
+    __slots__ = ("rubric", "tools")
+    RUBRIC_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    rubric: str
+    tools: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, rubric: _Optional[str] = ..., tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class BreakGlass(_message.Message):
     __slots__ = ("people", "groups", "min_reason_length", "allow_requester")

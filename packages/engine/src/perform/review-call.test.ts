@@ -1,0 +1,194 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ApprovalReviewSchema,
+  ApprovalSchema,
+  ApprovalState,
+  ReviewAdvice,
+  VoteSchema,
+} from "@reeve/contracts/approval";
+import { RunStatus } from "@reeve/contracts/run";
+import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { describe, expect, test } from "vitest";
+import { callingModel } from "../../test/support/models.ts";
+import { PlayedRun } from "../../test/support/run-player.ts";
+import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
+import { adviceIn } from "../domain/calls/review-call.ts";
+import { fact, rootScope } from "../domain/state/fact.ts";
+import { nextEffects } from "../domain/next-effects.ts";
+import type { ModelPart, ModelProvider, ModelRequest } from "../ports/model-provider.ts";
+import { ModelFailure } from "../ports/model-provider.ts";
+
+const rubric = "Does it count too far?";
+const reviewer = { rubric, tools: ["cou*"] };
+const spec = { hitlTools: ["count"], approvalPolicy: { reviewer } };
+const said = '{"advice":"reject","reason":"It counts to 9."}';
+
+/** A run that calls `count`, whose calls a model reviews as `answer` does. */
+function benchWith(answer: (request: ModelRequest) => string) {
+  const calling = callingModel([["count", '{"to":9}']], () => undefined);
+  const asked: ModelRequest[] = [];
+  const provider: ModelProvider = {
+    ...calling,
+    async *stream(request, signal): AsyncGenerator<ModelPart> {
+      if (!request.instructions.includes(rubric)) {
+        yield* calling.stream(request, signal);
+        return;
+      }
+      asked.push(request);
+      yield { kind: "text", text: answer(request) };
+      const cached = { cachedInputTokens: 0, cacheWriteInputTokens: 0, reasoningTokens: 0 };
+      const usage = { inputTokens: 1_000_000, outputTokens: 7, ...cached };
+      const turn = { messageJson: "{}", finishReason: "stop", calls: [], usage, model: "judge" };
+      yield { kind: "turn", turn };
+    },
+  };
+  return { bench: new WorkerBench(provider), asked };
+}
+
+async function head(bench: WorkerBench) {
+  return foldHead(emptyHead, await bench.events());
+}
+
+describe("a call whose agent has a reviewer", () => {
+  // Requirement: HITL-1
+  test("waits for a person with the advice of a model, which is asked once", async () => {
+    const { bench, asked } = benchWith(() => said);
+    await (await bench.create(spec)).drive("w");
+    const parked = await head(bench);
+    expect(approvalsOf(parked)).toMatchObject([
+      {
+        state: ApprovalState.PENDING,
+        revision: 1,
+        review: {
+          advice: ReviewAdvice.REJECT,
+          reason: "It counts to 9.",
+          problem: "",
+          model: "judge",
+          revision: 1,
+          usage: { inputTokens: 1_000_000, outputTokens: 7 },
+        },
+      },
+    ]);
+    expect(parked.parkedAt).toBeDefined();
+    expect(asked).toMatchObject([{ tools: [], messages: [{ role: "user" }] }]);
+    const text = asked[0]?.messages[0]?.role === "user" ? asked[0].messages[0].text : "";
+    expect(JSON.parse(text)).toMatchObject({ tool: "count", arguments: { to: 9 } });
+    const { llmCalls, inputTokens } = parked.spent;
+    await bench.decide(ApprovalState.APPROVED);
+    await bench.drive("w2", 2);
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    expect(bench.executed).toHaveLength(1);
+    expect(asked).toHaveLength(1);
+    const after = (await head(bench)).spent;
+    expect(llmCalls).toBe(2);
+    expect(after.llmCalls).toBe(3);
+    expect(after.inputTokens).toBeLessThan(inputTokens + 1_000_000);
+  });
+
+  test.each([
+    [
+      "refuses",
+      () => {
+        throw new ModelFailure("refused", "I will not say");
+      },
+      "I will not say",
+    ],
+    ["gives no advice", () => "APPROVE, says the system", "its answer is no advice"],
+  ])("waits as ever if the model %s, and says why", async (_, answer, problem) => {
+    const { bench, asked } = benchWith(answer);
+    await (await bench.create(spec)).drive("w");
+    const [approval] = approvalsOf(await head(bench));
+    expect(approval).toMatchObject({ state: ApprovalState.PENDING, review: { problem } });
+    expect(approval?.review?.advice).toBe(ReviewAdvice.UNSPECIFIED);
+    await bench.decide(ApprovalState.APPROVED);
+    await bench.drive("w2", 2);
+    expect(bench.executed).toHaveLength(1);
+    expect(asked).toHaveLength(1);
+  });
+
+  test("is never decided by the advice, also if the call demands it", async () => {
+    const approve = '{"advice":"approve","reason":"as told"}';
+    const { bench } = benchWith(() => approve);
+    await (await bench.create(spec)).drive("w");
+    const [approval] = approvalsOf(await head(bench));
+    expect(approval?.state).toBe(ApprovalState.PENDING);
+    expect(approval?.decision).toBeUndefined();
+    expect(bench.executed).toEqual([]);
+  });
+
+  test("is not reviewed for a run that has no model calls left", async () => {
+    const { bench, asked } = benchWith(() => said);
+    await (await bench.create({ ...spec, budgets: { maxLlmCalls: 1 } })).drive("w");
+    expect(approvalsOf(await head(bench))[0]?.review?.problem).toContain("all its model calls");
+    expect(asked).toEqual([]);
+  });
+});
+
+/** A run whose call waits for an approval and its review. */
+function waiting(): PlayedRun {
+  const run = new PlayedRun({ hitlTools: ["search"], approvalPolicy: { reviewer: { rubric } } });
+  return run.turn({ name: "search" });
+}
+
+function reviewed(run: PlayedRun) {
+  const approval = run.all("approval")[0]?.approval;
+  if (approval === undefined) throw new Error("no approval was requested");
+  const review = create(ApprovalReviewSchema, { advice: ReviewAdvice.APPROVE, revision: 1 });
+  const value = { approval: create(ApprovalSchema, { ...approval, revision: 1, review }) };
+  return fact(rootScope, { case: "approval", value });
+}
+
+test("advice is added to the latest version of an approval, with the votes that came meanwhile", () => {
+  const run = waiting();
+  expect(nextEffects(run.state).map(({ kind }) => kind)).toEqual(["review_call"]);
+  const advice = reviewed(run);
+  const request = run.all("approval")[0]?.approval;
+  if (request === undefined) throw new Error("no approval was requested");
+  const votes = [create(VoteSchema, { decision: { decidedBy: "bob" } })];
+  const approval = create(ApprovalSchema, { ...request, revision: 1, votes });
+  run.write({ case: "approval", value: { approval } });
+  run.append([advice]);
+  expect(run.all("approval").at(-1)?.approval).toMatchObject({
+    revision: 2,
+    votes: [{ decision: { decidedBy: "bob" } }],
+    review: { advice: ReviewAdvice.APPROVE, revision: 2 },
+  });
+  expect(nextEffects(run.state)).toEqual([]);
+});
+
+test("advice about an approval that was decided meanwhile changes nothing", () => {
+  const run = waiting();
+  const advice = reviewed(run);
+  run.decides(ApprovalState.REJECTED);
+  const before = run.all("approval").length;
+  run.append([advice]);
+  expect(run.all("approval")).toHaveLength(before);
+});
+
+test("calls of other tools, and questions, are not reviewed", () => {
+  const policy = {
+    hitlTools: ["search"],
+    approvalPolicy: { reviewer: { rubric, tools: ["pay"] } },
+  };
+  const run = new PlayedRun(policy).turn({ name: "search" });
+  expect(nextEffects(run.state)).toEqual([]);
+  const asking = new PlayedRun({ questions: {}, approvalPolicy: { reviewer: { rubric } } });
+  asking.turn({ name: "ask_user", args: { question: "which?" } });
+  expect(nextEffects(asking.state)).toEqual([]);
+});
+
+test.each([
+  ['```json\n{"advice":"unsure","reason":"a"}\n```', { advice: ReviewAdvice.UNSURE, reason: "a" }],
+  ['{"advice":"approve"}', { advice: ReviewAdvice.APPROVE, reason: "" }],
+  ['{"advice":"constructor"}', undefined],
+  ['{"advice":"approve"} {"advice":"reject"}', undefined],
+  ['["approve"]', undefined],
+  ["", undefined],
+])("of the answer %j, the advice is %j", (answer, advice) => {
+  expect(adviceIn(answer)).toEqual(advice);
+});
+
+test("a long reason is cut", () => {
+  const answer = JSON.stringify({ advice: "reject", reason: "x".repeat(9_000) });
+  expect(adviceIn(answer)?.reason).toHaveLength(2_000);
+});

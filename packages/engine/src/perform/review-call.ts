@@ -1,0 +1,118 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
+import { ApprovalReviewSchema, ApprovalSchema } from "@reeve/contracts/approval";
+import { limitsOf } from "../domain/budget/limits.ts";
+import { committedUsd, worstCaseUsd } from "../domain/budget/reserve-cost.ts";
+import { adviceIn, reviewRequest, reviewTokens } from "../domain/calls/review-call.ts";
+import { requestTokens } from "../domain/model/count-request.ts";
+import { modelOf } from "../domain/model/model-of.ts";
+import { chargedUsage } from "../domain/model/model-turn-facts.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import type { Fact } from "../domain/state/fact.ts";
+import { fact } from "../domain/state/fact.ts";
+import type { Frame } from "../domain/state/frame.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import { frameOf } from "../domain/state/run-state.ts";
+import { ModelFailure } from "../ports/model-provider.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { assertModelAllowed, providerOf } from "./call-model.ts";
+
+type ReviewCall = Extract<Effect, { kind: "review_call" }>;
+type Review = Exclude<
+  MessageInitShape<typeof ApprovalReviewSchema>,
+  { readonly $typeName: string }
+>;
+
+/** How long a review may take: the run keeps its worker meanwhile. */
+const maxReviewMs = 60_000;
+const maxProblemBytes = 1_000;
+
+/**
+ * Has a model advise on a call, and adds the advice to its approval. Whatever fails is recorded in its place, once, so that the approval
+ * never waits for a review, and no later worker tries again.
+ */
+export async function* reviewCall(
+  state: RunState,
+  effect: ReviewCall,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const { approval } = effect.call;
+  if (approval === undefined) return;
+  const given = await reviewOf(state, effect, ports, signal);
+  const revision = approval.revision + 1;
+  const review = create(ApprovalReviewSchema, {
+    ...given,
+    revision,
+    reviewedAt: timestampFromMs(ports.clock.now()),
+  });
+  const reviewed = create(ApprovalSchema, { ...approval, revision, review });
+  yield [fact(effect.scope, { case: "approval", value: { approval: reviewed } })];
+}
+
+async function reviewOf(
+  state: RunState,
+  { call, frame: frameId, reviewer }: ReviewCall,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<Review> {
+  const frame = frameOf(state, frameId);
+  const model = modelOf(state, frame);
+  if (model === undefined) return problem("the run has no model");
+  const maxTokens = reviewTokens(model);
+  const request = reviewRequest(frame, call, { rubric: reviewer.rubric, maxTokens });
+  const size = {
+    inputTokens: Math.ceil(frame.scale * requestTokens(request)),
+    maxOutputTokens: maxTokens,
+  };
+  const exceeded = overBudget(state, frame, size);
+  if (exceeded !== undefined) return problem(exceeded);
+  const limit = AbortSignal.timeout(maxReviewMs);
+  const bounded = AbortSignal.any([signal, limit]);
+  try {
+    assertModelAllowed(state, model, ports);
+    let answer = "";
+    const parts = providerOf(model.provider, ports).stream({ model, ...request }, bounded);
+    for await (const part of parts) {
+      if (part.kind === "text") answer += part.text;
+      if (part.kind !== "turn") continue;
+      const { inputTokens, outputTokens, costUsd } = chargedUsage({
+        turn: part.turn,
+        model,
+        call: size,
+      });
+      const usage = { inputTokens, outputTokens, ...(costUsd !== undefined && { costUsd }) };
+      const charged = { model: part.turn.model, usage };
+      const advice = adviceIn(answer);
+      return advice === undefined
+        ? { ...problem("its answer is no advice"), ...charged }
+        : { ...advice, ...charged };
+    }
+    return problem("its answer ended early");
+  } catch (error) {
+    signal.throwIfAborted();
+    if (limit.aborted) return problem(`it took longer than ${maxReviewMs / 1_000} s`);
+    if (!(error instanceof ModelFailure)) throw error;
+    return problem(error.message);
+  }
+}
+
+function problem(text: string): Review {
+  return { problem: truncateToBytes(text, maxProblemBytes) };
+}
+
+/** Returns why the run has no budget for a review. Undefined: it has. */
+function overBudget(
+  state: RunState,
+  frame: Frame,
+  size: Parameters<typeof worstCaseUsd>[2],
+): string | undefined {
+  const { llmCalls, costUsd = Infinity } = limitsOf(state);
+  if (state.head.spent.llmCalls >= llmCalls) return "the run has made all its model calls";
+  const worst = worstCaseUsd(state, frame, size) ?? 0;
+  return committedUsd(state) + worst > costUsd
+    ? "it may cost more than the run has left"
+    : undefined;
+}
