@@ -40,6 +40,7 @@ const elsewhere: readonly (readonly [pattern: RegExp, test: string])[] = [
   [/^--url https:\S+ --cert-file /, "cli/test/tls.test.ts"],
   [/^rebuild /, "cli/test/rebuild.test.ts"],
   [/^completion /, "cli/src/commands/completion.test.ts"],
+  [/^answer /, "cli/test/answer.test.ts"],
   [/ --answer /, "cli/test/approve.test.ts"],
   [/ --scope |^grants( |$)/, "cli/test/grants.test.ts"],
   [/^tenants /, "cli/src/commands/operate/tenants.test.ts"],
