@@ -98,6 +98,12 @@ describe("a question of an agent", () => {
     });
   });
 
+  test("does not exist for another tenant", async () => {
+    const stranger = { ...ann, tenant: "other" };
+    const refused = answerQuestion(await asking(), stranger, request(), never);
+    await expect(refused).rejects.toMatchObject({ kind: "not_found" });
+  });
+
   test("is answered only by those whom its agent names", async () => {
     const ofDesk = {
       alternatives: [{ name: "answer", groups: ["desk"], approvals: 1, denials: 1 }],
