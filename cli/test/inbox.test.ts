@@ -59,6 +59,29 @@ test.each(["inbox", "approvals"])("%s lists what the filters select", async (com
   expect(times).toEqual([Date.UTC(2030, 0, 1), Date.UTC(2030, 0, 2)]);
 });
 
+test("a comment and an assignment are sent, and their outcome is printed", async () => {
+  const requests: unknown[] = [];
+  const routes = (router: ConnectRouter) =>
+    void router.service(ApprovalService, {
+      commentApproval: ({ approvalId, text }) => {
+        requests.push([approvalId, text]);
+        return { approval: { comments: [{ text }] } };
+      },
+      assignApproval: ({ approvalId, assignee }) => {
+        requests.push([approvalId, assignee]);
+        return { approval: { assignment: { assignee } } };
+      },
+    });
+  expect((await printed(routes, "comment", "a", "why?")).stdout).toBe("a has 1 comment\n");
+  expect((await printed(routes, "assign", "a", "eve")).stdout).toBe("eve takes care of a\n");
+  expect((await printed(routes, "assign", "a")).stdout).toBe("nobody takes care of a\n");
+  expect(requests).toEqual([
+    ["a", "why?"],
+    ["a", "eve"],
+    ["a", ""],
+  ]);
+});
+
 test("approvals --watch follows what the filters select", async () => {
   const requests: WatchApprovalsRequest[] = [];
   await printed(

@@ -14,6 +14,7 @@ import { decideCommand } from "./approvals/decide.ts";
 import type { FilterOptions } from "./approvals/filter-options.ts";
 import { addFilterOptions, filterOf } from "./approvals/filter-options.ts";
 import { grantsCommand } from "./approvals/grants.ts";
+import { assignCommand, commentCommand } from "./approvals/note.ts";
 import { printCounts } from "./approvals/print-counts.ts";
 import { printList } from "./print-list.ts";
 
@@ -24,6 +25,8 @@ export function approvalCommands(context: Context): readonly Command[] {
     decideCommand(context, "approve"),
     decideCommand(context, "reject"),
     answerCommand(context),
+    commentCommand(context),
+    assignCommand(context),
     grantsCommand(context),
   ];
 }

@@ -1,11 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { Approval } from "@reeve/contracts/approval";
+import type { Approval, SimilarDecision } from "@reeve/contracts/approval";
 import { ApprovalState, ApprovalStateSchema, GateKind } from "@reeve/contracts/approval";
 import type { BoundFile } from "@reeve/contracts/tool";
 import { PermissionClass, PermissionClassSchema } from "@reeve/contracts/tool";
 import { renderProgress } from "../render/approvals/approval-progress.ts";
 import { renderTimes } from "../render/approvals/approval-times.ts";
+import { renderNotes, renderSimilar } from "../render/approvals/notes.ts";
 import { renderPermission } from "../render/permission.ts";
 import { escapeUnsafe, oneLine, plainText } from "../render/plain-text.ts";
 import { wholeJson } from "../render/whole-json.ts";
@@ -20,6 +21,8 @@ export interface DetailOptions {
   readonly edited: JsonObject | undefined;
   /** What the tool may do. Undefined: the deployment does not say. */
   readonly permissionClass: PermissionClass | undefined;
+  /** How people decided similar calls before. */
+  readonly similar: readonly SimilarDecision[];
 }
 
 const gates: Partial<Record<GateKind, string>> = {
@@ -32,6 +35,7 @@ const gates: Partial<Record<GateKind, string>> = {
 /** Returns everything that a person decides on, the risk first, and nothing of it cut. Lines may be longer than the screen. */
 export function detailLines(approval: Approval, options: DetailOptions): readonly ScreenLine[] {
   const { call, agentId, requestedBy, question } = approval;
+  const { similar } = options;
   const title = `${oneLine(call?.name ?? "a call", 256)}, called by ${agentId}`;
   return [
     { text: `${title}, started by ${oneLine(requestedBy, 200) || "unknown"}`, look: "bold" },
@@ -44,6 +48,8 @@ export function detailLines(approval: Approval, options: DetailOptions): readonl
       : []),
     ...(approval.content?.files ?? []).flatMap(fileLines),
     ...[...renderProgress(approval), ...renderTimes(approval)].map((line) => plain(line)),
+    ...noteLines("notes", renderNotes(approval)),
+    ...noteLines("decided similar calls before", renderSimilar(similar)),
     plain(`approval ${approval.approvalId}, run ${approval.runId}`, "dim"),
     ...(approval.callDigest === "" ? [] : [plain(`digest ${approval.callDigest}`, "dim")]),
   ];
@@ -110,6 +116,11 @@ function fileLines({ path, state, sizeBytes, sha256, preview, previous }: BoundF
 function contentLines(sign: string, text: string, look?: Look): readonly ScreenLine[] {
   if (text === "" && look === undefined) return [];
   return text.split("\n").map((line) => ({ text: `${sign} ${line}`, look }));
+}
+
+function noteLines(label: string, lines: readonly string[]): readonly ScreenLine[] {
+  if (lines.length === 0) return [];
+  return [{ text: label, look: "bold" }, ...lines.map((line) => plain(`  ${line}`))];
 }
 
 function labelled(label: string, text: string): readonly ScreenLine[] {

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState, SimilarDecisionSchema } from "@reeve/contracts/approval";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { frameOf } from "./frame.ts";
@@ -63,6 +63,22 @@ test("edited arguments are a difference", () => {
   const text = allDetails(new Map([["a", { to: "bob", text: "short" }]]));
   expect(text).toContain('-   "to": "ann",');
   expect(text).toContain('+   "to": "bob",');
+});
+
+test("notes and similar decisions are shown, and control nothing", () => {
+  const comments = [{ commentedBy: "eve", text: "new\u001b[2J bank?" }];
+  const noted = create(ApprovalSchema, { approvalId: "a", state: ApprovalState.PENDING, comments });
+  const decision = create(SimilarDecisionSchema, {
+    state: ApprovalState.REJECTED,
+    decidedBy: "ada",
+    reason: "unknown payee",
+    sameArguments: true,
+  });
+  const shown = { ...withApproval(empty, noted), similar: new Map([["a", [decision]]]) };
+  const { lines } = frameOf(shown, { ...options, rows: 60, columns: 100 });
+  const text = lines.map((line) => line.text).join("\n");
+  expect(text).toContain("eve: new[2J bank?");
+  expect(text).toContain("rejected by ada (the same call): unknown payee");
 });
 
 test("an empty inbox, a lost connection, and a small screen have a frame", () => {

@@ -19,7 +19,7 @@ export interface FrameOptions extends ScreenSize {
 }
 
 const keys =
-  "j k move · space b scroll · a approve · r reject · e edit · g grant · / text · m mine · q quit";
+  "j k move · space b scroll · a approve · r reject · e edit · g grant · c comment · / text · m mine · q quit";
 
 /** The lines of the whole screen, and how far its details are scrolled: no farther than to their end. */
 export interface Frame {
@@ -85,6 +85,7 @@ function shownDetails(state: InboxState, { columns, classes }: FrameOptions, cou
   const lines = detailLines(approval, {
     edited: state.edits.get(approval.approvalId),
     permissionClass: classes.get(approval.call?.name ?? ""),
+    similar: state.similar.get(approval.approvalId) ?? [],
   }).flatMap(({ text, look }) => wrapped(text, columns).map((part) => ({ text: part, look })));
   if (lines.length <= count) return { lines, scroll: 0 };
   // One line says that there is more, so that nobody takes a part for the whole.

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Approval } from "@reeve/contracts/approval";
+import type { Approval, SimilarDecision } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Prompt } from "./prompt.ts";
 
@@ -17,6 +17,8 @@ export interface InboxState {
   readonly isMine: boolean;
   /** The arguments that the person made in the editor, by approval. */
   readonly edits: ReadonlyMap<string, JsonObject>;
+  /** How people decided similar calls before, of the approvals that were selected. */
+  readonly similar: ReadonlyMap<string, readonly SimilarDecision[]>;
   readonly prompt: Prompt | undefined;
   /** What happened last. */
   readonly message: string;
@@ -37,6 +39,7 @@ export function emptyInbox(filter: {
     scroll: 0,
     ...filter,
     edits: new Map(),
+    similar: new Map(),
     prompt: undefined,
     message: "",
     isConnected: false,
@@ -101,7 +104,7 @@ function without(state: InboxState, approvalId: string): InboxState {
   if (!state.approvals.has(approvalId)) return state;
   const approvals = new Map(state.approvals);
   const edits = new Map(state.edits);
-  approvals.delete(approvalId);
-  edits.delete(approvalId);
-  return { ...state, approvals, edits };
+  const similar = new Map(state.similar);
+  for (const known of [approvals, edits, similar]) known.delete(approvalId);
+  return { ...state, approvals, edits, similar };
 }

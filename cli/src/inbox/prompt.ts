@@ -2,7 +2,7 @@ import type { Key } from "./key.ts";
 
 /** What a person is asked in the last line of the screen. */
 export interface Prompt {
-  readonly kind: "approve" | "reject" | "grant" | "filter";
+  readonly kind: "approve" | "reject" | "grant" | "comment" | "filter";
   /** The approval that it is about; undefined for a filter. */
   readonly approvalId?: string | undefined;
   readonly question: string;

@@ -55,6 +55,7 @@ class FullScreenInbox implements Disposable {
   #state: InboxState;
   #classes: ReadonlyMap<string, PermissionClass> = new Map();
   #watch = new AbortController();
+  #similarOf: string | undefined;
   #drawing: NodeJS.Timeout | undefined;
 
   constructor(
@@ -97,6 +98,7 @@ class FullScreenInbox implements Disposable {
     const { state, effect } = updateInbox(this.#state, event);
     this.#state = state;
     if (effect !== undefined) this.#perform(effect);
+    void this.#readSimilar(state.selectedId);
     if (event.kind === "approval") this.#drawSoon();
     else this.#draw();
   }
@@ -109,6 +111,8 @@ class FullScreenInbox implements Disposable {
         return this.#startWatch(effect);
       case "edit":
         return void this.#edit(effect);
+      case "comment":
+        return void this.#decisions.add(this.#comment(effect));
       case "decide":
         return void this.#decisions.add(this.#decide(effect));
     }
@@ -185,6 +189,30 @@ class FullScreenInbox implements Disposable {
       this.#handle({ kind: "said", message: isOpen ? `your vote: ${what}` : what });
     } catch (error) {
       this.#handle({ kind: "said", message: messageOf(error) });
+    }
+  }
+
+  async #comment({
+    approvalId,
+    text,
+  }: Extract<InboxEffect, { readonly kind: "comment" }>): Promise<void> {
+    try {
+      const approval = await this.#reeve.approvals.comment(approvalId, text);
+      this.#handle({ kind: "approval", approval });
+    } catch (error) {
+      this.#handle({ kind: "said", message: messageOf(error) });
+    }
+  }
+
+  /** Reads how people decided similar calls, once for each approval that is selected. */
+  async #readSimilar(approvalId: string | undefined): Promise<void> {
+    if (approvalId === undefined || approvalId === this.#similarOf) return;
+    this.#similarOf = approvalId;
+    try {
+      const decisions = await this.#reeve.approvals.similar(approvalId, this.#context);
+      this.#handle({ kind: "similar", approvalId, decisions });
+    } catch {
+      // It is no part of the decision.
     }
   }
 

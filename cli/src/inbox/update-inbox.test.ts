@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState, SimilarDecisionSchema } from "@reeve/contracts/approval";
 import { expect, test } from "vitest";
 import type { InboxState } from "./inbox-state.ts";
 import { emptyInbox, listedApprovals, maxShown } from "./inbox-state.ts";
@@ -96,6 +96,20 @@ test("a grant shows the exact rule, which can be edited before it is made", () =
   expect(state.prompt?.text).toMatch(/^send\(/);
   const { effects } = after([arrived("a"), key("g"), key("return")]);
   expect(effects).toMatchObject([{ approved: true, rule: state.prompt?.text }]);
+});
+
+test("a comment and similar decisions decide nothing", () => {
+  const decisions = [create(SimilarDecisionSchema, { decidedBy: "eve" })];
+  const { state, effects } = after([
+    arrived("a"),
+    { kind: "similar", approvalId: "a", decisions },
+    { kind: "similar", approvalId: "gone", decisions },
+    key("c"),
+    ...typed("why"),
+    key("return"),
+  ]);
+  expect(effects).toEqual([{ kind: "comment", approvalId: "a", text: "why" }]);
+  expect([...state.similar.keys()]).toEqual(["a"]);
 });
 
 test("a question is not answered without its answer, and can be declined", () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { exactRule } from "@reeve/agent/permission/exact-rule";
-import type { Approval } from "@reeve/contracts/approval";
+import type { Approval, SimilarDecision } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { InboxState } from "./inbox-state.ts";
 import {
@@ -22,6 +22,11 @@ export type InboxEvent =
   | { readonly kind: "connected" }
   | { readonly kind: "lost"; readonly message: string }
   | { readonly kind: "said"; readonly message: string }
+  | {
+      readonly kind: "similar";
+      readonly approvalId: string;
+      readonly decisions: readonly SimilarDecision[];
+    }
   | { readonly kind: "edited"; readonly approvalId: string; readonly value: JsonObject };
 
 /** What the inbox does after an event. */
@@ -29,6 +34,7 @@ export type InboxEffect =
   | { readonly kind: "quit" }
   | { readonly kind: "watch"; readonly text: string; readonly isMine: boolean }
   | { readonly kind: "edit"; readonly approval: Approval; readonly value: JsonObject }
+  | { readonly kind: "comment"; readonly approvalId: string; readonly text: string }
   | {
       readonly kind: "decide";
       readonly approval: Approval;
@@ -60,6 +66,11 @@ export function updateInbox(state: InboxState, event: InboxEvent): Updated {
       return { state: { ...state, isConnected: false, message: event.message } };
     case "said":
       return { state: { ...state, message: event.message } };
+    case "similar": {
+      if (!state.approvals.has(event.approvalId)) return { state };
+      const similar = new Map(state.similar).set(event.approvalId, event.decisions);
+      return { state: { ...state, similar } };
+    }
     case "edited": {
       const edits = new Map(state.edits).set(event.approvalId, event.value);
       return { state: { ...state, edits, scroll: 0, message: "the arguments are edited" } };
@@ -105,11 +116,12 @@ function pressed(state: InboxState, { name, text, isControl }: Key): Updated {
 /** Returns what a key does with the selected approval. */
 function decided(state: InboxState, key: string): Updated {
   const approval = selectedApproval(state);
-  if (approval === undefined || !["a", "r", "e", "g"].includes(key)) return { state };
+  if (approval === undefined || !["a", "r", "e", "g", "c"].includes(key)) return { state };
   const said = (message: string) => ({ state: { ...state, message } });
   if (approval.state !== ApprovalState.PENDING) return said("this call is decided; j moves on");
   const { approvalId, call, question, allowEditedArguments } = approval;
   const about = { approvalId, text: "" };
+  if (key === "c") return asked(state, { ...about, kind: "comment", question: "comment" });
   if (key === "r") {
     return asked(state, { ...about, kind: "reject", question: "reject, with the reason" });
   }
@@ -135,12 +147,18 @@ function answered(state: InboxState, prompt: Prompt, key: Key): Updated {
   const { name, isControl } = key;
   const isCancelled = name === "escape" || (isControl && (name === "c" || name === "d"));
   const closed = { ...state, prompt: undefined };
-  if (isCancelled) return { state: { ...closed, message: "nothing was decided" } };
+  if (isCancelled) return { state: { ...closed, message: "nothing was sent" } };
   if (name !== "return" && name !== "enter") return asked(state, edited(prompt, key));
   const text = prompt.text.trim();
   if (prompt.kind === "filter") return watching(closed, { text, isMine: state.isMine });
   const approval = state.approvals.get(prompt.approvalId ?? "");
   if (approval === undefined) return { state: closed };
+  if (prompt.kind === "comment") {
+    const { approvalId } = approval;
+    return text === ""
+      ? { state: closed }
+      : { state: closed, effect: { kind: "comment", approvalId, text } };
+  }
   const decision = { kind: "decide", approval } as const;
   const effect: InboxEffect =
     prompt.kind === "grant"

@@ -48,6 +48,8 @@ const permitted = {
     "WorkspaceService/WriteFile",
   ],
   approver: [
+    "ApprovalService/AssignApproval",
+    "ApprovalService/CommentApproval",
     "ApprovalService/DecideApproval",
     "ApprovalService/DecideApprovals",
     "ApprovalService/RevokeGrant",

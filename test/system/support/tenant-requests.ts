@@ -39,6 +39,20 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   },
   "ApprovalService/ListApprovals": { request: () => ({}) },
   "ApprovalService/CountApprovals": { request: () => ({}) },
+  "ApprovalService/ListSimilarDecisions": {
+    request: () => ({ approvalId: ids.approval }),
+    stranger: "APPROVAL_NOT_FOUND",
+  },
+  "ApprovalService/CommentApproval": {
+    request: () => ({ approvalId: ids.approval, text: "new" }),
+    stranger: "APPROVAL_NOT_FOUND",
+    owner: "APPROVAL_NOT_FOUND",
+  },
+  "ApprovalService/AssignApproval": {
+    request: () => ({ approvalId: ids.approval, assignee: "new" }),
+    stranger: "APPROVAL_NOT_FOUND",
+    owner: "APPROVAL_NOT_FOUND",
+  },
   "ApprovalService/WatchApprovals": { request: () => ({}), isWatch: true },
   "ApprovalService/DecideApproval": {
     request: () => ({ approvalId: ids.approval, approved: true }),

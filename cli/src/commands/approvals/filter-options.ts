@@ -22,6 +22,7 @@ export interface FilterOptions {
   readonly tool?: string;
   readonly thread?: string;
   readonly requester?: string;
+  readonly assignee?: string;
   readonly mine?: true;
   readonly person?: string;
   readonly group?: string;
@@ -41,6 +42,7 @@ export function addFilterOptions(command: Command): void {
     .option("--tool <name>", "only calls of this tool")
     .option("--thread <id>", "only calls of runs of this thread")
     .option("--requester <subject>", "only calls of runs that this person or program started")
+    .option("--assignee <subject>", "only approvals that this person takes care of")
     .option("--mine", "only approvals that you may decide and have not voted on")
     .option("--person <subject>", "only approvals that name this person to decide")
     .option("--group <group>", "only approvals that name this group to decide")
@@ -62,7 +64,7 @@ export function addFilterOptions(command: Command): void {
 
 /** Returns the filter that the options ask for. */
 export function filterOf(options: FilterOptions): MessageInitShape<typeof ApprovalFilterSchema> {
-  const { state, agent, tool, thread, requester, mine, person, group, text } = options;
+  const { state, agent, tool, thread, requester, assignee, mine, person, group, text } = options;
   const { olderThan, youngerThan } = options;
   return {
     ...(state && { states: [...new Set(state)].map((each) => states[each]) }),
@@ -70,6 +72,7 @@ export function filterOf(options: FilterOptions): MessageInitShape<typeof Approv
     ...(tool !== undefined && { tool }),
     ...(thread !== undefined && { threadId: thread }),
     ...(requester !== undefined && { requestedBy: requester }),
+    ...(assignee !== undefined && { assignee }),
     ...(mine === true && { forMe: true }),
     ...(person !== undefined && { person }),
     ...(group !== undefined && { group }),

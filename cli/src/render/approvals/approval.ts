@@ -7,6 +7,7 @@ import { renderProgress } from "./approval-progress.ts";
 import { renderReview } from "./approval-review.ts";
 import { renderTimes } from "./approval-times.ts";
 import { renderBoundContent } from "./bound-content.ts";
+import { renderNotes } from "./notes.ts";
 import { renderPermission } from "../permission.ts";
 import { oneLine } from "../plain-text.ts";
 import { shortArguments } from "../tool.ts";
@@ -42,7 +43,12 @@ export function renderApproval(
         `    ${style("yellow", `▲ ${tool} is waiting for approval`)} ${style("dim", args)}`,
         ...(rule === "" ? [] : [`      ${style("dim", rule)}`]),
         ...renderBoundContent(approval.content, style, width),
-        ...[...renderProgress(approval), ...renderTimes(approval), ...renderReview(approval)].map(
+        ...[
+          ...renderProgress(approval),
+          ...renderTimes(approval),
+          ...renderReview(approval),
+          ...renderNotes(approval),
+        ].map(
           (line) => `      ${style("dim", oneLine(line, width))}`,
         ),
         `      ${style("bold", `${reeve} approve ${id}`)}${edit}`,

@@ -10,10 +10,12 @@ import { Permitted } from "../../access/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { AnswerEditor } from "./answer-editor.tsx";
+import { ApprovalNotes } from "./approval-notes.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import { BoundFiles } from "./bound-files.tsx";
 import { DecisionTimes } from "./decision-times.tsx";
 import { ReviewAdviceView } from "./review-advice.tsx";
+import { SimilarDecisions } from "./similar-decisions.tsx";
 import { useDecision } from "./use-decision.ts";
 import { VoteProgress } from "./vote-progress.tsx";
 import "../../styles/approval.css";
@@ -23,10 +25,11 @@ interface ApprovalPanelProps {
   /** JSON Schema of the arguments. Undefined: unknown, so that edited arguments are checked by the server only. */
   readonly schema: JsonObject | undefined;
   readonly onDecided?: (() => void) | undefined;
+  readonly onNoted?: (() => void) | undefined;
 }
 
 /** A call, or a question of a tool, that waits for a person: everything that the person decides on, and the decision. */
-export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProps) {
+export function ApprovalPanel({ approval, schema, onDecided, onNoted }: ApprovalPanelProps) {
   const { call, question, requestedBy, agentId } = approval;
   const [reason, setReason] = useState("");
   const [edited, setEdited] = useState<JsonObject | undefined>();
@@ -83,6 +86,8 @@ export function ApprovalPanel({ approval, schema, onDecided }: ApprovalPanelProp
       <VoteProgress approval={approval} />
       <DecisionTimes approval={approval} />
       <ReviewAdviceView approval={approval} />
+      <SimilarDecisions approvalId={approval.approvalId} />
+      <ApprovalNotes approval={approval} onNoted={onNoted} />
       <Permitted
         method={ApprovalService.method.decideApproval}
         or={isAgentQuestion(approval) ? ApprovalService.method.answerQuestion : undefined}

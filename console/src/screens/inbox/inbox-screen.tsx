@@ -108,6 +108,7 @@ function Chosen({ approval, onDecided }: ChosenProps) {
         key={approval.approvalId}
         approval={approval}
         schema={schema}
+        onNoted={onDecided}
         onDecided={() => {
           void navigate({
             to: "/inbox/{-$approvalId}",

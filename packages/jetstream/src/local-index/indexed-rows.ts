@@ -2,6 +2,8 @@ import type { SQLOutputValue, StatementSync } from "node:sqlite";
 import type { IndexDatabase } from "./index-database.ts";
 import { mergeOrdered } from "./merge-ordered.ts";
 
+type Direction = "ascending" | "descending";
+
 /** How the records of a table are filtered and ordered. */
 export interface IndexDefinition<Item, Field extends string> {
   /** The name of the index. */
@@ -10,7 +12,7 @@ export interface IndexDefinition<Item, Field extends string> {
   readonly version: number;
   /** Returns what lists are ordered by: unique for each record of a tenant. */
   readonly orderOf: (record: Item) => string;
-  readonly direction: "ascending" | "descending";
+  readonly direction: Direction;
   /** Returns one of a few numbers by which lists are filtered, such as a status. */
   readonly kindOf: (record: Item) => number;
   /** The numbers that are filtered by. All others count as one kind. */
@@ -132,17 +134,20 @@ export class IndexedRows<Item, Field extends string> {
     this.#delete.run(key);
   }
 
-  /** Yields the selected records that follow `after`, in order. Reads each when it is needed. */
-  *select(selection: Selection<Field>, after: string | undefined): Iterable<IndexedRow> {
+  /** Yields the selected records that follow `after`, in the order of lists or in a given one. Reads each when it is needed. */
+  *select(
+    selection: Selection<Field>,
+    after: string | undefined,
+    direction: Direction = this.#definition.direction,
+  ): Iterable<IndexedRow> {
     const selected = selection.kinds ?? this.#definition.kinds;
     const kinds = new Set(selected.map((kind) => this.#knownKind(kind)));
     if (selection.kinds === undefined) kinds.add(otherKind);
-    const { sql, values } = this.query(selection, after);
+    const { sql, values } = this.query(selection, after, direction);
     const ranges = [...kinds].map((kind) =>
       this.#database.sql.prepare(sql).iterate({ kind, ...values }),
     );
-    const isBefore = (a: string, b: string) =>
-      this.#definition.direction === "ascending" ? a < b : a > b;
+    const isBefore = (a: string, b: string) => (direction === "ascending" ? a < b : a > b);
     const isRowBefore = (a: Row, b: Row) => isBefore(String(a["position"]), String(b["position"]));
     for (const { position, bytes } of mergeOrdered(ranges, isRowBefore)) {
       if (!(bytes instanceof Uint8Array)) throw new Error("a record of the index has no bytes");
@@ -194,10 +199,13 @@ export class IndexedRows<Item, Field extends string> {
   }
 
   /** Returns the query of the records of one kind, and the values of its parameters but the kind. */
-  query({ tenant, fields }: Selection<Field>, after: string | undefined) {
+  query(
+    { tenant, fields }: Selection<Field>,
+    after: string | undefined,
+    direction: Direction = this.#definition.direction,
+  ) {
     const given = fieldsOf(this.#definition).filter((field) => fields?.[field] !== undefined);
-    const [comparison, order] =
-      this.#definition.direction === "ascending" ? [">", "ASC"] : ["<", "DESC"];
+    const [comparison, order] = direction === "ascending" ? [">", "ASC"] : ["<", "DESC"];
     const conditions = [
       "tenant = :tenant",
       "kind = :kind",

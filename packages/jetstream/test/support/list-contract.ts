@@ -64,6 +64,14 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       expect(await names(tenant, { kinds: [2] })).toBe("b");
       await table.delete(`${tenant}.a`, never);
       expect(await names(tenant)).toBe("b c");
+      const { index } = openAgentIndex(table);
+      const backward = await index.read(
+        tenant,
+        (rows) =>
+          [...rows.select({ tenant }, undefined, "descending")].map(({ order }) => order).join(" "),
+        never,
+      );
+      expect(backward).toBe("c b");
       const descending = { ...agentIndex, direction: "descending" } as const;
       const other = openAgentIndex(table, { definition: descending });
       expect(await other.names(tenant)).toBe("c b");

@@ -94,48 +94,41 @@ pub struct Approval {
     /// request; earliest first.
     #[prost(message, repeated, tag = "36")]
     pub escalations: ::prost::alloc::vec::Vec<ApprovalEscalation>,
-    /// Advice of a model. Unset if the agent's policy has no `reviewer` for the call, and until it is given.
-    #[prost(message, optional, tag = "45")]
-    pub review: ::core::option::Option<ApprovalReview>,
+    /// What people said about the call, oldest first. Comments decide nothing, and no model reads them.
+    #[prost(message, repeated, tag = "37")]
+    pub comments: ::prost::alloc::vec::Vec<ApprovalComment>,
+    /// Who takes care of the approval. Unset: nobody was named.
+    #[prost(message, optional, tag = "38")]
+    pub assignment: ::core::option::Option<ApprovalAssignment>,
 }
-/// Advice of a model about a call, for the people who decide. It decides nothing.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ApprovalReview {
-    /// The advice. Unset if there is none.
-    #[prost(enumeration = "ReviewAdvice", tag = "1")]
-    pub advice: i32,
-    /// Why, in the words of the model, which has read the call: at most 2,000 characters, which may be
-    /// hostile, and may repeat arguments.
+/// What a person said about a call that waits.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApprovalComment {
+    /// Id of the comment, chosen by the client, that makes the request safe to repeat.
+    #[prost(string, tag = "1")]
+    pub comment_id: ::prost::alloc::string::String,
+    /// The text.
     #[prost(string, tag = "2")]
-    pub reason: ::prost::alloc::string::String,
-    /// Why there is no advice. Empty if there is.
+    pub text: ::prost::alloc::string::String,
+    /// Subject of the credential that commented.
     #[prost(string, tag = "3")]
-    pub problem: ::prost::alloc::string::String,
-    /// The provider's name of the model. Empty if it was not called.
-    #[prost(string, tag = "4")]
-    pub model: ::prost::alloc::string::String,
-    /// Time of the advice.
-    #[prost(message, optional, tag = "5")]
-    pub reviewed_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// `revision` of the approval from which on it has the advice.
-    #[prost(uint32, tag = "6")]
-    pub revision: u32,
-    /// What the call of the model has used; it counts as a model call of the run. Unset if it gave no answer.
-    #[prost(message, optional, tag = "7")]
-    pub usage: ::core::option::Option<ReviewUsage>,
+    pub commented_by: ::prost::alloc::string::String,
+    /// Time of the comment.
+    #[prost(message, optional, tag = "4")]
+    pub commented_at: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// What the model call of a review has used.
-#[derive(Clone, Copy, PartialEq, ::prost::Message)]
-pub struct ReviewUsage {
-    /// Tokens of the request.
-    #[prost(uint32, tag = "1")]
-    pub input_tokens: u32,
-    /// Tokens of the answer.
-    #[prost(uint32, tag = "2")]
-    pub output_tokens: u32,
-    /// Cost in US dollars. Unset if the model has no price.
-    #[prost(double, optional, tag = "3")]
-    pub cost_usd: ::core::option::Option<f64>,
+/// Who takes care of an approval.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApprovalAssignment {
+    /// Subject of the person. Empty: the approval was taken from the one before.
+    #[prost(string, tag = "1")]
+    pub assignee: ::prost::alloc::string::String,
+    /// Subject of the credential that said so.
+    #[prost(string, tag = "2")]
+    pub assigned_by: ::prost::alloc::string::String,
+    /// When.
+    #[prost(message, optional, tag = "3")]
+    pub assigned_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Further people who may decide on a call that has waited for some time.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -406,6 +399,9 @@ pub struct ApprovalFilter {
     /// question. Upper and lower case are the same.
     #[prost(string, tag = "11")]
     pub text: ::prost::alloc::string::String,
+    /// Only approvals that this person takes care of.
+    #[prost(string, tag = "12")]
+    pub assignee: ::prost::alloc::string::String,
 }
 /// Request of `ListApprovals`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -544,6 +540,88 @@ pub struct DecideApprovalRequest {
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct DecideApprovalResponse {
     /// The approval after the decision.
+    #[prost(message, optional, tag = "1")]
+    pub approval: ::core::option::Option<Approval>,
+}
+/// Request of `ListSimilarDecisions`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListSimilarDecisionsRequest {
+    /// Id of the approval.
+    #[prost(string, tag = "1")]
+    pub approval_id: ::prost::alloc::string::String,
+}
+/// Response of `ListSimilarDecisions`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListSimilarDecisionsResponse {
+    /// The decisions, of the newest request first.
+    #[prost(message, repeated, tag = "1")]
+    pub decisions: ::prost::alloc::vec::Vec<SimilarDecision>,
+}
+/// How people decided an earlier call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SimilarDecision {
+    /// Id of the approval.
+    #[prost(string, tag = "1")]
+    pub approval_id: ::prost::alloc::string::String,
+    /// Id of its run.
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+    /// What became of it: approved or rejected.
+    #[prost(enumeration = "ApprovalState", tag = "3")]
+    pub state: i32,
+    /// Subject of the credential that decided.
+    #[prost(string, tag = "4")]
+    pub decided_by: ::prost::alloc::string::String,
+    /// Time of the decision.
+    #[prost(message, optional, tag = "5")]
+    pub decided_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Reason for the decision.
+    #[prost(string, tag = "6")]
+    pub reason: ::prost::alloc::string::String,
+    /// Whether the call had the same arguments.
+    #[prost(bool, tag = "7")]
+    pub same_arguments: bool,
+    /// Whether it was approved with other arguments than those of the model.
+    #[prost(bool, tag = "8")]
+    pub edited_arguments: bool,
+    /// Whether a grant of the person decided.
+    #[prost(bool, tag = "9")]
+    pub by_grant: bool,
+}
+/// Request of `CommentApproval`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CommentApprovalRequest {
+    /// Id of the approval.
+    #[prost(string, tag = "1")]
+    pub approval_id: ::prost::alloc::string::String,
+    /// The text, at most 2,000 bytes. An approval has at most 50 comments.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// Id chosen by the client that makes the request safe to repeat. If empty, it is not.
+    #[prost(string, tag = "3")]
+    pub comment_id: ::prost::alloc::string::String,
+}
+/// Response of `CommentApproval`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CommentApprovalResponse {
+    /// The approval with the comment.
+    #[prost(message, optional, tag = "1")]
+    pub approval: ::core::option::Option<Approval>,
+}
+/// Request of `AssignApproval`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AssignApprovalRequest {
+    /// Id of the approval.
+    #[prost(string, tag = "1")]
+    pub approval_id: ::prost::alloc::string::String,
+    /// Subject of the person who takes care of it. Empty: nobody.
+    #[prost(string, tag = "2")]
+    pub assignee: ::prost::alloc::string::String,
+}
+/// Response of `AssignApproval`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AssignApprovalResponse {
+    /// The approval with the assignment.
     #[prost(message, optional, tag = "1")]
     pub approval: ::core::option::Option<Approval>,
 }
@@ -694,43 +772,6 @@ pub struct WatchApprovalsResponse {
     /// Approvals that are new or have changed. Empty in a heartbeat.
     #[prost(message, repeated, tag = "1")]
     pub approvals: ::prost::alloc::vec::Vec<Approval>,
-}
-/// Advice about a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
-#[repr(i32)]
-pub enum ReviewAdvice {
-    /// Not set.
-    Unspecified = 0,
-    /// Nothing in the rubric speaks against the call.
-    Approve = 1,
-    /// The rubric speaks against the call.
-    Reject = 2,
-    /// The model cannot tell.
-    Unsure = 3,
-}
-impl ReviewAdvice {
-    /// String value of the enum field names used in the ProtoBuf definition.
-    ///
-    /// The values are not transformed in any way and thus are considered stable
-    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
-    pub fn as_str_name(&self) -> &'static str {
-        match self {
-            Self::Unspecified => "REVIEW_ADVICE_UNSPECIFIED",
-            Self::Approve => "REVIEW_ADVICE_APPROVE",
-            Self::Reject => "REVIEW_ADVICE_REJECT",
-            Self::Unsure => "REVIEW_ADVICE_UNSURE",
-        }
-    }
-    /// Creates an enum from field names used in the ProtoBuf definition.
-    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
-        match value {
-            "REVIEW_ADVICE_UNSPECIFIED" => Some(Self::Unspecified),
-            "REVIEW_ADVICE_APPROVE" => Some(Self::Approve),
-            "REVIEW_ADVICE_REJECT" => Some(Self::Reject),
-            "REVIEW_ADVICE_UNSURE" => Some(Self::Unsure),
-            _ => None,
-        }
-    }
 }
 /// A reason why a call needs a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -1103,6 +1144,101 @@ pub mod approval_service_client {
                     GrpcMethod::new(
                         "reeve.approval.v1.ApprovalService",
                         "DecideApproval",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns how people decided earlier calls of the same tool by the same agent, newest first: at most 5.
+        /// Returns NOT_FOUND if the approval does not exist.
+        pub async fn list_similar_decisions(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListSimilarDecisionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSimilarDecisionsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.approval.v1.ApprovalService/ListSimilarDecisions",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "reeve.approval.v1.ApprovalService",
+                        "ListSimilarDecisions",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Adds a comment to a pending approval, for the people who decide. It decides nothing, and no model
+        /// reads it. Repeating a comment with the same `comment_id` returns the approval as it is. Returns
+        /// FAILED_PRECONDITION with reason APPROVAL_CLOSED if the approval is closed.
+        pub async fn comment_approval(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CommentApprovalRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CommentApprovalResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.approval.v1.ApprovalService/CommentApproval",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "reeve.approval.v1.ApprovalService",
+                        "CommentApproval",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Says who takes care of a pending approval. It gives that person no right, and takes none from
+        /// others. Assigning it to the same person again changes nothing. Returns FAILED_PRECONDITION with reason
+        /// APPROVAL_CLOSED if the approval is closed.
+        pub async fn assign_approval(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AssignApprovalRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AssignApprovalResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.approval.v1.ApprovalService/AssignApproval",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "reeve.approval.v1.ApprovalService",
+                        "AssignApproval",
                     ),
                 );
             self.inner.unary(req, path, codec).await

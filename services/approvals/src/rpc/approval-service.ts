@@ -1,20 +1,26 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
 import { reportEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { memberOf, principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { answerQuestion } from "@reeve/run/approvals/answer-question";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
+import { assignApproval, commentApproval } from "@reeve/run/approvals/notes/annotate-approval";
 import { decideApprovals } from "../app/decide-approvals.ts";
 import { listGrants } from "../app/grants/list-grants.ts";
 import { revokeGrant } from "../app/grants/revoke-grant.ts";
 import { assertRoomForGrant, storeGrant } from "../app/grants/store-grants.ts";
 import { countApprovals } from "../app/inbox/count-approvals.ts";
+import { similarDecisions } from "../app/inbox/similar-decisions.ts";
 import { watchApprovals } from "../app/inbox/watch-approvals.ts";
 import { getApproval, listApprovals, shownNow } from "../app/read-approvals.ts";
 
 /** Returns the handlers of ApprovalService. */
 export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof ApprovalService> {
+  const changing = (context: HandlerContext) => ({
+    ...ports,
+    onAppended: () => reportEffect(context),
+  });
   return {
     listApprovals: async (request, context) => {
       const page = await listApprovals(ports, memberOf(context), request, context.signal);
@@ -29,22 +35,32 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       const { tenant } = principalOf(context);
       const { signal } = context;
       if (request.grant !== undefined) await assertRoomForGrant(ports, tenant, signal);
-      const deciding = { ...ports, onAppended: () => reportEffect(context) };
-      const approval = await decideApproval(deciding, memberOf(context), request, signal);
+      const approval = await decideApproval(changing(context), memberOf(context), request, signal);
       await storeGrant(ports, tenant, approval, signal);
       return { approval: shownNow(ports, tenant)(approval) };
     },
     answerQuestion: async (request, context) => {
-      const { tenant } = principalOf(context);
-      const answering = { ...ports, onAppended: () => reportEffect(context) };
-      const approval = await answerQuestion(answering, memberOf(context), request, context.signal);
-      return { approval: shownNow(ports, tenant)(approval) };
+      const caller = memberOf(context);
+      const approval = await answerQuestion(changing(context), caller, request, context.signal);
+      return { approval: shownNow(ports, caller.tenant)(approval) };
     },
     decideApprovals: async (request, context) => {
-      const deciding = { ...ports, onAppended: () => reportEffect(context) };
-      return {
-        results: await decideApprovals(deciding, memberOf(context), request, context.signal),
-      };
+      const caller = memberOf(context);
+      return { results: await decideApprovals(changing(context), caller, request, context.signal) };
+    },
+    listSimilarDecisions: async ({ approvalId }, context) => {
+      const { tenant } = principalOf(context);
+      return { decisions: await similarDecisions(ports, tenant, approvalId, context.signal) };
+    },
+    commentApproval: async (request, context) => {
+      const caller = memberOf(context);
+      const approval = await commentApproval(changing(context), caller, request, context.signal);
+      return { approval: shownNow(ports, caller.tenant)(approval) };
+    },
+    assignApproval: async (request, context) => {
+      const caller = memberOf(context);
+      const approval = await assignApproval(changing(context), caller, request, context.signal);
+      return { approval: shownNow(ports, caller.tenant)(approval) };
     },
     listGrants: async (request, context) => {
       const { tenant } = principalOf(context);

@@ -43,6 +43,12 @@ export function approvalService(
       forwarded(approvals.decideApprovals(request, changing(memberOf(context), context))),
     answerQuestion: (request, context) =>
       forwarded(approvals.answerQuestion(request, changing(memberOf(context), context))),
+    listSimilarDecisions: (request, context) =>
+      forwarded(approvals.listSimilarDecisions(request, as(context))),
+    commentApproval: (request, context) =>
+      forwarded(approvals.commentApproval(request, changing(principalOf(context), context))),
+    assignApproval: (request, context) =>
+      forwarded(approvals.assignApproval(request, changing(principalOf(context), context))),
     listGrants: (request, context) => forwarded(approvals.listGrants(request, as(context))),
     revokeGrant: (request, context) =>
       forwarded(approvals.revokeGrant(request, changing(principalOf(context), context))),

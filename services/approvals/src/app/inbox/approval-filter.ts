@@ -13,6 +13,7 @@ const approvers = "role:approver";
 export function matching(filter: ApprovalFilter, caller: Decider): Matches {
   const { agentId, tool, threadId, requestedBy, person, group, requestedAfter, requestedBefore } =
     filter;
+  const { assignee } = filter;
   const states = new Set(filter.states);
   const text = filter.text.toLowerCase();
   const afterMs = requestedAfter === undefined ? -Infinity : timestampMs(requestedAfter);
@@ -24,6 +25,7 @@ export function matching(filter: ApprovalFilter, caller: Decider): Matches {
       (agentId === "" || approval.agentId === agentId) &&
       (tool === "" || approval.call?.name === tool) &&
       (threadId === "" || approval.threadId === threadId) &&
+      (assignee === "" || approval.assignment?.assignee === assignee) &&
       (requestedBy === "" || approval.requestedBy === requestedBy) &&
       requestedMs >= afterMs &&
       requestedMs < beforeMs &&

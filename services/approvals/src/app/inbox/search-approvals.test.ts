@@ -45,6 +45,11 @@ test.each([
   expect(await page({ filter })).toEqual({ numbers: expected, nextPageToken: "" });
 });
 
+test("a list has what a person takes care of", async () => {
+  const { page } = await openLists(...approvals, numbered(11, { assignment: { assignee: "ann" } }));
+  expect((await page({ filter: { assignee: "ann" } })).numbers).toEqual([11]);
+});
+
 test("a list with a run and a filter has what matches both, and closed ones on request", async () => {
   const { page } = await openLists(...approvals);
   const ofRun = { runId: "run_bbbbbbbb", filter: { tool: "mail" } };

@@ -27,63 +27,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Advice about a call.
-type ReviewAdvice int32
-
-const (
-	// Not set.
-	ReviewAdvice_REVIEW_ADVICE_UNSPECIFIED ReviewAdvice = 0
-	// Nothing in the rubric speaks against the call.
-	ReviewAdvice_REVIEW_ADVICE_APPROVE ReviewAdvice = 1
-	// The rubric speaks against the call.
-	ReviewAdvice_REVIEW_ADVICE_REJECT ReviewAdvice = 2
-	// The model cannot tell.
-	ReviewAdvice_REVIEW_ADVICE_UNSURE ReviewAdvice = 3
-)
-
-// Enum value maps for ReviewAdvice.
-var (
-	ReviewAdvice_name = map[int32]string{
-		0: "REVIEW_ADVICE_UNSPECIFIED",
-		1: "REVIEW_ADVICE_APPROVE",
-		2: "REVIEW_ADVICE_REJECT",
-		3: "REVIEW_ADVICE_UNSURE",
-	}
-	ReviewAdvice_value = map[string]int32{
-		"REVIEW_ADVICE_UNSPECIFIED": 0,
-		"REVIEW_ADVICE_APPROVE":     1,
-		"REVIEW_ADVICE_REJECT":      2,
-		"REVIEW_ADVICE_UNSURE":      3,
-	}
-)
-
-func (x ReviewAdvice) Enum() *ReviewAdvice {
-	p := new(ReviewAdvice)
-	*p = x
-	return p
-}
-
-func (x ReviewAdvice) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (ReviewAdvice) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
-}
-
-func (ReviewAdvice) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
-}
-
-func (x ReviewAdvice) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use ReviewAdvice.Descriptor instead.
-func (ReviewAdvice) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
-}
-
 // A reason why a call needs a decision.
 type GateKind int32
 
@@ -130,11 +73,11 @@ func (x GateKind) String() string {
 }
 
 func (GateKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[1].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
 }
 
 func (GateKind) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[1]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
 }
 
 func (x GateKind) Number() protoreflect.EnumNumber {
@@ -143,7 +86,7 @@ func (x GateKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GateKind.Descriptor instead.
 func (GateKind) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
 }
 
 // What requested an approval.
@@ -183,11 +126,11 @@ func (x ApprovalSource) String() string {
 }
 
 func (ApprovalSource) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[2].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[1].Descriptor()
 }
 
 func (ApprovalSource) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[2]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[1]
 }
 
 func (x ApprovalSource) Number() protoreflect.EnumNumber {
@@ -196,7 +139,7 @@ func (x ApprovalSource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalSource.Descriptor instead.
 func (ApprovalSource) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
 }
 
 // State of an approval.
@@ -252,11 +195,11 @@ func (x ApprovalState) String() string {
 }
 
 func (ApprovalState) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[3].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[2].Descriptor()
 }
 
 func (ApprovalState) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[3]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[2]
 }
 
 func (x ApprovalState) Number() protoreflect.EnumNumber {
@@ -265,7 +208,7 @@ func (x ApprovalState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalState.Descriptor instead.
 func (ApprovalState) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
 // The calls that a grant is about. All of them are calls of one revision of one agent.
@@ -309,11 +252,11 @@ func (x GrantScope) String() string {
 }
 
 func (GrantScope) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[4].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[3].Descriptor()
 }
 
 func (GrantScope) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[4]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[3]
 }
 
 func (x GrantScope) Number() protoreflect.EnumNumber {
@@ -322,7 +265,7 @@ func (x GrantScope) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GrantScope.Descriptor instead.
 func (GrantScope) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 // A tool call, or a question of a tool, that a person decides.
@@ -394,8 +337,10 @@ type Approval struct {
 	// What happens if the call waits for some time without a decision, by the agent's policy at the
 	// request; earliest first.
 	Escalations []*ApprovalEscalation `protobuf:"bytes,36,rep,name=escalations,proto3" json:"escalations,omitempty"`
-	// Advice of a model. Unset if the agent's policy has no `reviewer` for the call, and until it is given.
-	Review        *ApprovalReview `protobuf:"bytes,45,opt,name=review,proto3" json:"review,omitempty"`
+	// What people said about the call, oldest first. Comments decide nothing, and no model reads them.
+	Comments []*ApprovalComment `protobuf:"bytes,37,rep,name=comments,proto3" json:"comments,omitempty"`
+	// Who takes care of the approval. Unset: nobody was named.
+	Assignment    *ApprovalAssignment `protobuf:"bytes,38,opt,name=assignment,proto3" json:"assignment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -612,49 +557,49 @@ func (x *Approval) GetEscalations() []*ApprovalEscalation {
 	return nil
 }
 
-func (x *Approval) GetReview() *ApprovalReview {
+func (x *Approval) GetComments() []*ApprovalComment {
 	if x != nil {
-		return x.Review
+		return x.Comments
 	}
 	return nil
 }
 
-// Advice of a model about a call, for the people who decide. It decides nothing.
-type ApprovalReview struct {
+func (x *Approval) GetAssignment() *ApprovalAssignment {
+	if x != nil {
+		return x.Assignment
+	}
+	return nil
+}
+
+// What a person said about a call that waits.
+type ApprovalComment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The advice. Unset if there is none.
-	Advice ReviewAdvice `protobuf:"varint,1,opt,name=advice,proto3,enum=reeve.approval.v1.ReviewAdvice" json:"advice,omitempty"`
-	// Why, in the words of the model, which has read the call: at most 2,000 characters, which may be
-	// hostile, and may repeat arguments.
-	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Why there is no advice. Empty if there is.
-	Problem string `protobuf:"bytes,3,opt,name=problem,proto3" json:"problem,omitempty"`
-	// The provider's name of the model. Empty if it was not called.
-	Model string `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
-	// Time of the advice.
-	ReviewedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=reviewed_at,json=reviewedAt,proto3" json:"reviewed_at,omitempty"`
-	// `revision` of the approval from which on it has the advice.
-	Revision uint32 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// What the call of the model has used; it counts as a model call of the run. Unset if it gave no answer.
-	Usage         *ReviewUsage `protobuf:"bytes,7,opt,name=usage,proto3" json:"usage,omitempty"`
+	// Id of the comment, chosen by the client, that makes the request safe to repeat.
+	CommentId string `protobuf:"bytes,1,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
+	// The text.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Subject of the credential that commented.
+	CommentedBy string `protobuf:"bytes,3,opt,name=commented_by,json=commentedBy,proto3" json:"commented_by,omitempty"`
+	// Time of the comment.
+	CommentedAt   *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=commented_at,json=commentedAt,proto3" json:"commented_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ApprovalReview) Reset() {
-	*x = ApprovalReview{}
+func (x *ApprovalComment) Reset() {
+	*x = ApprovalComment{}
 	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ApprovalReview) String() string {
+func (x *ApprovalComment) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ApprovalReview) ProtoMessage() {}
+func (*ApprovalComment) ProtoMessage() {}
 
-func (x *ApprovalReview) ProtoReflect() protoreflect.Message {
+func (x *ApprovalComment) ProtoReflect() protoreflect.Message {
 	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -666,87 +611,66 @@ func (x *ApprovalReview) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ApprovalReview.ProtoReflect.Descriptor instead.
-func (*ApprovalReview) Descriptor() ([]byte, []int) {
+// Deprecated: Use ApprovalComment.ProtoReflect.Descriptor instead.
+func (*ApprovalComment) Descriptor() ([]byte, []int) {
 	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *ApprovalReview) GetAdvice() ReviewAdvice {
+func (x *ApprovalComment) GetCommentId() string {
 	if x != nil {
-		return x.Advice
-	}
-	return ReviewAdvice_REVIEW_ADVICE_UNSPECIFIED
-}
-
-func (x *ApprovalReview) GetReason() string {
-	if x != nil {
-		return x.Reason
+		return x.CommentId
 	}
 	return ""
 }
 
-func (x *ApprovalReview) GetProblem() string {
+func (x *ApprovalComment) GetText() string {
 	if x != nil {
-		return x.Problem
+		return x.Text
 	}
 	return ""
 }
 
-func (x *ApprovalReview) GetModel() string {
+func (x *ApprovalComment) GetCommentedBy() string {
 	if x != nil {
-		return x.Model
+		return x.CommentedBy
 	}
 	return ""
 }
 
-func (x *ApprovalReview) GetReviewedAt() *timestamppb.Timestamp {
+func (x *ApprovalComment) GetCommentedAt() *timestamppb.Timestamp {
 	if x != nil {
-		return x.ReviewedAt
+		return x.CommentedAt
 	}
 	return nil
 }
 
-func (x *ApprovalReview) GetRevision() uint32 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *ApprovalReview) GetUsage() *ReviewUsage {
-	if x != nil {
-		return x.Usage
-	}
-	return nil
-}
-
-// What the model call of a review has used.
-type ReviewUsage struct {
+// Who takes care of an approval.
+type ApprovalAssignment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tokens of the request.
-	InputTokens uint32 `protobuf:"varint,1,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	// Tokens of the answer.
-	OutputTokens uint32 `protobuf:"varint,2,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	// Cost in US dollars. Unset if the model has no price.
-	CostUsd       *float64 `protobuf:"fixed64,3,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	// Subject of the person. Empty: the approval was taken from the one before.
+	Assignee string `protobuf:"bytes,1,opt,name=assignee,proto3" json:"assignee,omitempty"`
+	// Subject of the credential that said so.
+	AssignedBy string `protobuf:"bytes,2,opt,name=assigned_by,json=assignedBy,proto3" json:"assigned_by,omitempty"`
+	// When.
+	AssignedAt    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=assigned_at,json=assignedAt,proto3" json:"assigned_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ReviewUsage) Reset() {
-	*x = ReviewUsage{}
+func (x *ApprovalAssignment) Reset() {
+	*x = ApprovalAssignment{}
 	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ReviewUsage) String() string {
+func (x *ApprovalAssignment) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ReviewUsage) ProtoMessage() {}
+func (*ApprovalAssignment) ProtoMessage() {}
 
-func (x *ReviewUsage) ProtoReflect() protoreflect.Message {
+func (x *ApprovalAssignment) ProtoReflect() protoreflect.Message {
 	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -758,30 +682,30 @@ func (x *ReviewUsage) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ReviewUsage.ProtoReflect.Descriptor instead.
-func (*ReviewUsage) Descriptor() ([]byte, []int) {
+// Deprecated: Use ApprovalAssignment.ProtoReflect.Descriptor instead.
+func (*ApprovalAssignment) Descriptor() ([]byte, []int) {
 	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *ReviewUsage) GetInputTokens() uint32 {
+func (x *ApprovalAssignment) GetAssignee() string {
 	if x != nil {
-		return x.InputTokens
+		return x.Assignee
 	}
-	return 0
+	return ""
 }
 
-func (x *ReviewUsage) GetOutputTokens() uint32 {
+func (x *ApprovalAssignment) GetAssignedBy() string {
 	if x != nil {
-		return x.OutputTokens
+		return x.AssignedBy
 	}
-	return 0
+	return ""
 }
 
-func (x *ReviewUsage) GetCostUsd() float64 {
-	if x != nil && x.CostUsd != nil {
-		return *x.CostUsd
+func (x *ApprovalAssignment) GetAssignedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.AssignedAt
 	}
-	return 0
+	return nil
 }
 
 // Further people who may decide on a call that has waited for some time.
@@ -1731,7 +1655,9 @@ type ApprovalFilter struct {
 	RequestedBefore *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=requested_before,json=requestedBefore,proto3" json:"requested_before,omitempty"`
 	// Only approvals with this text in the name of the tool, in the arguments as JSON, or in the
 	// question. Upper and lower case are the same.
-	Text          string `protobuf:"bytes,11,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,11,opt,name=text,proto3" json:"text,omitempty"`
+	// Only approvals that this person takes care of.
+	Assignee      string `protobuf:"bytes,12,opt,name=assignee,proto3" json:"assignee,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1839,6 +1765,13 @@ func (x *ApprovalFilter) GetRequestedBefore() *timestamppb.Timestamp {
 func (x *ApprovalFilter) GetText() string {
 	if x != nil {
 		return x.Text
+	}
+	return ""
+}
+
+func (x *ApprovalFilter) GetAssignee() string {
+	if x != nil {
+		return x.Assignee
 	}
 	return ""
 }
@@ -2521,6 +2454,427 @@ func (x *DecideApprovalResponse) GetApproval() *Approval {
 	return nil
 }
 
+// Request of `ListSimilarDecisions`.
+type ListSimilarDecisionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the approval.
+	ApprovalId    string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSimilarDecisionsRequest) Reset() {
+	*x = ListSimilarDecisionsRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSimilarDecisionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSimilarDecisionsRequest) ProtoMessage() {}
+
+func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSimilarDecisionsRequest.ProtoReflect.Descriptor instead.
+func (*ListSimilarDecisionsRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ListSimilarDecisionsRequest) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+// Response of `ListSimilarDecisions`.
+type ListSimilarDecisionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The decisions, of the newest request first.
+	Decisions     []*SimilarDecision `protobuf:"bytes,1,rep,name=decisions,proto3" json:"decisions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSimilarDecisionsResponse) Reset() {
+	*x = ListSimilarDecisionsResponse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSimilarDecisionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSimilarDecisionsResponse) ProtoMessage() {}
+
+func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSimilarDecisionsResponse.ProtoReflect.Descriptor instead.
+func (*ListSimilarDecisionsResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ListSimilarDecisionsResponse) GetDecisions() []*SimilarDecision {
+	if x != nil {
+		return x.Decisions
+	}
+	return nil
+}
+
+// How people decided an earlier call.
+type SimilarDecision struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the approval.
+	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// Id of its run.
+	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// What became of it: approved or rejected.
+	State ApprovalState `protobuf:"varint,3,opt,name=state,proto3,enum=reeve.approval.v1.ApprovalState" json:"state,omitempty"`
+	// Subject of the credential that decided.
+	DecidedBy string `protobuf:"bytes,4,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
+	// Time of the decision.
+	DecidedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=decided_at,json=decidedAt,proto3" json:"decided_at,omitempty"`
+	// Reason for the decision.
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Whether the call had the same arguments.
+	SameArguments bool `protobuf:"varint,7,opt,name=same_arguments,json=sameArguments,proto3" json:"same_arguments,omitempty"`
+	// Whether it was approved with other arguments than those of the model.
+	EditedArguments bool `protobuf:"varint,8,opt,name=edited_arguments,json=editedArguments,proto3" json:"edited_arguments,omitempty"`
+	// Whether a grant of the person decided.
+	ByGrant       bool `protobuf:"varint,9,opt,name=by_grant,json=byGrant,proto3" json:"by_grant,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SimilarDecision) Reset() {
+	*x = SimilarDecision{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SimilarDecision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SimilarDecision) ProtoMessage() {}
+
+func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SimilarDecision.ProtoReflect.Descriptor instead.
+func (*SimilarDecision) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *SimilarDecision) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *SimilarDecision) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *SimilarDecision) GetState() ApprovalState {
+	if x != nil {
+		return x.State
+	}
+	return ApprovalState_APPROVAL_STATE_UNSPECIFIED
+}
+
+func (x *SimilarDecision) GetDecidedBy() string {
+	if x != nil {
+		return x.DecidedBy
+	}
+	return ""
+}
+
+func (x *SimilarDecision) GetDecidedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DecidedAt
+	}
+	return nil
+}
+
+func (x *SimilarDecision) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *SimilarDecision) GetSameArguments() bool {
+	if x != nil {
+		return x.SameArguments
+	}
+	return false
+}
+
+func (x *SimilarDecision) GetEditedArguments() bool {
+	if x != nil {
+		return x.EditedArguments
+	}
+	return false
+}
+
+func (x *SimilarDecision) GetByGrant() bool {
+	if x != nil {
+		return x.ByGrant
+	}
+	return false
+}
+
+// Request of `CommentApproval`.
+type CommentApprovalRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the approval.
+	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// The text, at most 2,000 bytes. An approval has at most 50 comments.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Id chosen by the client that makes the request safe to repeat. If empty, it is not.
+	CommentId     string `protobuf:"bytes,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommentApprovalRequest) Reset() {
+	*x = CommentApprovalRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommentApprovalRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommentApprovalRequest) ProtoMessage() {}
+
+func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommentApprovalRequest.ProtoReflect.Descriptor instead.
+func (*CommentApprovalRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *CommentApprovalRequest) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *CommentApprovalRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *CommentApprovalRequest) GetCommentId() string {
+	if x != nil {
+		return x.CommentId
+	}
+	return ""
+}
+
+// Response of `CommentApproval`.
+type CommentApprovalResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The approval with the comment.
+	Approval      *Approval `protobuf:"bytes,1,opt,name=approval,proto3" json:"approval,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommentApprovalResponse) Reset() {
+	*x = CommentApprovalResponse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommentApprovalResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommentApprovalResponse) ProtoMessage() {}
+
+func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommentApprovalResponse.ProtoReflect.Descriptor instead.
+func (*CommentApprovalResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *CommentApprovalResponse) GetApproval() *Approval {
+	if x != nil {
+		return x.Approval
+	}
+	return nil
+}
+
+// Request of `AssignApproval`.
+type AssignApprovalRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the approval.
+	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// Subject of the person who takes care of it. Empty: nobody.
+	Assignee      string `protobuf:"bytes,2,opt,name=assignee,proto3" json:"assignee,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AssignApprovalRequest) Reset() {
+	*x = AssignApprovalRequest{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AssignApprovalRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AssignApprovalRequest) ProtoMessage() {}
+
+func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AssignApprovalRequest.ProtoReflect.Descriptor instead.
+func (*AssignApprovalRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *AssignApprovalRequest) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *AssignApprovalRequest) GetAssignee() string {
+	if x != nil {
+		return x.Assignee
+	}
+	return ""
+}
+
+// Response of `AssignApproval`.
+type AssignApprovalResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The approval with the assignment.
+	Approval      *Approval `protobuf:"bytes,1,opt,name=approval,proto3" json:"approval,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AssignApprovalResponse) Reset() {
+	*x = AssignApprovalResponse{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AssignApprovalResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AssignApprovalResponse) ProtoMessage() {}
+
+func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AssignApprovalResponse.ProtoReflect.Descriptor instead.
+func (*AssignApprovalResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *AssignApprovalResponse) GetApproval() *Approval {
+	if x != nil {
+		return x.Approval
+	}
+	return nil
+}
+
 // Request of `DecideApprovals`.
 type DecideApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2539,7 +2893,7 @@ type DecideApprovalsRequest struct {
 
 func (x *DecideApprovalsRequest) Reset() {
 	*x = DecideApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2551,7 +2905,7 @@ func (x *DecideApprovalsRequest) String() string {
 func (*DecideApprovalsRequest) ProtoMessage() {}
 
 func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2564,7 +2918,7 @@ func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DecideApprovalsRequest) GetDecided() []*DecidedApproval {
@@ -2608,7 +2962,7 @@ type DecidedApproval struct {
 
 func (x *DecidedApproval) Reset() {
 	*x = DecidedApproval{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2620,7 +2974,7 @@ func (x *DecidedApproval) String() string {
 func (*DecidedApproval) ProtoMessage() {}
 
 func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2633,7 +2987,7 @@ func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecidedApproval.ProtoReflect.Descriptor instead.
 func (*DecidedApproval) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DecidedApproval) GetApprovalId() string {
@@ -2661,7 +3015,7 @@ type DecideApprovalsResponse struct {
 
 func (x *DecideApprovalsResponse) Reset() {
 	*x = DecideApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2673,7 +3027,7 @@ func (x *DecideApprovalsResponse) String() string {
 func (*DecideApprovalsResponse) ProtoMessage() {}
 
 func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2686,7 +3040,7 @@ func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *DecideApprovalsResponse) GetResults() []*DecisionResult {
@@ -2714,7 +3068,7 @@ type DecisionResult struct {
 
 func (x *DecisionResult) Reset() {
 	*x = DecisionResult{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2726,7 +3080,7 @@ func (x *DecisionResult) String() string {
 func (*DecisionResult) ProtoMessage() {}
 
 func (x *DecisionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2739,7 +3093,7 @@ func (x *DecisionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionResult.ProtoReflect.Descriptor instead.
 func (*DecisionResult) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *DecisionResult) GetApprovalId() string {
@@ -2786,7 +3140,7 @@ type DecisionError struct {
 
 func (x *DecisionError) Reset() {
 	*x = DecisionError{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2798,7 +3152,7 @@ func (x *DecisionError) String() string {
 func (*DecisionError) ProtoMessage() {}
 
 func (x *DecisionError) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2811,7 +3165,7 @@ func (x *DecisionError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionError.ProtoReflect.Descriptor instead.
 func (*DecisionError) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DecisionError) GetCode() string {
@@ -2854,7 +3208,7 @@ type AnswerQuestionRequest struct {
 
 func (x *AnswerQuestionRequest) Reset() {
 	*x = AnswerQuestionRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2866,7 +3220,7 @@ func (x *AnswerQuestionRequest) String() string {
 func (*AnswerQuestionRequest) ProtoMessage() {}
 
 func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2879,7 +3233,7 @@ func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AnswerQuestionRequest) GetApprovalId() string {
@@ -2928,7 +3282,7 @@ type AnswerQuestionResponse struct {
 
 func (x *AnswerQuestionResponse) Reset() {
 	*x = AnswerQuestionResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2940,7 +3294,7 @@ func (x *AnswerQuestionResponse) String() string {
 func (*AnswerQuestionResponse) ProtoMessage() {}
 
 func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2953,7 +3307,7 @@ func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *AnswerQuestionResponse) GetApproval() *Approval {
@@ -2980,7 +3334,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2992,7 +3346,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3005,7 +3359,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -3049,7 +3403,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3061,7 +3415,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3074,7 +3428,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -3102,7 +3456,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3114,7 +3468,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3127,7 +3481,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -3148,7 +3502,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3160,7 +3514,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3173,7 +3527,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -3196,7 +3550,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3208,7 +3562,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3221,7 +3575,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -3249,7 +3603,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3261,7 +3615,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3274,7 +3628,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -3288,7 +3642,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa8\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf4\n" +
 	"\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
@@ -3324,22 +3678,23 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x11excluded_subjects\x18! \x03(\tR\x10excludedSubjects\x12C\n" +
 	"\x0fdecidable_after\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x0edecidableAfter\x129\n" +
 	"\x06freeze\x18# \x01(\v2!.reeve.approval.v1.ApprovalFreezeR\x06freeze\x12G\n" +
-	"\vescalations\x18$ \x03(\v2%.reeve.approval.v1.ApprovalEscalationR\vescalations\x129\n" +
-	"\x06review\x18- \x01(\v2!.reeve.approval.v1.ApprovalReviewR\x06review:\x00\"\xa0\x02\n" +
-	"\x0eApprovalReview\x127\n" +
-	"\x06advice\x18\x01 \x01(\x0e2\x1f.reeve.approval.v1.ReviewAdviceR\x06advice\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
-	"\aproblem\x18\x03 \x01(\tR\aproblem\x12\x14\n" +
-	"\x05model\x18\x04 \x01(\tR\x05model\x12;\n" +
-	"\vreviewed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"reviewedAt\x12\x1a\n" +
-	"\brevision\x18\x06 \x01(\rR\brevision\x124\n" +
-	"\x05usage\x18\a \x01(\v2\x1e.reeve.approval.v1.ReviewUsageR\x05usage\"\x82\x01\n" +
-	"\vReviewUsage\x12!\n" +
-	"\finput_tokens\x18\x01 \x01(\rR\vinputTokens\x12#\n" +
-	"\routput_tokens\x18\x02 \x01(\rR\foutputTokens\x12\x1e\n" +
-	"\bcost_usd\x18\x03 \x01(\x01H\x00R\acostUsd\x88\x01\x01B\v\n" +
-	"\t_cost_usd\"\xe4\x01\n" +
+	"\vescalations\x18$ \x03(\v2%.reeve.approval.v1.ApprovalEscalationR\vescalations\x12>\n" +
+	"\bcomments\x18% \x03(\v2\".reeve.approval.v1.ApprovalCommentR\bcomments\x12E\n" +
+	"\n" +
+	"assignment\x18& \x01(\v2%.reeve.approval.v1.ApprovalAssignmentR\n" +
+	"assignment:\x00\"\xa6\x01\n" +
+	"\x0fApprovalComment\x12\x1d\n" +
+	"\n" +
+	"comment_id\x18\x01 \x01(\tR\tcommentId\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12!\n" +
+	"\fcommented_by\x18\x03 \x01(\tR\vcommentedBy\x12=\n" +
+	"\fcommented_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vcommentedAt\"\x8e\x01\n" +
+	"\x12ApprovalAssignment\x12\x1a\n" +
+	"\bassignee\x18\x01 \x01(\tR\bassignee\x12\x1f\n" +
+	"\vassigned_by\x18\x02 \x01(\tR\n" +
+	"assignedBy\x12;\n" +
+	"\vassigned_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"assignedAt\"\xe4\x01\n" +
 	"\x12ApprovalEscalation\x121\n" +
 	"\x06due_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05dueAt\x12@\n" +
 	"\valternative\x18\x02 \x01(\v2\x1e.reeve.approval.v1.AlternativeR\valternative\x12=\n" +
@@ -3424,7 +3779,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x05scope\x18\x01 \x01(\x0e2\x1d.reeve.approval.v1.GrantScopeB\x00R\x05scope\x12\x14\n" +
 	"\x04rule\x18\x02 \x01(\tB\x00R\x04rule\x12\x1b\n" +
 	"\bmax_uses\x18\x03 \x01(\rB\x00R\amaxUses\x127\n" +
-	"\blifetime\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x00R\blifetime\"\xae\x03\n" +
+	"\blifetime\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x00R\blifetime\"\xcc\x03\n" +
 	"\x0eApprovalFilter\x12:\n" +
 	"\x06states\x18\x01 \x03(\x0e2 .reeve.approval.v1.ApprovalStateB\x00R\x06states\x12\x1b\n" +
 	"\bagent_id\x18\x02 \x01(\tB\x00R\aagentId\x12\x14\n" +
@@ -3437,7 +3792,8 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x0frequested_after\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x0erequestedAfter\x12E\n" +
 	"\x10requested_before\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\x0frequestedBefore\x12\x14\n" +
-	"\x04text\x18\v \x01(\tB\x00R\x04text\"\xd1\x01\n" +
+	"\x04text\x18\v \x01(\tB\x00R\x04text\x12\x1c\n" +
+	"\bassignee\x18\f \x01(\tB\x00R\bassignee\"\xd1\x01\n" +
 	"\x14ListApprovalsRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n" +
 	"\x0einclude_closed\x18\x02 \x01(\bR\rincludeClosed\x12\x1d\n" +
@@ -3486,6 +3842,38 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vbreak_glass\x18\t \x01(\bR\n" +
 	"breakGlass\"Q\n" +
 	"\x16DecideApprovalResponse\x127\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"@\n" +
+	"\x1bListSimilarDecisionsRequest\x12!\n" +
+	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
+	"approvalId\"`\n" +
+	"\x1cListSimilarDecisionsResponse\x12@\n" +
+	"\tdecisions\x18\x01 \x03(\v2\".reeve.approval.v1.SimilarDecisionR\tdecisions\"\xe0\x02\n" +
+	"\x0fSimilarDecision\x12\x1f\n" +
+	"\vapproval_id\x18\x01 \x01(\tR\n" +
+	"approvalId\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x126\n" +
+	"\x05state\x18\x03 \x01(\x0e2 .reeve.approval.v1.ApprovalStateR\x05state\x12\x1d\n" +
+	"\n" +
+	"decided_by\x18\x04 \x01(\tR\tdecidedBy\x129\n" +
+	"\n" +
+	"decided_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tdecidedAt\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12%\n" +
+	"\x0esame_arguments\x18\a \x01(\bR\rsameArguments\x12)\n" +
+	"\x10edited_arguments\x18\b \x01(\bR\x0feditedArguments\x12\x19\n" +
+	"\bby_grant\x18\t \x01(\bR\abyGrant\"r\n" +
+	"\x16CommentApprovalRequest\x12!\n" +
+	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
+	"approvalId\x12\x14\n" +
+	"\x04text\x18\x02 \x01(\tB\x00R\x04text\x12\x1f\n" +
+	"\n" +
+	"comment_id\x18\x03 \x01(\tB\x00R\tcommentId\"R\n" +
+	"\x17CommentApprovalResponse\x127\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"X\n" +
+	"\x15AssignApprovalRequest\x12!\n" +
+	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
+	"approvalId\x12\x1c\n" +
+	"\bassignee\x18\x02 \x01(\tB\x00R\bassignee\"Q\n" +
+	"\x16AssignApprovalResponse\x127\n" +
 	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xb1\x01\n" +
 	"\x16DecideApprovalsRequest\x12>\n" +
 	"\adecided\x18\x01 \x03(\v2\".reeve.approval.v1.DecidedApprovalB\x00R\adecided\x12\x1a\n" +
@@ -3537,12 +3925,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x129\n" +
 	"\x06filter\x18\x02 \x01(\v2!.reeve.approval.v1.ApprovalFilterR\x06filter\"S\n" +
 	"\x16WatchApprovalsResponse\x129\n" +
-	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*|\n" +
-	"\fReviewAdvice\x12\x1d\n" +
-	"\x19REVIEW_ADVICE_UNSPECIFIED\x10\x00\x12\x19\n" +
-	"\x15REVIEW_ADVICE_APPROVE\x10\x01\x12\x18\n" +
-	"\x14REVIEW_ADVICE_REJECT\x10\x02\x12\x18\n" +
-	"\x14REVIEW_ADVICE_UNSURE\x10\x03*\x86\x01\n" +
+	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*\x86\x01\n" +
 	"\bGateKind\x12\x19\n" +
 	"\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n" +
@@ -3566,12 +3949,15 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x17GRANT_SCOPE_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fGRANT_SCOPE_RUN\x10\x01\x12\x16\n" +
 	"\x12GRANT_SCOPE_THREAD\x10\x02\x12\x15\n" +
-	"\x11GRANT_SCOPE_AGENT\x10\x032\xad\a\n" +
+	"\x11GRANT_SCOPE_AGENT\x10\x032\xfc\t\n" +
 	"\x0fApprovalService\x12g\n" +
 	"\rListApprovals\x12'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12j\n" +
 	"\x0eCountApprovals\x12(.reeve.approval.v1.CountApprovalsRequest\x1a).reeve.approval.v1.CountApprovalsResponse\"\x03\x90\x02\x01\x12a\n" +
 	"\vGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12e\n" +
-	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12h\n" +
+	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12|\n" +
+	"\x14ListSimilarDecisions\x12..reeve.approval.v1.ListSimilarDecisionsRequest\x1a/.reeve.approval.v1.ListSimilarDecisionsResponse\"\x03\x90\x02\x01\x12h\n" +
+	"\x0fCommentApproval\x12).reeve.approval.v1.CommentApprovalRequest\x1a*.reeve.approval.v1.CommentApprovalResponse\x12e\n" +
+	"\x0eAssignApproval\x12(.reeve.approval.v1.AssignApprovalRequest\x1a).reeve.approval.v1.AssignApprovalResponse\x12h\n" +
 	"\x0fDecideApprovals\x12).reeve.approval.v1.DecideApprovalsRequest\x1a*.reeve.approval.v1.DecideApprovalsResponse\x12e\n" +
 	"\x0eAnswerQuestion\x12(.reeve.approval.v1.AnswerQuestionRequest\x1a).reeve.approval.v1.AnswerQuestionResponse\x12^\n" +
 	"\n" +
@@ -3592,151 +3978,168 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 	return file_reeve_approval_v1_approval_proto_rawDescData
 }
 
-var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
-	(ReviewAdvice)(0),               // 0: reeve.approval.v1.ReviewAdvice
-	(GateKind)(0),                   // 1: reeve.approval.v1.GateKind
-	(ApprovalSource)(0),             // 2: reeve.approval.v1.ApprovalSource
-	(ApprovalState)(0),              // 3: reeve.approval.v1.ApprovalState
-	(GrantScope)(0),                 // 4: reeve.approval.v1.GrantScope
-	(*Approval)(nil),                // 5: reeve.approval.v1.Approval
-	(*ApprovalReview)(nil),          // 6: reeve.approval.v1.ApprovalReview
-	(*ReviewUsage)(nil),             // 7: reeve.approval.v1.ReviewUsage
-	(*ApprovalEscalation)(nil),      // 8: reeve.approval.v1.ApprovalEscalation
-	(*ApprovalFreeze)(nil),          // 9: reeve.approval.v1.ApprovalFreeze
-	(*Alternative)(nil),             // 10: reeve.approval.v1.Alternative
-	(*Vote)(nil),                    // 11: reeve.approval.v1.Vote
-	(*Decision)(nil),                // 12: reeve.approval.v1.Decision
-	(*BreakGlassUse)(nil),           // 13: reeve.approval.v1.BreakGlassUse
-	(*Grant)(nil),                   // 14: reeve.approval.v1.Grant
-	(*GrantUse)(nil),                // 15: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),            // 16: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),            // 17: reeve.approval.v1.GrantRequest
-	(*ApprovalFilter)(nil),          // 18: reeve.approval.v1.ApprovalFilter
-	(*ListApprovalsRequest)(nil),    // 19: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),   // 20: reeve.approval.v1.ListApprovalsResponse
-	(*CountApprovalsRequest)(nil),   // 21: reeve.approval.v1.CountApprovalsRequest
-	(*CountApprovalsResponse)(nil),  // 22: reeve.approval.v1.CountApprovalsResponse
-	(*ApprovalCount)(nil),           // 23: reeve.approval.v1.ApprovalCount
-	(*StateCount)(nil),              // 24: reeve.approval.v1.StateCount
-	(*NamedCount)(nil),              // 25: reeve.approval.v1.NamedCount
-	(*GetApprovalRequest)(nil),      // 26: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),     // 27: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),   // 28: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil),  // 29: reeve.approval.v1.DecideApprovalResponse
-	(*DecideApprovalsRequest)(nil),  // 30: reeve.approval.v1.DecideApprovalsRequest
-	(*DecidedApproval)(nil),         // 31: reeve.approval.v1.DecidedApproval
-	(*DecideApprovalsResponse)(nil), // 32: reeve.approval.v1.DecideApprovalsResponse
-	(*DecisionResult)(nil),          // 33: reeve.approval.v1.DecisionResult
-	(*DecisionError)(nil),           // 34: reeve.approval.v1.DecisionError
-	(*AnswerQuestionRequest)(nil),   // 35: reeve.approval.v1.AnswerQuestionRequest
-	(*AnswerQuestionResponse)(nil),  // 36: reeve.approval.v1.AnswerQuestionResponse
-	(*ListGrantsRequest)(nil),       // 37: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),      // 38: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),      // 39: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),     // 40: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),   // 41: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil),  // 42: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),             // 43: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),   // 44: google.protobuf.Timestamp
-	(*v1.Question)(nil),             // 45: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),   // 46: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),         // 47: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),         // 48: google.protobuf.Struct
-	(*durationpb.Duration)(nil),     // 49: google.protobuf.Duration
+	(GateKind)(0),                        // 0: reeve.approval.v1.GateKind
+	(ApprovalSource)(0),                  // 1: reeve.approval.v1.ApprovalSource
+	(ApprovalState)(0),                   // 2: reeve.approval.v1.ApprovalState
+	(GrantScope)(0),                      // 3: reeve.approval.v1.GrantScope
+	(*Approval)(nil),                     // 4: reeve.approval.v1.Approval
+	(*ApprovalComment)(nil),              // 5: reeve.approval.v1.ApprovalComment
+	(*ApprovalAssignment)(nil),           // 6: reeve.approval.v1.ApprovalAssignment
+	(*ApprovalEscalation)(nil),           // 7: reeve.approval.v1.ApprovalEscalation
+	(*ApprovalFreeze)(nil),               // 8: reeve.approval.v1.ApprovalFreeze
+	(*Alternative)(nil),                  // 9: reeve.approval.v1.Alternative
+	(*Vote)(nil),                         // 10: reeve.approval.v1.Vote
+	(*Decision)(nil),                     // 11: reeve.approval.v1.Decision
+	(*BreakGlassUse)(nil),                // 12: reeve.approval.v1.BreakGlassUse
+	(*Grant)(nil),                        // 13: reeve.approval.v1.Grant
+	(*GrantUse)(nil),                     // 14: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),                 // 15: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),                 // 16: reeve.approval.v1.GrantRequest
+	(*ApprovalFilter)(nil),               // 17: reeve.approval.v1.ApprovalFilter
+	(*ListApprovalsRequest)(nil),         // 18: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),        // 19: reeve.approval.v1.ListApprovalsResponse
+	(*CountApprovalsRequest)(nil),        // 20: reeve.approval.v1.CountApprovalsRequest
+	(*CountApprovalsResponse)(nil),       // 21: reeve.approval.v1.CountApprovalsResponse
+	(*ApprovalCount)(nil),                // 22: reeve.approval.v1.ApprovalCount
+	(*StateCount)(nil),                   // 23: reeve.approval.v1.StateCount
+	(*NamedCount)(nil),                   // 24: reeve.approval.v1.NamedCount
+	(*GetApprovalRequest)(nil),           // 25: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),          // 26: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),        // 27: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil),       // 28: reeve.approval.v1.DecideApprovalResponse
+	(*ListSimilarDecisionsRequest)(nil),  // 29: reeve.approval.v1.ListSimilarDecisionsRequest
+	(*ListSimilarDecisionsResponse)(nil), // 30: reeve.approval.v1.ListSimilarDecisionsResponse
+	(*SimilarDecision)(nil),              // 31: reeve.approval.v1.SimilarDecision
+	(*CommentApprovalRequest)(nil),       // 32: reeve.approval.v1.CommentApprovalRequest
+	(*CommentApprovalResponse)(nil),      // 33: reeve.approval.v1.CommentApprovalResponse
+	(*AssignApprovalRequest)(nil),        // 34: reeve.approval.v1.AssignApprovalRequest
+	(*AssignApprovalResponse)(nil),       // 35: reeve.approval.v1.AssignApprovalResponse
+	(*DecideApprovalsRequest)(nil),       // 36: reeve.approval.v1.DecideApprovalsRequest
+	(*DecidedApproval)(nil),              // 37: reeve.approval.v1.DecidedApproval
+	(*DecideApprovalsResponse)(nil),      // 38: reeve.approval.v1.DecideApprovalsResponse
+	(*DecisionResult)(nil),               // 39: reeve.approval.v1.DecisionResult
+	(*DecisionError)(nil),                // 40: reeve.approval.v1.DecisionError
+	(*AnswerQuestionRequest)(nil),        // 41: reeve.approval.v1.AnswerQuestionRequest
+	(*AnswerQuestionResponse)(nil),       // 42: reeve.approval.v1.AnswerQuestionResponse
+	(*ListGrantsRequest)(nil),            // 43: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),           // 44: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),           // 45: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),          // 46: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),        // 47: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil),       // 48: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),                  // 49: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),        // 50: google.protobuf.Timestamp
+	(*v1.Question)(nil),                  // 51: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),        // 52: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),              // 53: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),              // 54: google.protobuf.Struct
+	(*durationpb.Duration)(nil),          // 55: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	43, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	44, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	44, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
-	3,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	12, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	45, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
-	1,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
-	2,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	46, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	47, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
-	10, // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
-	11, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	44, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
-	9,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
-	8,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
-	6,  // 15: reeve.approval.v1.Approval.review:type_name -> reeve.approval.v1.ApprovalReview
-	0,  // 16: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
-	44, // 17: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
-	7,  // 18: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
-	44, // 19: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
-	10, // 20: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	44, // 21: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	44, // 22: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
-	12, // 23: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	44, // 24: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	48, // 25: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	48, // 26: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	14, // 27: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	16, // 28: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	13, // 29: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	44, // 30: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
-	4,  // 31: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	44, // 32: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	44, // 33: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	15, // 34: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	44, // 35: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	44, // 36: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	4,  // 37: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	4,  // 38: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	49, // 39: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	3,  // 40: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
-	44, // 41: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
-	44, // 42: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
-	18, // 43: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 44: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	24, // 45: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
-	25, // 46: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
-	25, // 47: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
-	23, // 48: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
-	3,  // 49: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
-	23, // 50: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	23, // 51: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	5,  // 52: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	48, // 53: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	48, // 54: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	17, // 55: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	5,  // 56: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	31, // 57: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
-	33, // 58: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
-	3,  // 59: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
-	34, // 60: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
-	48, // 61: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
-	5,  // 62: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
-	14, // 63: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	14, // 64: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	18, // 65: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 66: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	19, // 67: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	21, // 68: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
-	26, // 69: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	28, // 70: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	30, // 71: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
-	35, // 72: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
-	37, // 73: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	39, // 74: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	41, // 75: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	20, // 76: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	22, // 77: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
-	27, // 78: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	29, // 79: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	32, // 80: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
-	36, // 81: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
-	38, // 82: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	40, // 83: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	42, // 84: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	76, // [76:85] is the sub-list for method output_type
-	67, // [67:76] is the sub-list for method input_type
-	67, // [67:67] is the sub-list for extension type_name
-	67, // [67:67] is the sub-list for extension extendee
-	0,  // [0:67] is the sub-list for field type_name
+	49, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	50, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	50, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
+	11, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	51, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
+	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
+	52, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	53, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	9,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
+	10, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
+	50, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	8,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
+	7,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
+	5,  // 15: reeve.approval.v1.Approval.comments:type_name -> reeve.approval.v1.ApprovalComment
+	6,  // 16: reeve.approval.v1.Approval.assignment:type_name -> reeve.approval.v1.ApprovalAssignment
+	50, // 17: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
+	50, // 18: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
+	50, // 19: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	9,  // 20: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
+	50, // 21: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	50, // 22: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	11, // 23: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	50, // 24: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	54, // 25: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	54, // 26: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	13, // 27: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	15, // 28: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	12, // 29: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
+	50, // 30: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	3,  // 31: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	50, // 32: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	50, // 33: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	14, // 34: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	50, // 35: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	50, // 36: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	3,  // 37: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	3,  // 38: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	55, // 39: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	2,  // 40: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
+	50, // 41: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
+	50, // 42: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
+	17, // 43: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	4,  // 44: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	23, // 45: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
+	24, // 46: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
+	24, // 47: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
+	22, // 48: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
+	2,  // 49: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
+	22, // 50: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	22, // 51: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	4,  // 52: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	54, // 53: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	54, // 54: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	16, // 55: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	4,  // 56: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	31, // 57: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
+	2,  // 58: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
+	50, // 59: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
+	4,  // 60: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	4,  // 61: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	37, // 62: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
+	39, // 63: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
+	2,  // 64: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
+	40, // 65: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
+	54, // 66: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
+	4,  // 67: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
+	13, // 68: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	13, // 69: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	17, // 70: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	4,  // 71: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	18, // 72: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	20, // 73: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
+	25, // 74: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	27, // 75: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	29, // 76: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
+	32, // 77: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
+	34, // 78: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
+	36, // 79: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
+	41, // 80: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
+	43, // 81: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	45, // 82: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	47, // 83: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	19, // 84: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	21, // 85: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
+	26, // 86: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	28, // 87: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	30, // 88: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
+	33, // 89: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
+	35, // 90: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
+	38, // 91: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
+	42, // 92: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
+	44, // 93: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	46, // 94: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	48, // 95: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	84, // [84:96] is the sub-list for method output_type
+	72, // [72:84] is the sub-list for method input_type
+	72, // [72:72] is the sub-list for extension type_name
+	72, // [72:72] is the sub-list for extension extendee
+	0,  // [0:72] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -3744,14 +4147,13 @@ func file_reeve_approval_v1_approval_proto_init() {
 	if File_reeve_approval_v1_approval_proto != nil {
 		return
 	}
-	file_reeve_approval_v1_approval_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   38,
+			NumEnums:      4,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

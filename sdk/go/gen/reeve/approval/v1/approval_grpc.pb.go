@@ -21,15 +21,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ApprovalService_ListApprovals_FullMethodName   = "/reeve.approval.v1.ApprovalService/ListApprovals"
-	ApprovalService_CountApprovals_FullMethodName  = "/reeve.approval.v1.ApprovalService/CountApprovals"
-	ApprovalService_GetApproval_FullMethodName     = "/reeve.approval.v1.ApprovalService/GetApproval"
-	ApprovalService_DecideApproval_FullMethodName  = "/reeve.approval.v1.ApprovalService/DecideApproval"
-	ApprovalService_DecideApprovals_FullMethodName = "/reeve.approval.v1.ApprovalService/DecideApprovals"
-	ApprovalService_AnswerQuestion_FullMethodName  = "/reeve.approval.v1.ApprovalService/AnswerQuestion"
-	ApprovalService_ListGrants_FullMethodName      = "/reeve.approval.v1.ApprovalService/ListGrants"
-	ApprovalService_RevokeGrant_FullMethodName     = "/reeve.approval.v1.ApprovalService/RevokeGrant"
-	ApprovalService_WatchApprovals_FullMethodName  = "/reeve.approval.v1.ApprovalService/WatchApprovals"
+	ApprovalService_ListApprovals_FullMethodName        = "/reeve.approval.v1.ApprovalService/ListApprovals"
+	ApprovalService_CountApprovals_FullMethodName       = "/reeve.approval.v1.ApprovalService/CountApprovals"
+	ApprovalService_GetApproval_FullMethodName          = "/reeve.approval.v1.ApprovalService/GetApproval"
+	ApprovalService_DecideApproval_FullMethodName       = "/reeve.approval.v1.ApprovalService/DecideApproval"
+	ApprovalService_ListSimilarDecisions_FullMethodName = "/reeve.approval.v1.ApprovalService/ListSimilarDecisions"
+	ApprovalService_CommentApproval_FullMethodName      = "/reeve.approval.v1.ApprovalService/CommentApproval"
+	ApprovalService_AssignApproval_FullMethodName       = "/reeve.approval.v1.ApprovalService/AssignApproval"
+	ApprovalService_DecideApprovals_FullMethodName      = "/reeve.approval.v1.ApprovalService/DecideApprovals"
+	ApprovalService_AnswerQuestion_FullMethodName       = "/reeve.approval.v1.ApprovalService/AnswerQuestion"
+	ApprovalService_ListGrants_FullMethodName           = "/reeve.approval.v1.ApprovalService/ListGrants"
+	ApprovalService_RevokeGrant_FullMethodName          = "/reeve.approval.v1.ApprovalService/RevokeGrant"
+	ApprovalService_WatchApprovals_FullMethodName       = "/reeve.approval.v1.ApprovalService/WatchApprovals"
 )
 
 // ApprovalServiceClient is the client API for ApprovalService service.
@@ -54,6 +57,17 @@ type ApprovalServiceClient interface {
 	// accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
 	// (`freeze`).
 	DecideApproval(ctx context.Context, in *DecideApprovalRequest, opts ...grpc.CallOption) (*DecideApprovalResponse, error)
+	// Returns how people decided earlier calls of the same tool by the same agent, newest first: at most 5.
+	// Returns NOT_FOUND if the approval does not exist.
+	ListSimilarDecisions(ctx context.Context, in *ListSimilarDecisionsRequest, opts ...grpc.CallOption) (*ListSimilarDecisionsResponse, error)
+	// Adds a comment to a pending approval, for the people who decide. It decides nothing, and no model
+	// reads it. Repeating a comment with the same `comment_id` returns the approval as it is. Returns
+	// FAILED_PRECONDITION with reason APPROVAL_CLOSED if the approval is closed.
+	CommentApproval(ctx context.Context, in *CommentApprovalRequest, opts ...grpc.CallOption) (*CommentApprovalResponse, error)
+	// Says who takes care of a pending approval. It gives that person no right, and takes none from
+	// others. Assigning it to the same person again changes nothing. Returns FAILED_PRECONDITION with reason
+	// APPROVAL_CLOSED if the approval is closed.
+	AssignApproval(ctx context.Context, in *AssignApprovalRequest, opts ...grpc.CallOption) (*AssignApprovalResponse, error)
 	// Decides several approvals alike, each as `DecideApproval` does, and returns one result for each: some
 	// may fail. Each decision is recorded in the audit trail as if it had come alone.
 	DecideApprovals(ctx context.Context, in *DecideApprovalsRequest, opts ...grpc.CallOption) (*DecideApprovalsResponse, error)
@@ -114,6 +128,36 @@ func (c *approvalServiceClient) DecideApproval(ctx context.Context, in *DecideAp
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DecideApprovalResponse)
 	err := c.cc.Invoke(ctx, ApprovalService_DecideApproval_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *approvalServiceClient) ListSimilarDecisions(ctx context.Context, in *ListSimilarDecisionsRequest, opts ...grpc.CallOption) (*ListSimilarDecisionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListSimilarDecisionsResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_ListSimilarDecisions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *approvalServiceClient) CommentApproval(ctx context.Context, in *CommentApprovalRequest, opts ...grpc.CallOption) (*CommentApprovalResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CommentApprovalResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_CommentApproval_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *approvalServiceClient) AssignApproval(ctx context.Context, in *AssignApprovalRequest, opts ...grpc.CallOption) (*AssignApprovalResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AssignApprovalResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_AssignApproval_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -201,6 +245,17 @@ type ApprovalServiceServer interface {
 	// accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
 	// (`freeze`).
 	DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error)
+	// Returns how people decided earlier calls of the same tool by the same agent, newest first: at most 5.
+	// Returns NOT_FOUND if the approval does not exist.
+	ListSimilarDecisions(context.Context, *ListSimilarDecisionsRequest) (*ListSimilarDecisionsResponse, error)
+	// Adds a comment to a pending approval, for the people who decide. It decides nothing, and no model
+	// reads it. Repeating a comment with the same `comment_id` returns the approval as it is. Returns
+	// FAILED_PRECONDITION with reason APPROVAL_CLOSED if the approval is closed.
+	CommentApproval(context.Context, *CommentApprovalRequest) (*CommentApprovalResponse, error)
+	// Says who takes care of a pending approval. It gives that person no right, and takes none from
+	// others. Assigning it to the same person again changes nothing. Returns FAILED_PRECONDITION with reason
+	// APPROVAL_CLOSED if the approval is closed.
+	AssignApproval(context.Context, *AssignApprovalRequest) (*AssignApprovalResponse, error)
 	// Decides several approvals alike, each as `DecideApproval` does, and returns one result for each: some
 	// may fail. Each decision is recorded in the audit trail as if it had come alone.
 	DecideApprovals(context.Context, *DecideApprovalsRequest) (*DecideApprovalsResponse, error)
@@ -238,6 +293,15 @@ func (UnimplementedApprovalServiceServer) GetApproval(context.Context, *GetAppro
 }
 func (UnimplementedApprovalServiceServer) DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DecideApproval not implemented")
+}
+func (UnimplementedApprovalServiceServer) ListSimilarDecisions(context.Context, *ListSimilarDecisionsRequest) (*ListSimilarDecisionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListSimilarDecisions not implemented")
+}
+func (UnimplementedApprovalServiceServer) CommentApproval(context.Context, *CommentApprovalRequest) (*CommentApprovalResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CommentApproval not implemented")
+}
+func (UnimplementedApprovalServiceServer) AssignApproval(context.Context, *AssignApprovalRequest) (*AssignApprovalResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AssignApproval not implemented")
 }
 func (UnimplementedApprovalServiceServer) DecideApprovals(context.Context, *DecideApprovalsRequest) (*DecideApprovalsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DecideApprovals not implemented")
@@ -347,6 +411,60 @@ func _ApprovalService_DecideApproval_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ApprovalService_ListSimilarDecisions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListSimilarDecisionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).ListSimilarDecisions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_ListSimilarDecisions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).ListSimilarDecisions(ctx, req.(*ListSimilarDecisionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ApprovalService_CommentApproval_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CommentApprovalRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).CommentApproval(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_CommentApproval_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).CommentApproval(ctx, req.(*CommentApprovalRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ApprovalService_AssignApproval_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AssignApprovalRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).AssignApproval(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_AssignApproval_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).AssignApproval(ctx, req.(*AssignApprovalRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ApprovalService_DecideApprovals_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DecideApprovalsRequest)
 	if err := dec(in); err != nil {
@@ -452,6 +570,18 @@ var ApprovalService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DecideApproval",
 			Handler:    _ApprovalService_DecideApproval_Handler,
+		},
+		{
+			MethodName: "ListSimilarDecisions",
+			Handler:    _ApprovalService_ListSimilarDecisions_Handler,
+		},
+		{
+			MethodName: "CommentApproval",
+			Handler:    _ApprovalService_CommentApproval_Handler,
+		},
+		{
+			MethodName: "AssignApproval",
+			Handler:    _ApprovalService_AssignApproval_Handler,
 		},
 		{
 			MethodName: "DecideApprovals",

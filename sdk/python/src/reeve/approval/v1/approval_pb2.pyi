@@ -13,13 +13,6 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class ReviewAdvice(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    REVIEW_ADVICE_UNSPECIFIED: _ClassVar[ReviewAdvice]
-    REVIEW_ADVICE_APPROVE: _ClassVar[ReviewAdvice]
-    REVIEW_ADVICE_REJECT: _ClassVar[ReviewAdvice]
-    REVIEW_ADVICE_UNSURE: _ClassVar[ReviewAdvice]
-
 class GateKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     GATE_KIND_UNSPECIFIED: _ClassVar[GateKind]
@@ -50,10 +43,6 @@ class GrantScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GRANT_SCOPE_RUN: _ClassVar[GrantScope]
     GRANT_SCOPE_THREAD: _ClassVar[GrantScope]
     GRANT_SCOPE_AGENT: _ClassVar[GrantScope]
-REVIEW_ADVICE_UNSPECIFIED: ReviewAdvice
-REVIEW_ADVICE_APPROVE: ReviewAdvice
-REVIEW_ADVICE_REJECT: ReviewAdvice
-REVIEW_ADVICE_UNSURE: ReviewAdvice
 GATE_KIND_UNSPECIFIED: GateKind
 GATE_KIND_TOOL: GateKind
 GATE_KIND_TOOL_SOURCE: GateKind
@@ -75,7 +64,7 @@ GRANT_SCOPE_THREAD: GrantScope
 GRANT_SCOPE_AGENT: GrantScope
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze", "escalations", "review")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze", "escalations", "comments", "assignment")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -102,7 +91,8 @@ class Approval(_message.Message):
     DECIDABLE_AFTER_FIELD_NUMBER: _ClassVar[int]
     FREEZE_FIELD_NUMBER: _ClassVar[int]
     ESCALATIONS_FIELD_NUMBER: _ClassVar[int]
-    REVIEW_FIELD_NUMBER: _ClassVar[int]
+    COMMENTS_FIELD_NUMBER: _ClassVar[int]
+    ASSIGNMENT_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     run_id: str
     agent_id: str
@@ -129,36 +119,31 @@ class Approval(_message.Message):
     decidable_after: _timestamp_pb2.Timestamp
     freeze: ApprovalFreeze
     escalations: _containers.RepeatedCompositeFieldContainer[ApprovalEscalation]
-    review: ApprovalReview
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ..., escalations: _Optional[_Iterable[_Union[ApprovalEscalation, _Mapping]]] = ..., review: _Optional[_Union[ApprovalReview, _Mapping]] = ...) -> None: ...
+    comments: _containers.RepeatedCompositeFieldContainer[ApprovalComment]
+    assignment: ApprovalAssignment
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ..., escalations: _Optional[_Iterable[_Union[ApprovalEscalation, _Mapping]]] = ..., comments: _Optional[_Iterable[_Union[ApprovalComment, _Mapping]]] = ..., assignment: _Optional[_Union[ApprovalAssignment, _Mapping]] = ...) -> None: ...
 
-class ApprovalReview(_message.Message):
-    __slots__ = ("advice", "reason", "problem", "model", "reviewed_at", "revision", "usage")
-    ADVICE_FIELD_NUMBER: _ClassVar[int]
-    REASON_FIELD_NUMBER: _ClassVar[int]
-    PROBLEM_FIELD_NUMBER: _ClassVar[int]
-    MODEL_FIELD_NUMBER: _ClassVar[int]
-    REVIEWED_AT_FIELD_NUMBER: _ClassVar[int]
-    REVISION_FIELD_NUMBER: _ClassVar[int]
-    USAGE_FIELD_NUMBER: _ClassVar[int]
-    advice: ReviewAdvice
-    reason: str
-    problem: str
-    model: str
-    reviewed_at: _timestamp_pb2.Timestamp
-    revision: int
-    usage: ReviewUsage
-    def __init__(self, advice: _Optional[_Union[ReviewAdvice, str]] = ..., reason: _Optional[str] = ..., problem: _Optional[str] = ..., model: _Optional[str] = ..., reviewed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revision: _Optional[int] = ..., usage: _Optional[_Union[ReviewUsage, _Mapping]] = ...) -> None: ...
+class ApprovalComment(_message.Message):
+    __slots__ = ("comment_id", "text", "commented_by", "commented_at")
+    COMMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    COMMENTED_BY_FIELD_NUMBER: _ClassVar[int]
+    COMMENTED_AT_FIELD_NUMBER: _ClassVar[int]
+    comment_id: str
+    text: str
+    commented_by: str
+    commented_at: _timestamp_pb2.Timestamp
+    def __init__(self, comment_id: _Optional[str] = ..., text: _Optional[str] = ..., commented_by: _Optional[str] = ..., commented_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
-class ReviewUsage(_message.Message):
-    __slots__ = ("input_tokens", "output_tokens", "cost_usd")
-    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    COST_USD_FIELD_NUMBER: _ClassVar[int]
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float
-    def __init__(self, input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ...) -> None: ...
+class ApprovalAssignment(_message.Message):
+    __slots__ = ("assignee", "assigned_by", "assigned_at")
+    ASSIGNEE_FIELD_NUMBER: _ClassVar[int]
+    ASSIGNED_BY_FIELD_NUMBER: _ClassVar[int]
+    ASSIGNED_AT_FIELD_NUMBER: _ClassVar[int]
+    assignee: str
+    assigned_by: str
+    assigned_at: _timestamp_pb2.Timestamp
+    def __init__(self, assignee: _Optional[str] = ..., assigned_by: _Optional[str] = ..., assigned_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ApprovalEscalation(_message.Message):
     __slots__ = ("due_at", "alternative", "escalated_at", "revision")
@@ -321,7 +306,7 @@ class GrantRequest(_message.Message):
     def __init__(self, scope: _Optional[_Union[GrantScope, str]] = ..., rule: _Optional[str] = ..., max_uses: _Optional[int] = ..., lifetime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ApprovalFilter(_message.Message):
-    __slots__ = ("states", "agent_id", "tool", "thread_id", "requested_by", "for_me", "person", "group", "requested_after", "requested_before", "text")
+    __slots__ = ("states", "agent_id", "tool", "thread_id", "requested_by", "for_me", "person", "group", "requested_after", "requested_before", "text", "assignee")
     STATES_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
@@ -333,6 +318,7 @@ class ApprovalFilter(_message.Message):
     REQUESTED_AFTER_FIELD_NUMBER: _ClassVar[int]
     REQUESTED_BEFORE_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
+    ASSIGNEE_FIELD_NUMBER: _ClassVar[int]
     states: _containers.RepeatedScalarFieldContainer[ApprovalState]
     agent_id: str
     tool: str
@@ -344,7 +330,8 @@ class ApprovalFilter(_message.Message):
     requested_after: _timestamp_pb2.Timestamp
     requested_before: _timestamp_pb2.Timestamp
     text: str
-    def __init__(self, states: _Optional[_Iterable[_Union[ApprovalState, str]]] = ..., agent_id: _Optional[str] = ..., tool: _Optional[str] = ..., thread_id: _Optional[str] = ..., requested_by: _Optional[str] = ..., for_me: _Optional[bool] = ..., person: _Optional[str] = ..., group: _Optional[str] = ..., requested_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., requested_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., text: _Optional[str] = ...) -> None: ...
+    assignee: str
+    def __init__(self, states: _Optional[_Iterable[_Union[ApprovalState, str]]] = ..., agent_id: _Optional[str] = ..., tool: _Optional[str] = ..., thread_id: _Optional[str] = ..., requested_by: _Optional[str] = ..., for_me: _Optional[bool] = ..., person: _Optional[str] = ..., group: _Optional[str] = ..., requested_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., requested_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., text: _Optional[str] = ..., assignee: _Optional[str] = ...) -> None: ...
 
 class ListApprovalsRequest(_message.Message):
     __slots__ = ("run_id", "include_closed", "page_size", "page_token", "filter")
@@ -443,6 +430,70 @@ class DecideApprovalRequest(_message.Message):
     def __init__(self, approval_id: _Optional[str] = ..., approved: _Optional[bool] = ..., reason: _Optional[str] = ..., decision_id: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., call_digest: _Optional[str] = ..., grant: _Optional[_Union[GrantRequest, _Mapping]] = ..., break_glass: _Optional[bool] = ...) -> None: ...
 
 class DecideApprovalResponse(_message.Message):
+    __slots__ = ("approval",)
+    APPROVAL_FIELD_NUMBER: _ClassVar[int]
+    approval: Approval
+    def __init__(self, approval: _Optional[_Union[Approval, _Mapping]] = ...) -> None: ...
+
+class ListSimilarDecisionsRequest(_message.Message):
+    __slots__ = ("approval_id",)
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    approval_id: str
+    def __init__(self, approval_id: _Optional[str] = ...) -> None: ...
+
+class ListSimilarDecisionsResponse(_message.Message):
+    __slots__ = ("decisions",)
+    DECISIONS_FIELD_NUMBER: _ClassVar[int]
+    decisions: _containers.RepeatedCompositeFieldContainer[SimilarDecision]
+    def __init__(self, decisions: _Optional[_Iterable[_Union[SimilarDecision, _Mapping]]] = ...) -> None: ...
+
+class SimilarDecision(_message.Message):
+    __slots__ = ("approval_id", "run_id", "state", "decided_by", "decided_at", "reason", "same_arguments", "edited_arguments", "by_grant")
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    DECIDED_BY_FIELD_NUMBER: _ClassVar[int]
+    DECIDED_AT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SAME_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    BY_GRANT_FIELD_NUMBER: _ClassVar[int]
+    approval_id: str
+    run_id: str
+    state: ApprovalState
+    decided_by: str
+    decided_at: _timestamp_pb2.Timestamp
+    reason: str
+    same_arguments: bool
+    edited_arguments: bool
+    by_grant: bool
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., same_arguments: _Optional[bool] = ..., edited_arguments: _Optional[bool] = ..., by_grant: _Optional[bool] = ...) -> None: ...
+
+class CommentApprovalRequest(_message.Message):
+    __slots__ = ("approval_id", "text", "comment_id")
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    COMMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    approval_id: str
+    text: str
+    comment_id: str
+    def __init__(self, approval_id: _Optional[str] = ..., text: _Optional[str] = ..., comment_id: _Optional[str] = ...) -> None: ...
+
+class CommentApprovalResponse(_message.Message):
+    __slots__ = ("approval",)
+    APPROVAL_FIELD_NUMBER: _ClassVar[int]
+    approval: Approval
+    def __init__(self, approval: _Optional[_Union[Approval, _Mapping]] = ...) -> None: ...
+
+class AssignApprovalRequest(_message.Message):
+    __slots__ = ("approval_id", "assignee")
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    ASSIGNEE_FIELD_NUMBER: _ClassVar[int]
+    approval_id: str
+    assignee: str
+    def __init__(self, approval_id: _Optional[str] = ..., assignee: _Optional[str] = ...) -> None: ...
+
+class AssignApprovalResponse(_message.Message):
     __slots__ = ("approval",)
     APPROVAL_FIELD_NUMBER: _ClassVar[int]
     approval: Approval

@@ -55,6 +55,21 @@ class ApprovalServiceStub:
                 request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalRequest.SerializeToString,
                 response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalResponse.FromString,
                 _registered_method=True)
+        self.ListSimilarDecisions = channel.unary_unary(
+                '/reeve.approval.v1.ApprovalService/ListSimilarDecisions',
+                request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListSimilarDecisionsRequest.SerializeToString,
+                response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListSimilarDecisionsResponse.FromString,
+                _registered_method=True)
+        self.CommentApproval = channel.unary_unary(
+                '/reeve.approval.v1.ApprovalService/CommentApproval',
+                request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.CommentApprovalRequest.SerializeToString,
+                response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.CommentApprovalResponse.FromString,
+                _registered_method=True)
+        self.AssignApproval = channel.unary_unary(
+                '/reeve.approval.v1.ApprovalService/AssignApproval',
+                request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AssignApprovalRequest.SerializeToString,
+                response_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AssignApprovalResponse.FromString,
+                _registered_method=True)
         self.DecideApprovals = channel.unary_unary(
                 '/reeve.approval.v1.ApprovalService/DecideApprovals',
                 request_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalsRequest.SerializeToString,
@@ -117,6 +132,32 @@ class ApprovalServiceServicer:
         APPROVAL_TOO_EARLY, and may be sent again later; the metadata has the time from which on it is
         accepted (`decidable_after`, unset in a freeze without a known end), and the name of the freeze
         (`freeze`).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListSimilarDecisions(self, request, context):
+        """Returns how people decided earlier calls of the same tool by the same agent, newest first: at most 5.
+        Returns NOT_FOUND if the approval does not exist.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CommentApproval(self, request, context):
+        """Adds a comment to a pending approval, for the people who decide. It decides nothing, and no model
+        reads it. Repeating a comment with the same `comment_id` returns the approval as it is. Returns
+        FAILED_PRECONDITION with reason APPROVAL_CLOSED if the approval is closed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AssignApproval(self, request, context):
+        """Says who takes care of a pending approval. It gives that person no right, and takes none from
+        others. Assigning it to the same person again changes nothing. Returns FAILED_PRECONDITION with reason
+        APPROVAL_CLOSED if the approval is closed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -185,6 +226,21 @@ def add_ApprovalServiceServicer_to_server(servicer, server):
                     servicer.DecideApproval,
                     request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalRequest.FromString,
                     response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalResponse.SerializeToString,
+            ),
+            'ListSimilarDecisions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSimilarDecisions,
+                    request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListSimilarDecisionsRequest.FromString,
+                    response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.ListSimilarDecisionsResponse.SerializeToString,
+            ),
+            'CommentApproval': grpc.unary_unary_rpc_method_handler(
+                    servicer.CommentApproval,
+                    request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.CommentApprovalRequest.FromString,
+                    response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.CommentApprovalResponse.SerializeToString,
+            ),
+            'AssignApproval': grpc.unary_unary_rpc_method_handler(
+                    servicer.AssignApproval,
+                    request_deserializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AssignApprovalRequest.FromString,
+                    response_serializer=reeve_dot_approval_dot_v1_dot_approval__pb2.AssignApprovalResponse.SerializeToString,
             ),
             'DecideApprovals': grpc.unary_unary_rpc_method_handler(
                     servicer.DecideApprovals,
@@ -321,6 +377,87 @@ class ApprovalService:
             '/reeve.approval.v1.ApprovalService/DecideApproval',
             reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalRequest.SerializeToString,
             reeve_dot_approval_dot_v1_dot_approval__pb2.DecideApprovalResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSimilarDecisions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.approval.v1.ApprovalService/ListSimilarDecisions',
+            reeve_dot_approval_dot_v1_dot_approval__pb2.ListSimilarDecisionsRequest.SerializeToString,
+            reeve_dot_approval_dot_v1_dot_approval__pb2.ListSimilarDecisionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CommentApproval(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.approval.v1.ApprovalService/CommentApproval',
+            reeve_dot_approval_dot_v1_dot_approval__pb2.CommentApprovalRequest.SerializeToString,
+            reeve_dot_approval_dot_v1_dot_approval__pb2.CommentApprovalResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AssignApproval(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.approval.v1.ApprovalService/AssignApproval',
+            reeve_dot_approval_dot_v1_dot_approval__pb2.AssignApprovalRequest.SerializeToString,
+            reeve_dot_approval_dot_v1_dot_approval__pb2.AssignApprovalResponse.FromString,
             options,
             channel_credentials,
             insecure,
