@@ -10,13 +10,14 @@ import { decideApprovals } from "../app/decide-approvals.ts";
 import { listGrants } from "../app/grants/list-grants.ts";
 import { revokeGrant } from "../app/grants/revoke-grant.ts";
 import { assertRoomForGrant, storeGrant } from "../app/grants/store-grants.ts";
-import { countApprovals } from "../app/inbox/count-approvals.ts";
+import { ApprovalCounts } from "../app/inbox/count-approvals.ts";
 import { similarDecisions } from "../app/inbox/similar-decisions.ts";
 import { watchApprovals } from "../app/inbox/watch-approvals.ts";
 import { getApproval, listApprovals, shownNow } from "../app/read-approvals.ts";
 
 /** Returns the handlers of ApprovalService. */
 export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof ApprovalService> {
+  const counts = new ApprovalCounts(ports);
   const changing = (context: HandlerContext) => ({
     ...ports,
     onAppended: () => reportEffect(context),
@@ -26,7 +27,7 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       const page = await listApprovals(ports, memberOf(context), request, context.signal);
       return { approvals: [...page.items], nextPageToken: page.nextPageToken };
     },
-    countApprovals: (_, context) => countApprovals(ports, memberOf(context), context.signal),
+    countApprovals: (_, context) => counts.of(memberOf(context), context.signal),
     getApproval: async ({ approvalId }, context) => {
       const { tenant } = principalOf(context);
       return { approval: await getApproval(ports, tenant, approvalId, context.signal) };

@@ -2,7 +2,7 @@ import type { CountApprovalsResponse } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { expect, test } from "vitest";
 import { approver, numbered, openLists } from "../../../test/support/listed-approvals.ts";
-import { countApprovals } from "./count-approvals.ts";
+import { ApprovalCounts } from "./count-approvals.ts";
 
 const never = new AbortController().signal;
 const { APPROVED, PENDING } = ApprovalState;
@@ -41,18 +41,18 @@ test("counts approvals by state, and the pending ones by agent, tool, and for th
     ],
     isPartial: false,
   };
-  const of = async (subject: string) =>
-    shown(await countApprovals(lists, approver(subject), never));
+  const counted = new ApprovalCounts(lists);
+  const of = async (subject: string) => shown(await counted.of(approver(subject), never));
   expect(await of("ada")).toEqual({ ...counts, mine: 1 });
   expect(await of("eve")).toEqual({ ...counts, mine: 3 });
   const viewer = { tenant: "acme", subject: "ada" };
-  expect(shown(await countApprovals(lists, viewer, never))).toEqual({ ...counts, mine: 0 });
+  expect(shown(await counted.of(viewer, never))).toEqual({ ...counts, mine: 0 });
 });
 
 test("the approvals of other tenants do not count", async () => {
   const lists = await openLists(numbered(1));
   const stranger = { ...approver("ada"), tenant: "globex" };
-  expect(shown(await countApprovals(lists, stranger, never))).toEqual({
+  expect(shown(await new ApprovalCounts(lists).of(stranger, never))).toEqual({
     states: [],
     agents: [],
     tools: [],
@@ -67,6 +67,23 @@ test("a count of approvals that name people ends after 1,000 of them, and says s
     numbered(index, { alternatives: named }),
   );
   const lists = await openLists(...many);
-  const { waitingForMe } = await countApprovals(lists, approver("ada"), never);
+  const { waitingForMe } = await new ApprovalCounts(lists).of(approver("ada"), never);
   expect(waitingForMe).toMatchObject({ count: 1_000, isPartial: true });
+});
+
+test("the numbers of a large tenant are kept for five seconds, and those of a small one are not", async () => {
+  const large = await openLists(...Array.from({ length: 5_000 }, (_, index) => numbered(index)));
+  const small = await openLists(numbered(1));
+  for (const [lists, before, kept, after] of [
+    [large, 5_000, 5_000, 5_001],
+    [small, 1, 2, 2],
+  ] as const) {
+    const counts = new ApprovalCounts(lists);
+    const mine = async () => (await counts.of(approver("ada"), never)).waitingForMe?.count;
+    expect(await mine()).toBe(before);
+    await lists.inbox.put("acme.run_bbbbbbbb-3-1", numbered(1, { runId: "run_bbbbbbbb" }), never);
+    expect(await mine()).toBe(kept);
+    await lists.clock.advance(5_000);
+    expect(await mine()).toBe(after);
+  }
 });

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Approval, CountApprovalsResponse, NamedCountSchema } from "@reeve/contracts/approval";
 import { ApprovalState, CountApprovalsResponseSchema } from "@reeve/contracts/approval";
 import type { IndexedRows } from "@reeve/jetstream/local-index/indexed-rows";
+import type { Clock } from "@reeve/platform/async/clock";
 import type { Decider } from "@reeve/run/approvals/votes/may-decide";
 import type { ApprovalField, ApprovalLists } from "../approval-lists.ts";
 import { openTo } from "../approval-lists.ts";
@@ -12,26 +13,80 @@ import { searchCount } from "./search-approvals.ts";
 /** How many approvals are counted at most, and how many agents and tools are returned. */
 const limits = { records: 100_000, values: 100 };
 
+/** From how many approvals on counts of a tenant are kept, for how long, and of how many tenants. */
+const kept = { fromRecords: 5_000, ms: 5_000, tenants: 100 };
+
 type Rows = IndexedRows<Approval, ApprovalField>;
 
-/** Counts the approvals of the caller's tenant, from the index alone. Each number ends at a limit, and says so. */
-export async function countApprovals(
-  { lists }: { readonly lists: ApprovalLists },
-  caller: Decider,
-  signal: AbortSignal,
-): Promise<CountApprovalsResponse> {
-  const { tenant } = caller;
-  return await lists.read(
-    tenant,
-    (rows) =>
-      create(CountApprovalsResponseSchema, {
-        states: stateCounts(rows, tenant),
-        agents: namedCounts(rows, tenant, "agent_id"),
-        tools: namedCounts(rows, tenant, "tool"),
-        waitingForMe: waitingFor(rows, caller),
-      }),
-    signal,
-  );
+/** The numbers that are the same for all people of a tenant. */
+interface SharedCounts {
+  readonly countedAtMs: number;
+  readonly states: ReturnType<typeof stateCounts>;
+  readonly agents: MessageInitShape<typeof NamedCountSchema>[];
+  readonly tools: MessageInitShape<typeof NamedCountSchema>[];
+  /** The pending approvals that everyone with the role may decide. */
+  readonly open: ReturnType<typeof countOf>;
+}
+
+/**
+ * Counts approvals, from the index alone. Each number ends at a limit, and says so. The numbers of a large tenant are counted every
+ * five seconds at most, however many people ask.
+ */
+export class ApprovalCounts {
+  readonly #lists: ApprovalLists;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #kept = new Map<string, SharedCounts>();
+
+  constructor({
+    lists,
+    clock,
+  }: {
+    readonly lists: ApprovalLists;
+    readonly clock: Pick<Clock, "now">;
+  }) {
+    this.#lists = lists;
+    this.#clock = clock;
+  }
+
+  /** Counts the approvals of the caller's tenant. */
+  async of(caller: Decider, signal: AbortSignal): Promise<CountApprovalsResponse> {
+    const { tenant } = caller;
+    return await this.#lists.read(
+      tenant,
+      (rows) => {
+        const { states, agents, tools, open } = this.#shared(rows, tenant);
+        const waitingForMe = waitingFor(rows, caller, open);
+        return create(CountApprovalsResponseSchema, { states, agents, tools, waitingForMe });
+      },
+      signal,
+    );
+  }
+
+  #shared(rows: Rows, tenant: string): SharedCounts {
+    const nowMs = this.#clock.now();
+    const known = this.#kept.get(tenant);
+    // A clock that was set back keeps nothing.
+    if (known && nowMs >= known.countedAtMs && nowMs < known.countedAtMs + kept.ms) return known;
+    const counted = sharedCounts(rows, tenant, nowMs);
+    this.#kept.delete(tenant);
+    if (counted.states.some(({ count }) => count.count >= kept.fromRecords)) {
+      const [oldest] = this.#kept.keys();
+      if (oldest !== undefined && this.#kept.size >= kept.tenants) this.#kept.delete(oldest);
+      this.#kept.set(tenant, counted);
+    }
+    return counted;
+  }
+}
+
+function sharedCounts(rows: Rows, tenant: string, countedAtMs: number): SharedCounts {
+  const open = { tenant, kinds: [ApprovalState.PENDING], fields: { open_to: openTo.everyone } };
+  return {
+    countedAtMs,
+    states: stateCounts(rows, tenant),
+    agents: namedCounts(rows, tenant, "agent_id"),
+    tools: namedCounts(rows, tenant, "tool"),
+    open: countOf(rows.count(open, limits.records)),
+  };
 }
 
 function stateCounts(rows: Rows, tenant: string) {
@@ -58,15 +113,11 @@ function namedCounts(
 }
 
 /** Approvals that everyone with the role may decide are counted in the index; the others are searched. */
-function waitingFor(rows: Rows, caller: Decider) {
+function waitingFor(rows: Rows, caller: Decider, open: SharedCounts["open"]) {
   if (!isApprover(caller)) return { count: 0, isPartial: false };
-  const { tenant } = caller;
   const kinds = [ApprovalState.PENDING];
-  const open = countOf(
-    rows.count({ tenant, kinds, fields: { open_to: openTo.everyone } }, limits.records),
-  );
   const named = searchCount(rows, {
-    selection: { tenant, kinds, fields: { open_to: openTo.some } },
+    selection: { tenant: caller.tenant, kinds, fields: { open_to: openTo.some } },
     matches: (approval) => isForCaller(approval, caller),
   });
   return { count: open.count + named.count, isPartial: open.isPartial || named.isPartial };
