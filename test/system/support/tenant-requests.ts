@@ -63,6 +63,11 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   "ApprovalService/DecideApprovals": {
     request: () => ({ decided: [{ approvalId: ids.approval }], approved: true }),
   },
+  "ApprovalService/AnswerQuestion": {
+    request: () => ({ approvalId: ids.approval, answer: {} }),
+    stranger: "APPROVAL_NOT_FOUND",
+    owner: "APPROVAL_NOT_FOUND",
+  },
   "ApprovalService/ListGrants": { request: () => ({}) },
   "ApprovalService/RevokeGrant": {
     request: () => ({ grantId: ids.grant }),
