@@ -48,9 +48,7 @@ export function renderApproval(
           ...renderTimes(approval),
           ...renderReview(approval),
           ...renderNotes(approval),
-        ].map(
-          (line) => `      ${style("dim", oneLine(line, width))}`,
-        ),
+        ].map((line) => `      ${style("dim", oneLine(line, width))}`),
         `      ${style("bold", `${reeve} approve ${id}`)}${edit}`,
         `      ${style("bold", `${reeve} reject ${id}`)}`,
       ];

@@ -94,6 +94,9 @@ pub struct Approval {
     /// request; earliest first.
     #[prost(message, repeated, tag = "36")]
     pub escalations: ::prost::alloc::vec::Vec<ApprovalEscalation>,
+    /// Advice of a model. Unset if the agent's policy has no `reviewer` for the call, and until it is given.
+    #[prost(message, optional, tag = "45")]
+    pub review: ::core::option::Option<ApprovalReview>,
     /// What people said about the call, oldest first. Comments decide nothing, and no model reads them.
     #[prost(message, repeated, tag = "37")]
     pub comments: ::prost::alloc::vec::Vec<ApprovalComment>,
@@ -129,6 +132,45 @@ pub struct ApprovalAssignment {
     /// When.
     #[prost(message, optional, tag = "3")]
     pub assigned_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Advice of a model about a call, for the people who decide. It decides nothing.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ApprovalReview {
+    /// The advice. Unset if there is none.
+    #[prost(enumeration = "ReviewAdvice", tag = "1")]
+    pub advice: i32,
+    /// Why, in the words of the model, which has read the call: at most 2,000 characters, which may be
+    /// hostile, and may repeat arguments.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// Why there is no advice. Empty if there is.
+    #[prost(string, tag = "3")]
+    pub problem: ::prost::alloc::string::String,
+    /// The provider's name of the model. Empty if it was not called.
+    #[prost(string, tag = "4")]
+    pub model: ::prost::alloc::string::String,
+    /// Time of the advice.
+    #[prost(message, optional, tag = "5")]
+    pub reviewed_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// `revision` of the approval from which on it has the advice.
+    #[prost(uint32, tag = "6")]
+    pub revision: u32,
+    /// What the call of the model has used; it counts as a model call of the run. Unset if it gave no answer.
+    #[prost(message, optional, tag = "7")]
+    pub usage: ::core::option::Option<ReviewUsage>,
+}
+/// What the model call of a review has used.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct ReviewUsage {
+    /// Tokens of the request.
+    #[prost(uint32, tag = "1")]
+    pub input_tokens: u32,
+    /// Tokens of the answer.
+    #[prost(uint32, tag = "2")]
+    pub output_tokens: u32,
+    /// Cost in US dollars. Unset if the model has no price.
+    #[prost(double, optional, tag = "3")]
+    pub cost_usd: ::core::option::Option<f64>,
 }
 /// Further people who may decide on a call that has waited for some time.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -772,6 +814,43 @@ pub struct WatchApprovalsResponse {
     /// Approvals that are new or have changed. Empty in a heartbeat.
     #[prost(message, repeated, tag = "1")]
     pub approvals: ::prost::alloc::vec::Vec<Approval>,
+}
+/// Advice about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ReviewAdvice {
+    /// Not set.
+    Unspecified = 0,
+    /// Nothing in the rubric speaks against the call.
+    Approve = 1,
+    /// The rubric speaks against the call.
+    Reject = 2,
+    /// The model cannot tell.
+    Unsure = 3,
+}
+impl ReviewAdvice {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "REVIEW_ADVICE_UNSPECIFIED",
+            Self::Approve => "REVIEW_ADVICE_APPROVE",
+            Self::Reject => "REVIEW_ADVICE_REJECT",
+            Self::Unsure => "REVIEW_ADVICE_UNSURE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "REVIEW_ADVICE_UNSPECIFIED" => Some(Self::Unspecified),
+            "REVIEW_ADVICE_APPROVE" => Some(Self::Approve),
+            "REVIEW_ADVICE_REJECT" => Some(Self::Reject),
+            "REVIEW_ADVICE_UNSURE" => Some(Self::Unsure),
+            _ => None,
+        }
+    }
 }
 /// A reason why a call needs a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

@@ -27,6 +27,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Advice about a call.
+type ReviewAdvice int32
+
+const (
+	// Not set.
+	ReviewAdvice_REVIEW_ADVICE_UNSPECIFIED ReviewAdvice = 0
+	// Nothing in the rubric speaks against the call.
+	ReviewAdvice_REVIEW_ADVICE_APPROVE ReviewAdvice = 1
+	// The rubric speaks against the call.
+	ReviewAdvice_REVIEW_ADVICE_REJECT ReviewAdvice = 2
+	// The model cannot tell.
+	ReviewAdvice_REVIEW_ADVICE_UNSURE ReviewAdvice = 3
+)
+
+// Enum value maps for ReviewAdvice.
+var (
+	ReviewAdvice_name = map[int32]string{
+		0: "REVIEW_ADVICE_UNSPECIFIED",
+		1: "REVIEW_ADVICE_APPROVE",
+		2: "REVIEW_ADVICE_REJECT",
+		3: "REVIEW_ADVICE_UNSURE",
+	}
+	ReviewAdvice_value = map[string]int32{
+		"REVIEW_ADVICE_UNSPECIFIED": 0,
+		"REVIEW_ADVICE_APPROVE":     1,
+		"REVIEW_ADVICE_REJECT":      2,
+		"REVIEW_ADVICE_UNSURE":      3,
+	}
+)
+
+func (x ReviewAdvice) Enum() *ReviewAdvice {
+	p := new(ReviewAdvice)
+	*p = x
+	return p
+}
+
+func (x ReviewAdvice) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ReviewAdvice) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
+}
+
+func (ReviewAdvice) Type() protoreflect.EnumType {
+	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
+}
+
+func (x ReviewAdvice) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ReviewAdvice.Descriptor instead.
+func (ReviewAdvice) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
+}
+
 // A reason why a call needs a decision.
 type GateKind int32
 
@@ -73,11 +130,11 @@ func (x GateKind) String() string {
 }
 
 func (GateKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[1].Descriptor()
 }
 
 func (GateKind) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[1]
 }
 
 func (x GateKind) Number() protoreflect.EnumNumber {
@@ -86,7 +143,7 @@ func (x GateKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GateKind.Descriptor instead.
 func (GateKind) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
 }
 
 // What requested an approval.
@@ -126,11 +183,11 @@ func (x ApprovalSource) String() string {
 }
 
 func (ApprovalSource) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[1].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[2].Descriptor()
 }
 
 func (ApprovalSource) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[1]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[2]
 }
 
 func (x ApprovalSource) Number() protoreflect.EnumNumber {
@@ -139,7 +196,7 @@ func (x ApprovalSource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalSource.Descriptor instead.
 func (ApprovalSource) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
 // State of an approval.
@@ -195,11 +252,11 @@ func (x ApprovalState) String() string {
 }
 
 func (ApprovalState) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[2].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[3].Descriptor()
 }
 
 func (ApprovalState) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[2]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[3]
 }
 
 func (x ApprovalState) Number() protoreflect.EnumNumber {
@@ -208,7 +265,7 @@ func (x ApprovalState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalState.Descriptor instead.
 func (ApprovalState) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 // The calls that a grant is about. All of them are calls of one revision of one agent.
@@ -252,11 +309,11 @@ func (x GrantScope) String() string {
 }
 
 func (GrantScope) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[3].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[4].Descriptor()
 }
 
 func (GrantScope) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[3]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[4]
 }
 
 func (x GrantScope) Number() protoreflect.EnumNumber {
@@ -265,7 +322,7 @@ func (x GrantScope) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GrantScope.Descriptor instead.
 func (GrantScope) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
 // A tool call, or a question of a tool, that a person decides.
@@ -337,6 +394,8 @@ type Approval struct {
 	// What happens if the call waits for some time without a decision, by the agent's policy at the
 	// request; earliest first.
 	Escalations []*ApprovalEscalation `protobuf:"bytes,36,rep,name=escalations,proto3" json:"escalations,omitempty"`
+	// Advice of a model. Unset if the agent's policy has no `reviewer` for the call, and until it is given.
+	Review *ApprovalReview `protobuf:"bytes,45,opt,name=review,proto3" json:"review,omitempty"`
 	// What people said about the call, oldest first. Comments decide nothing, and no model reads them.
 	Comments []*ApprovalComment `protobuf:"bytes,37,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Who takes care of the approval. Unset: nobody was named.
@@ -557,6 +616,13 @@ func (x *Approval) GetEscalations() []*ApprovalEscalation {
 	return nil
 }
 
+func (x *Approval) GetReview() *ApprovalReview {
+	if x != nil {
+		return x.Review
+	}
+	return nil
+}
+
 func (x *Approval) GetComments() []*ApprovalComment {
 	if x != nil {
 		return x.Comments
@@ -708,6 +774,171 @@ func (x *ApprovalAssignment) GetAssignedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// Advice of a model about a call, for the people who decide. It decides nothing.
+type ApprovalReview struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The advice. Unset if there is none.
+	Advice ReviewAdvice `protobuf:"varint,1,opt,name=advice,proto3,enum=reeve.approval.v1.ReviewAdvice" json:"advice,omitempty"`
+	// Why, in the words of the model, which has read the call: at most 2,000 characters, which may be
+	// hostile, and may repeat arguments.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Why there is no advice. Empty if there is.
+	Problem string `protobuf:"bytes,3,opt,name=problem,proto3" json:"problem,omitempty"`
+	// The provider's name of the model. Empty if it was not called.
+	Model string `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
+	// Time of the advice.
+	ReviewedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=reviewed_at,json=reviewedAt,proto3" json:"reviewed_at,omitempty"`
+	// `revision` of the approval from which on it has the advice.
+	Revision uint32 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
+	// What the call of the model has used; it counts as a model call of the run. Unset if it gave no answer.
+	Usage         *ReviewUsage `protobuf:"bytes,7,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApprovalReview) Reset() {
+	*x = ApprovalReview{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApprovalReview) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApprovalReview) ProtoMessage() {}
+
+func (x *ApprovalReview) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApprovalReview.ProtoReflect.Descriptor instead.
+func (*ApprovalReview) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ApprovalReview) GetAdvice() ReviewAdvice {
+	if x != nil {
+		return x.Advice
+	}
+	return ReviewAdvice_REVIEW_ADVICE_UNSPECIFIED
+}
+
+func (x *ApprovalReview) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ApprovalReview) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
+func (x *ApprovalReview) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *ApprovalReview) GetReviewedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ReviewedAt
+	}
+	return nil
+}
+
+func (x *ApprovalReview) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ApprovalReview) GetUsage() *ReviewUsage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+// What the model call of a review has used.
+type ReviewUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tokens of the request.
+	InputTokens uint32 `protobuf:"varint,1,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	// Tokens of the answer.
+	OutputTokens uint32 `protobuf:"varint,2,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
+	// Cost in US dollars. Unset if the model has no price.
+	CostUsd       *float64 `protobuf:"fixed64,3,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReviewUsage) Reset() {
+	*x = ReviewUsage{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReviewUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReviewUsage) ProtoMessage() {}
+
+func (x *ReviewUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReviewUsage.ProtoReflect.Descriptor instead.
+func (*ReviewUsage) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ReviewUsage) GetInputTokens() uint32 {
+	if x != nil {
+		return x.InputTokens
+	}
+	return 0
+}
+
+func (x *ReviewUsage) GetOutputTokens() uint32 {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return 0
+}
+
+func (x *ReviewUsage) GetCostUsd() float64 {
+	if x != nil && x.CostUsd != nil {
+		return *x.CostUsd
+	}
+	return 0
+}
+
 // Further people who may decide on a call that has waited for some time.
 type ApprovalEscalation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -726,7 +957,7 @@ type ApprovalEscalation struct {
 
 func (x *ApprovalEscalation) Reset() {
 	*x = ApprovalEscalation{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -738,7 +969,7 @@ func (x *ApprovalEscalation) String() string {
 func (*ApprovalEscalation) ProtoMessage() {}
 
 func (x *ApprovalEscalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -751,7 +982,7 @@ func (x *ApprovalEscalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalEscalation.ProtoReflect.Descriptor instead.
 func (*ApprovalEscalation) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ApprovalEscalation) GetDueAt() *timestamppb.Timestamp {
@@ -795,7 +1026,7 @@ type ApprovalFreeze struct {
 
 func (x *ApprovalFreeze) Reset() {
 	*x = ApprovalFreeze{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -807,7 +1038,7 @@ func (x *ApprovalFreeze) String() string {
 func (*ApprovalFreeze) ProtoMessage() {}
 
 func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -820,7 +1051,7 @@ func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFreeze.ProtoReflect.Descriptor instead.
 func (*ApprovalFreeze) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ApprovalFreeze) GetName() string {
@@ -863,7 +1094,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -875,7 +1106,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -888,7 +1119,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Alternative) GetName() string {
@@ -966,7 +1197,7 @@ type Vote struct {
 
 func (x *Vote) Reset() {
 	*x = Vote{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -978,7 +1209,7 @@ func (x *Vote) String() string {
 func (*Vote) ProtoMessage() {}
 
 func (x *Vote) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -991,7 +1222,7 @@ func (x *Vote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vote.ProtoReflect.Descriptor instead.
 func (*Vote) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Vote) GetDecision() *Decision {
@@ -1051,7 +1282,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1063,7 +1294,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1076,7 +1307,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Decision) GetDecisionId() string {
@@ -1166,7 +1397,7 @@ type BreakGlassUse struct {
 
 func (x *BreakGlassUse) Reset() {
 	*x = BreakGlassUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1409,7 @@ func (x *BreakGlassUse) String() string {
 func (*BreakGlassUse) ProtoMessage() {}
 
 func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1422,7 @@ func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlassUse.ProtoReflect.Descriptor instead.
 func (*BreakGlassUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BreakGlassUse) GetRule() string {
@@ -1274,7 +1505,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1286,7 +1517,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1299,7 +1530,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Grant) GetGrantId() string {
@@ -1443,7 +1674,7 @@ type GrantUse struct {
 
 func (x *GrantUse) Reset() {
 	*x = GrantUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1455,7 +1686,7 @@ func (x *GrantUse) String() string {
 func (*GrantUse) ProtoMessage() {}
 
 func (x *GrantUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1468,7 +1699,7 @@ func (x *GrantUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
 func (*GrantUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GrantUse) GetApprovalId() string {
@@ -1507,7 +1738,7 @@ type AppliedGrant struct {
 
 func (x *AppliedGrant) Reset() {
 	*x = AppliedGrant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1519,7 +1750,7 @@ func (x *AppliedGrant) String() string {
 func (*AppliedGrant) ProtoMessage() {}
 
 func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,7 +1763,7 @@ func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
 func (*AppliedGrant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AppliedGrant) GetGrantId() string {
@@ -1573,7 +1804,7 @@ type GrantRequest struct {
 
 func (x *GrantRequest) Reset() {
 	*x = GrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1585,7 +1816,7 @@ func (x *GrantRequest) String() string {
 func (*GrantRequest) ProtoMessage() {}
 
 func (x *GrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1598,7 +1829,7 @@ func (x *GrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
 func (*GrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GrantRequest) GetScope() GrantScope {
@@ -1664,7 +1895,7 @@ type ApprovalFilter struct {
 
 func (x *ApprovalFilter) Reset() {
 	*x = ApprovalFilter{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1907,7 @@ func (x *ApprovalFilter) String() string {
 func (*ApprovalFilter) ProtoMessage() {}
 
 func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1920,7 @@ func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFilter.ProtoReflect.Descriptor instead.
 func (*ApprovalFilter) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ApprovalFilter) GetStates() []ApprovalState {
@@ -1795,7 +2026,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +2038,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +2051,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -1872,7 +2103,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1884,7 +2115,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1897,7 +2128,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -1923,7 +2154,7 @@ type CountApprovalsRequest struct {
 
 func (x *CountApprovalsRequest) Reset() {
 	*x = CountApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1935,7 +2166,7 @@ func (x *CountApprovalsRequest) String() string {
 func (*CountApprovalsRequest) ProtoMessage() {}
 
 func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1948,7 +2179,7 @@ func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*CountApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 // Response of `CountApprovals`.
@@ -1968,7 +2199,7 @@ type CountApprovalsResponse struct {
 
 func (x *CountApprovalsResponse) Reset() {
 	*x = CountApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1980,7 +2211,7 @@ func (x *CountApprovalsResponse) String() string {
 func (*CountApprovalsResponse) ProtoMessage() {}
 
 func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1993,7 +2224,7 @@ func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*CountApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CountApprovalsResponse) GetStates() []*StateCount {
@@ -2037,7 +2268,7 @@ type ApprovalCount struct {
 
 func (x *ApprovalCount) Reset() {
 	*x = ApprovalCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2280,7 @@ func (x *ApprovalCount) String() string {
 func (*ApprovalCount) ProtoMessage() {}
 
 func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2293,7 @@ func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalCount.ProtoReflect.Descriptor instead.
 func (*ApprovalCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ApprovalCount) GetCount() uint32 {
@@ -2092,7 +2323,7 @@ type StateCount struct {
 
 func (x *StateCount) Reset() {
 	*x = StateCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2104,7 +2335,7 @@ func (x *StateCount) String() string {
 func (*StateCount) ProtoMessage() {}
 
 func (x *StateCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2117,7 +2348,7 @@ func (x *StateCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
 func (*StateCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StateCount) GetState() ApprovalState {
@@ -2147,7 +2378,7 @@ type NamedCount struct {
 
 func (x *NamedCount) Reset() {
 	*x = NamedCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2159,7 +2390,7 @@ func (x *NamedCount) String() string {
 func (*NamedCount) ProtoMessage() {}
 
 func (x *NamedCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2172,7 +2403,7 @@ func (x *NamedCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedCount.ProtoReflect.Descriptor instead.
 func (*NamedCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *NamedCount) GetName() string {
@@ -2200,7 +2431,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2212,7 +2443,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2225,7 +2456,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -2246,7 +2477,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2258,7 +2489,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2271,7 +2502,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -2317,7 +2548,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2329,7 +2560,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2342,7 +2573,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -2419,7 +2650,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2431,7 +2662,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2444,7 +2675,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -2465,7 +2696,7 @@ type ListSimilarDecisionsRequest struct {
 
 func (x *ListSimilarDecisionsRequest) Reset() {
 	*x = ListSimilarDecisionsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2477,7 +2708,7 @@ func (x *ListSimilarDecisionsRequest) String() string {
 func (*ListSimilarDecisionsRequest) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2490,7 +2721,7 @@ func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListSimilarDecisionsRequest) GetApprovalId() string {
@@ -2511,7 +2742,7 @@ type ListSimilarDecisionsResponse struct {
 
 func (x *ListSimilarDecisionsResponse) Reset() {
 	*x = ListSimilarDecisionsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2523,7 +2754,7 @@ func (x *ListSimilarDecisionsResponse) String() string {
 func (*ListSimilarDecisionsResponse) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2536,7 +2767,7 @@ func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListSimilarDecisionsResponse) GetDecisions() []*SimilarDecision {
@@ -2573,7 +2804,7 @@ type SimilarDecision struct {
 
 func (x *SimilarDecision) Reset() {
 	*x = SimilarDecision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2585,7 +2816,7 @@ func (x *SimilarDecision) String() string {
 func (*SimilarDecision) ProtoMessage() {}
 
 func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2598,7 +2829,7 @@ func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SimilarDecision.ProtoReflect.Descriptor instead.
 func (*SimilarDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SimilarDecision) GetApprovalId() string {
@@ -2679,7 +2910,7 @@ type CommentApprovalRequest struct {
 
 func (x *CommentApprovalRequest) Reset() {
 	*x = CommentApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2691,7 +2922,7 @@ func (x *CommentApprovalRequest) String() string {
 func (*CommentApprovalRequest) ProtoMessage() {}
 
 func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2704,7 +2935,7 @@ func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalRequest.ProtoReflect.Descriptor instead.
 func (*CommentApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CommentApprovalRequest) GetApprovalId() string {
@@ -2739,7 +2970,7 @@ type CommentApprovalResponse struct {
 
 func (x *CommentApprovalResponse) Reset() {
 	*x = CommentApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2751,7 +2982,7 @@ func (x *CommentApprovalResponse) String() string {
 func (*CommentApprovalResponse) ProtoMessage() {}
 
 func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2764,7 +2995,7 @@ func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalResponse.ProtoReflect.Descriptor instead.
 func (*CommentApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CommentApprovalResponse) GetApproval() *Approval {
@@ -2787,7 +3018,7 @@ type AssignApprovalRequest struct {
 
 func (x *AssignApprovalRequest) Reset() {
 	*x = AssignApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2799,7 +3030,7 @@ func (x *AssignApprovalRequest) String() string {
 func (*AssignApprovalRequest) ProtoMessage() {}
 
 func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2812,7 +3043,7 @@ func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalRequest.ProtoReflect.Descriptor instead.
 func (*AssignApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AssignApprovalRequest) GetApprovalId() string {
@@ -2840,7 +3071,7 @@ type AssignApprovalResponse struct {
 
 func (x *AssignApprovalResponse) Reset() {
 	*x = AssignApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2852,7 +3083,7 @@ func (x *AssignApprovalResponse) String() string {
 func (*AssignApprovalResponse) ProtoMessage() {}
 
 func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2865,7 +3096,7 @@ func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalResponse.ProtoReflect.Descriptor instead.
 func (*AssignApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AssignApprovalResponse) GetApproval() *Approval {
@@ -2893,7 +3124,7 @@ type DecideApprovalsRequest struct {
 
 func (x *DecideApprovalsRequest) Reset() {
 	*x = DecideApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2905,7 +3136,7 @@ func (x *DecideApprovalsRequest) String() string {
 func (*DecideApprovalsRequest) ProtoMessage() {}
 
 func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2918,7 +3149,7 @@ func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *DecideApprovalsRequest) GetDecided() []*DecidedApproval {
@@ -2962,7 +3193,7 @@ type DecidedApproval struct {
 
 func (x *DecidedApproval) Reset() {
 	*x = DecidedApproval{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2974,7 +3205,7 @@ func (x *DecidedApproval) String() string {
 func (*DecidedApproval) ProtoMessage() {}
 
 func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2987,7 +3218,7 @@ func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecidedApproval.ProtoReflect.Descriptor instead.
 func (*DecidedApproval) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *DecidedApproval) GetApprovalId() string {
@@ -3015,7 +3246,7 @@ type DecideApprovalsResponse struct {
 
 func (x *DecideApprovalsResponse) Reset() {
 	*x = DecideApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3027,7 +3258,7 @@ func (x *DecideApprovalsResponse) String() string {
 func (*DecideApprovalsResponse) ProtoMessage() {}
 
 func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3040,7 +3271,7 @@ func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DecideApprovalsResponse) GetResults() []*DecisionResult {
@@ -3068,7 +3299,7 @@ type DecisionResult struct {
 
 func (x *DecisionResult) Reset() {
 	*x = DecisionResult{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3080,7 +3311,7 @@ func (x *DecisionResult) String() string {
 func (*DecisionResult) ProtoMessage() {}
 
 func (x *DecisionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3093,7 +3324,7 @@ func (x *DecisionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionResult.ProtoReflect.Descriptor instead.
 func (*DecisionResult) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *DecisionResult) GetApprovalId() string {
@@ -3140,7 +3371,7 @@ type DecisionError struct {
 
 func (x *DecisionError) Reset() {
 	*x = DecisionError{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3152,7 +3383,7 @@ func (x *DecisionError) String() string {
 func (*DecisionError) ProtoMessage() {}
 
 func (x *DecisionError) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3165,7 +3396,7 @@ func (x *DecisionError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionError.ProtoReflect.Descriptor instead.
 func (*DecisionError) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DecisionError) GetCode() string {
@@ -3208,7 +3439,7 @@ type AnswerQuestionRequest struct {
 
 func (x *AnswerQuestionRequest) Reset() {
 	*x = AnswerQuestionRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3220,7 +3451,7 @@ func (x *AnswerQuestionRequest) String() string {
 func (*AnswerQuestionRequest) ProtoMessage() {}
 
 func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3233,7 +3464,7 @@ func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *AnswerQuestionRequest) GetApprovalId() string {
@@ -3282,7 +3513,7 @@ type AnswerQuestionResponse struct {
 
 func (x *AnswerQuestionResponse) Reset() {
 	*x = AnswerQuestionResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3294,7 +3525,7 @@ func (x *AnswerQuestionResponse) String() string {
 func (*AnswerQuestionResponse) ProtoMessage() {}
 
 func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3307,7 +3538,7 @@ func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *AnswerQuestionResponse) GetApproval() *Approval {
@@ -3334,7 +3565,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3346,7 +3577,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3359,7 +3590,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -3403,7 +3634,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3415,7 +3646,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3428,7 +3659,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -3456,7 +3687,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3468,7 +3699,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3481,7 +3712,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -3502,7 +3733,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3514,7 +3745,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3527,7 +3758,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -3550,7 +3781,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3562,7 +3793,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3575,7 +3806,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -3603,7 +3834,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3615,7 +3846,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3628,7 +3859,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -3642,8 +3873,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf4\n" +
-	"\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xaf\v\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -3678,7 +3908,8 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x11excluded_subjects\x18! \x03(\tR\x10excludedSubjects\x12C\n" +
 	"\x0fdecidable_after\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x0edecidableAfter\x129\n" +
 	"\x06freeze\x18# \x01(\v2!.reeve.approval.v1.ApprovalFreezeR\x06freeze\x12G\n" +
-	"\vescalations\x18$ \x03(\v2%.reeve.approval.v1.ApprovalEscalationR\vescalations\x12>\n" +
+	"\vescalations\x18$ \x03(\v2%.reeve.approval.v1.ApprovalEscalationR\vescalations\x129\n" +
+	"\x06review\x18- \x01(\v2!.reeve.approval.v1.ApprovalReviewR\x06review\x12>\n" +
 	"\bcomments\x18% \x03(\v2\".reeve.approval.v1.ApprovalCommentR\bcomments\x12E\n" +
 	"\n" +
 	"assignment\x18& \x01(\v2%.reeve.approval.v1.ApprovalAssignmentR\n" +
@@ -3694,7 +3925,21 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vassigned_by\x18\x02 \x01(\tR\n" +
 	"assignedBy\x12;\n" +
 	"\vassigned_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"assignedAt\"\xe4\x01\n" +
+	"assignedAt\"\xa0\x02\n" +
+	"\x0eApprovalReview\x127\n" +
+	"\x06advice\x18\x01 \x01(\x0e2\x1f.reeve.approval.v1.ReviewAdviceR\x06advice\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
+	"\aproblem\x18\x03 \x01(\tR\aproblem\x12\x14\n" +
+	"\x05model\x18\x04 \x01(\tR\x05model\x12;\n" +
+	"\vreviewed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"reviewedAt\x12\x1a\n" +
+	"\brevision\x18\x06 \x01(\rR\brevision\x124\n" +
+	"\x05usage\x18\a \x01(\v2\x1e.reeve.approval.v1.ReviewUsageR\x05usage\"\x82\x01\n" +
+	"\vReviewUsage\x12!\n" +
+	"\finput_tokens\x18\x01 \x01(\rR\vinputTokens\x12#\n" +
+	"\routput_tokens\x18\x02 \x01(\rR\foutputTokens\x12\x1e\n" +
+	"\bcost_usd\x18\x03 \x01(\x01H\x00R\acostUsd\x88\x01\x01B\v\n" +
+	"\t_cost_usd\"\xe4\x01\n" +
 	"\x12ApprovalEscalation\x121\n" +
 	"\x06due_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05dueAt\x12@\n" +
 	"\valternative\x18\x02 \x01(\v2\x1e.reeve.approval.v1.AlternativeR\valternative\x12=\n" +
@@ -3925,7 +4170,12 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x129\n" +
 	"\x06filter\x18\x02 \x01(\v2!.reeve.approval.v1.ApprovalFilterR\x06filter\"S\n" +
 	"\x16WatchApprovalsResponse\x129\n" +
-	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*\x86\x01\n" +
+	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*|\n" +
+	"\fReviewAdvice\x12\x1d\n" +
+	"\x19REVIEW_ADVICE_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15REVIEW_ADVICE_APPROVE\x10\x01\x12\x18\n" +
+	"\x14REVIEW_ADVICE_REJECT\x10\x02\x12\x18\n" +
+	"\x14REVIEW_ADVICE_UNSURE\x10\x03*\x86\x01\n" +
 	"\bGateKind\x12\x19\n" +
 	"\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n" +
@@ -3978,168 +4228,175 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 	return file_reeve_approval_v1_approval_proto_rawDescData
 }
 
-var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
-	(GateKind)(0),                        // 0: reeve.approval.v1.GateKind
-	(ApprovalSource)(0),                  // 1: reeve.approval.v1.ApprovalSource
-	(ApprovalState)(0),                   // 2: reeve.approval.v1.ApprovalState
-	(GrantScope)(0),                      // 3: reeve.approval.v1.GrantScope
-	(*Approval)(nil),                     // 4: reeve.approval.v1.Approval
-	(*ApprovalComment)(nil),              // 5: reeve.approval.v1.ApprovalComment
-	(*ApprovalAssignment)(nil),           // 6: reeve.approval.v1.ApprovalAssignment
-	(*ApprovalEscalation)(nil),           // 7: reeve.approval.v1.ApprovalEscalation
-	(*ApprovalFreeze)(nil),               // 8: reeve.approval.v1.ApprovalFreeze
-	(*Alternative)(nil),                  // 9: reeve.approval.v1.Alternative
-	(*Vote)(nil),                         // 10: reeve.approval.v1.Vote
-	(*Decision)(nil),                     // 11: reeve.approval.v1.Decision
-	(*BreakGlassUse)(nil),                // 12: reeve.approval.v1.BreakGlassUse
-	(*Grant)(nil),                        // 13: reeve.approval.v1.Grant
-	(*GrantUse)(nil),                     // 14: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),                 // 15: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),                 // 16: reeve.approval.v1.GrantRequest
-	(*ApprovalFilter)(nil),               // 17: reeve.approval.v1.ApprovalFilter
-	(*ListApprovalsRequest)(nil),         // 18: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),        // 19: reeve.approval.v1.ListApprovalsResponse
-	(*CountApprovalsRequest)(nil),        // 20: reeve.approval.v1.CountApprovalsRequest
-	(*CountApprovalsResponse)(nil),       // 21: reeve.approval.v1.CountApprovalsResponse
-	(*ApprovalCount)(nil),                // 22: reeve.approval.v1.ApprovalCount
-	(*StateCount)(nil),                   // 23: reeve.approval.v1.StateCount
-	(*NamedCount)(nil),                   // 24: reeve.approval.v1.NamedCount
-	(*GetApprovalRequest)(nil),           // 25: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),          // 26: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),        // 27: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil),       // 28: reeve.approval.v1.DecideApprovalResponse
-	(*ListSimilarDecisionsRequest)(nil),  // 29: reeve.approval.v1.ListSimilarDecisionsRequest
-	(*ListSimilarDecisionsResponse)(nil), // 30: reeve.approval.v1.ListSimilarDecisionsResponse
-	(*SimilarDecision)(nil),              // 31: reeve.approval.v1.SimilarDecision
-	(*CommentApprovalRequest)(nil),       // 32: reeve.approval.v1.CommentApprovalRequest
-	(*CommentApprovalResponse)(nil),      // 33: reeve.approval.v1.CommentApprovalResponse
-	(*AssignApprovalRequest)(nil),        // 34: reeve.approval.v1.AssignApprovalRequest
-	(*AssignApprovalResponse)(nil),       // 35: reeve.approval.v1.AssignApprovalResponse
-	(*DecideApprovalsRequest)(nil),       // 36: reeve.approval.v1.DecideApprovalsRequest
-	(*DecidedApproval)(nil),              // 37: reeve.approval.v1.DecidedApproval
-	(*DecideApprovalsResponse)(nil),      // 38: reeve.approval.v1.DecideApprovalsResponse
-	(*DecisionResult)(nil),               // 39: reeve.approval.v1.DecisionResult
-	(*DecisionError)(nil),                // 40: reeve.approval.v1.DecisionError
-	(*AnswerQuestionRequest)(nil),        // 41: reeve.approval.v1.AnswerQuestionRequest
-	(*AnswerQuestionResponse)(nil),       // 42: reeve.approval.v1.AnswerQuestionResponse
-	(*ListGrantsRequest)(nil),            // 43: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),           // 44: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),           // 45: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),          // 46: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),        // 47: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil),       // 48: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),                  // 49: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),        // 50: google.protobuf.Timestamp
-	(*v1.Question)(nil),                  // 51: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),        // 52: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),              // 53: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),              // 54: google.protobuf.Struct
-	(*durationpb.Duration)(nil),          // 55: google.protobuf.Duration
+	(ReviewAdvice)(0),                    // 0: reeve.approval.v1.ReviewAdvice
+	(GateKind)(0),                        // 1: reeve.approval.v1.GateKind
+	(ApprovalSource)(0),                  // 2: reeve.approval.v1.ApprovalSource
+	(ApprovalState)(0),                   // 3: reeve.approval.v1.ApprovalState
+	(GrantScope)(0),                      // 4: reeve.approval.v1.GrantScope
+	(*Approval)(nil),                     // 5: reeve.approval.v1.Approval
+	(*ApprovalComment)(nil),              // 6: reeve.approval.v1.ApprovalComment
+	(*ApprovalAssignment)(nil),           // 7: reeve.approval.v1.ApprovalAssignment
+	(*ApprovalReview)(nil),               // 8: reeve.approval.v1.ApprovalReview
+	(*ReviewUsage)(nil),                  // 9: reeve.approval.v1.ReviewUsage
+	(*ApprovalEscalation)(nil),           // 10: reeve.approval.v1.ApprovalEscalation
+	(*ApprovalFreeze)(nil),               // 11: reeve.approval.v1.ApprovalFreeze
+	(*Alternative)(nil),                  // 12: reeve.approval.v1.Alternative
+	(*Vote)(nil),                         // 13: reeve.approval.v1.Vote
+	(*Decision)(nil),                     // 14: reeve.approval.v1.Decision
+	(*BreakGlassUse)(nil),                // 15: reeve.approval.v1.BreakGlassUse
+	(*Grant)(nil),                        // 16: reeve.approval.v1.Grant
+	(*GrantUse)(nil),                     // 17: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),                 // 18: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),                 // 19: reeve.approval.v1.GrantRequest
+	(*ApprovalFilter)(nil),               // 20: reeve.approval.v1.ApprovalFilter
+	(*ListApprovalsRequest)(nil),         // 21: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),        // 22: reeve.approval.v1.ListApprovalsResponse
+	(*CountApprovalsRequest)(nil),        // 23: reeve.approval.v1.CountApprovalsRequest
+	(*CountApprovalsResponse)(nil),       // 24: reeve.approval.v1.CountApprovalsResponse
+	(*ApprovalCount)(nil),                // 25: reeve.approval.v1.ApprovalCount
+	(*StateCount)(nil),                   // 26: reeve.approval.v1.StateCount
+	(*NamedCount)(nil),                   // 27: reeve.approval.v1.NamedCount
+	(*GetApprovalRequest)(nil),           // 28: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),          // 29: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),        // 30: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil),       // 31: reeve.approval.v1.DecideApprovalResponse
+	(*ListSimilarDecisionsRequest)(nil),  // 32: reeve.approval.v1.ListSimilarDecisionsRequest
+	(*ListSimilarDecisionsResponse)(nil), // 33: reeve.approval.v1.ListSimilarDecisionsResponse
+	(*SimilarDecision)(nil),              // 34: reeve.approval.v1.SimilarDecision
+	(*CommentApprovalRequest)(nil),       // 35: reeve.approval.v1.CommentApprovalRequest
+	(*CommentApprovalResponse)(nil),      // 36: reeve.approval.v1.CommentApprovalResponse
+	(*AssignApprovalRequest)(nil),        // 37: reeve.approval.v1.AssignApprovalRequest
+	(*AssignApprovalResponse)(nil),       // 38: reeve.approval.v1.AssignApprovalResponse
+	(*DecideApprovalsRequest)(nil),       // 39: reeve.approval.v1.DecideApprovalsRequest
+	(*DecidedApproval)(nil),              // 40: reeve.approval.v1.DecidedApproval
+	(*DecideApprovalsResponse)(nil),      // 41: reeve.approval.v1.DecideApprovalsResponse
+	(*DecisionResult)(nil),               // 42: reeve.approval.v1.DecisionResult
+	(*DecisionError)(nil),                // 43: reeve.approval.v1.DecisionError
+	(*AnswerQuestionRequest)(nil),        // 44: reeve.approval.v1.AnswerQuestionRequest
+	(*AnswerQuestionResponse)(nil),       // 45: reeve.approval.v1.AnswerQuestionResponse
+	(*ListGrantsRequest)(nil),            // 46: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),           // 47: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),           // 48: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),          // 49: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),        // 50: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil),       // 51: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),                  // 52: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),        // 53: google.protobuf.Timestamp
+	(*v1.Question)(nil),                  // 54: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),        // 55: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),              // 56: reeve.tool.v1.BoundContent
+	(*structpb.Struct)(nil),              // 57: google.protobuf.Struct
+	(*durationpb.Duration)(nil),          // 58: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	49, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	50, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	50, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
-	2,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	11, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	51, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
-	0,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
-	1,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	52, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	53, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
-	9,  // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
-	10, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	50, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
-	8,  // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
-	7,  // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
-	5,  // 15: reeve.approval.v1.Approval.comments:type_name -> reeve.approval.v1.ApprovalComment
-	6,  // 16: reeve.approval.v1.Approval.assignment:type_name -> reeve.approval.v1.ApprovalAssignment
-	50, // 17: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
-	50, // 18: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
-	50, // 19: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
-	9,  // 20: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	50, // 21: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	50, // 22: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
-	11, // 23: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	50, // 24: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	54, // 25: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	54, // 26: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	13, // 27: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	15, // 28: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	12, // 29: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	50, // 30: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
-	3,  // 31: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	50, // 32: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	50, // 33: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	14, // 34: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	50, // 35: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	50, // 36: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	3,  // 37: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	3,  // 38: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	55, // 39: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	2,  // 40: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
-	50, // 41: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
-	50, // 42: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
-	17, // 43: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	4,  // 44: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	23, // 45: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
-	24, // 46: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
-	24, // 47: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
-	22, // 48: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
-	2,  // 49: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
-	22, // 50: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	22, // 51: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	4,  // 52: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	54, // 53: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	54, // 54: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	16, // 55: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	4,  // 56: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	31, // 57: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
-	2,  // 58: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
-	50, // 59: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
-	4,  // 60: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	4,  // 61: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	37, // 62: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
-	39, // 63: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
-	2,  // 64: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
-	40, // 65: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
-	54, // 66: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
-	4,  // 67: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
-	13, // 68: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	13, // 69: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	17, // 70: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	4,  // 71: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	18, // 72: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	20, // 73: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
-	25, // 74: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	27, // 75: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	29, // 76: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
-	32, // 77: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
-	34, // 78: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
-	36, // 79: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
-	41, // 80: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
-	43, // 81: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	45, // 82: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	47, // 83: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	19, // 84: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	21, // 85: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
-	26, // 86: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	28, // 87: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	30, // 88: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
-	33, // 89: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
-	35, // 90: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
-	38, // 91: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
-	42, // 92: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
-	44, // 93: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	46, // 94: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	48, // 95: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	84, // [84:96] is the sub-list for method output_type
-	72, // [72:84] is the sub-list for method input_type
-	72, // [72:72] is the sub-list for extension type_name
-	72, // [72:72] is the sub-list for extension extendee
-	0,  // [0:72] is the sub-list for field type_name
+	52, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	53, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	53, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	3,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
+	14, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	54, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	1,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
+	2,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
+	55, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	56, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	12, // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
+	13, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
+	53, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	11, // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
+	10, // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
+	8,  // 15: reeve.approval.v1.Approval.review:type_name -> reeve.approval.v1.ApprovalReview
+	6,  // 16: reeve.approval.v1.Approval.comments:type_name -> reeve.approval.v1.ApprovalComment
+	7,  // 17: reeve.approval.v1.Approval.assignment:type_name -> reeve.approval.v1.ApprovalAssignment
+	53, // 18: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
+	53, // 19: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
+	0,  // 20: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
+	53, // 21: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
+	9,  // 22: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
+	53, // 23: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	12, // 24: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
+	53, // 25: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	53, // 26: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	14, // 27: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	53, // 28: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	57, // 29: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	57, // 30: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	16, // 31: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	18, // 32: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	15, // 33: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
+	53, // 34: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	4,  // 35: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	53, // 36: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	53, // 37: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	17, // 38: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	53, // 39: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	53, // 40: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	4,  // 41: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	4,  // 42: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	58, // 43: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	3,  // 44: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
+	53, // 45: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
+	53, // 46: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
+	20, // 47: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 48: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	26, // 49: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
+	27, // 50: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
+	27, // 51: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
+	25, // 52: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
+	3,  // 53: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
+	25, // 54: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	25, // 55: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	5,  // 56: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	57, // 57: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	57, // 58: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	19, // 59: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	5,  // 60: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	34, // 61: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
+	3,  // 62: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
+	53, // 63: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
+	5,  // 64: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	5,  // 65: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	40, // 66: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
+	42, // 67: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
+	3,  // 68: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
+	43, // 69: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
+	57, // 70: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
+	5,  // 71: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
+	16, // 72: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	16, // 73: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	20, // 74: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 75: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	21, // 76: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	23, // 77: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
+	28, // 78: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	30, // 79: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	32, // 80: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
+	35, // 81: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
+	37, // 82: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
+	39, // 83: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
+	44, // 84: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
+	46, // 85: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	48, // 86: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	50, // 87: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	22, // 88: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	24, // 89: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
+	29, // 90: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	31, // 91: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	33, // 92: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
+	36, // 93: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
+	38, // 94: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
+	41, // 95: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
+	45, // 96: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
+	47, // 97: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	49, // 98: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	51, // 99: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	88, // [88:100] is the sub-list for method output_type
+	76, // [76:88] is the sub-list for method input_type
+	76, // [76:76] is the sub-list for extension type_name
+	76, // [76:76] is the sub-list for extension extendee
+	0,  // [0:76] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -4147,13 +4404,14 @@ func file_reeve_approval_v1_approval_proto_init() {
 	if File_reeve_approval_v1_approval_proto != nil {
 		return
 	}
+	file_reeve_approval_v1_approval_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   45,
+			NumEnums:      5,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

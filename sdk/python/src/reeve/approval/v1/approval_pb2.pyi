@@ -13,6 +13,13 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class ReviewAdvice(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REVIEW_ADVICE_UNSPECIFIED: _ClassVar[ReviewAdvice]
+    REVIEW_ADVICE_APPROVE: _ClassVar[ReviewAdvice]
+    REVIEW_ADVICE_REJECT: _ClassVar[ReviewAdvice]
+    REVIEW_ADVICE_UNSURE: _ClassVar[ReviewAdvice]
+
 class GateKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     GATE_KIND_UNSPECIFIED: _ClassVar[GateKind]
@@ -43,6 +50,10 @@ class GrantScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GRANT_SCOPE_RUN: _ClassVar[GrantScope]
     GRANT_SCOPE_THREAD: _ClassVar[GrantScope]
     GRANT_SCOPE_AGENT: _ClassVar[GrantScope]
+REVIEW_ADVICE_UNSPECIFIED: ReviewAdvice
+REVIEW_ADVICE_APPROVE: ReviewAdvice
+REVIEW_ADVICE_REJECT: ReviewAdvice
+REVIEW_ADVICE_UNSURE: ReviewAdvice
 GATE_KIND_UNSPECIFIED: GateKind
 GATE_KIND_TOOL: GateKind
 GATE_KIND_TOOL_SOURCE: GateKind
@@ -64,7 +75,7 @@ GRANT_SCOPE_THREAD: GrantScope
 GRANT_SCOPE_AGENT: GrantScope
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze", "escalations", "comments", "assignment")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze", "escalations", "review", "comments", "assignment")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -91,6 +102,7 @@ class Approval(_message.Message):
     DECIDABLE_AFTER_FIELD_NUMBER: _ClassVar[int]
     FREEZE_FIELD_NUMBER: _ClassVar[int]
     ESCALATIONS_FIELD_NUMBER: _ClassVar[int]
+    REVIEW_FIELD_NUMBER: _ClassVar[int]
     COMMENTS_FIELD_NUMBER: _ClassVar[int]
     ASSIGNMENT_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
@@ -119,9 +131,10 @@ class Approval(_message.Message):
     decidable_after: _timestamp_pb2.Timestamp
     freeze: ApprovalFreeze
     escalations: _containers.RepeatedCompositeFieldContainer[ApprovalEscalation]
+    review: ApprovalReview
     comments: _containers.RepeatedCompositeFieldContainer[ApprovalComment]
     assignment: ApprovalAssignment
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ..., escalations: _Optional[_Iterable[_Union[ApprovalEscalation, _Mapping]]] = ..., comments: _Optional[_Iterable[_Union[ApprovalComment, _Mapping]]] = ..., assignment: _Optional[_Union[ApprovalAssignment, _Mapping]] = ...) -> None: ...
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ..., escalations: _Optional[_Iterable[_Union[ApprovalEscalation, _Mapping]]] = ..., review: _Optional[_Union[ApprovalReview, _Mapping]] = ..., comments: _Optional[_Iterable[_Union[ApprovalComment, _Mapping]]] = ..., assignment: _Optional[_Union[ApprovalAssignment, _Mapping]] = ...) -> None: ...
 
 class ApprovalComment(_message.Message):
     __slots__ = ("comment_id", "text", "commented_by", "commented_at")
@@ -144,6 +157,34 @@ class ApprovalAssignment(_message.Message):
     assigned_by: str
     assigned_at: _timestamp_pb2.Timestamp
     def __init__(self, assignee: _Optional[str] = ..., assigned_by: _Optional[str] = ..., assigned_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ApprovalReview(_message.Message):
+    __slots__ = ("advice", "reason", "problem", "model", "reviewed_at", "revision", "usage")
+    ADVICE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    REVIEWED_AT_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    advice: ReviewAdvice
+    reason: str
+    problem: str
+    model: str
+    reviewed_at: _timestamp_pb2.Timestamp
+    revision: int
+    usage: ReviewUsage
+    def __init__(self, advice: _Optional[_Union[ReviewAdvice, str]] = ..., reason: _Optional[str] = ..., problem: _Optional[str] = ..., model: _Optional[str] = ..., reviewed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revision: _Optional[int] = ..., usage: _Optional[_Union[ReviewUsage, _Mapping]] = ...) -> None: ...
+
+class ReviewUsage(_message.Message):
+    __slots__ = ("input_tokens", "output_tokens", "cost_usd")
+    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    COST_USD_FIELD_NUMBER: _ClassVar[int]
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    def __init__(self, input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ...) -> None: ...
 
 class ApprovalEscalation(_message.Message):
     __slots__ = ("due_at", "alternative", "escalated_at", "revision")
