@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Transform } from "node:stream";
-import type { Redaction } from "@reeve/platform/telemetry/redaction/redaction";
+import { Redaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { Target } from "./call-traffic.ts";
 
 /** How a request with added headers differs from a plain one. */
 export interface SecretExchange {
   readonly headers: Readonly<Record<string, string>>;
+  /** Recognizes the secrets of this request only: others may belong to other tenants, and a response would show that they exist. */
   readonly redaction: Redaction;
   readonly target: Target;
 }
@@ -43,12 +44,24 @@ export function withSecrets(
   return { ...Object.fromEntries(kept), "accept-encoding": "identity", ...added };
 }
 
+/** Returns what recognizes the secrets of a request in its response, in names of headers too, which are in lowercase. */
+export function redactionOf(secrets: readonly string[]): Redaction {
+  const redaction = new Redaction();
+  for (const secret of secrets.flatMap((each) => [each, each.trim()])) {
+    redaction.keep(secret);
+    redaction.keep(secret.toLowerCase());
+  }
+  return redaction;
+}
+
 /** Returns why a response cannot be returned to a sandbox; undefined if it can. */
 export function refusalOfResponse({ headers }: IncomingMessage): string | undefined {
-  const encoding = (headers["content-encoding"] ?? "identity").trim().toLowerCase();
-  return encoding === "identity" || encoding === ""
+  const isPlain = (value: string, plain: string) =>
+    ["", plain].includes(value.trim().toLowerCase());
+  return isPlain(headers["content-encoding"] ?? "", "identity") &&
+    isPlain(headers["transfer-encoding"] ?? "", "chunked")
     ? undefined
-    : `the response is encoded as ${encoding}, in which a repeated secret would not be recognized`;
+    : "the response is encoded in a way in which a repeated secret would not be recognized";
 }
 
 /** Returns the headers of a response without secrets. The length of its body may change. */
@@ -66,7 +79,7 @@ export function withoutSecrets(
 
 /** Redacts a body as it passes. */
 export function redactedBody({ redaction }: SecretExchange): Transform {
-  const stream = redaction.stream();
+  const stream = redaction.steadyStream();
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       // One character for each byte, so that all other bytes stay as they are.

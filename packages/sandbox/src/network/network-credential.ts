@@ -16,13 +16,21 @@ export interface NetworkCredential {
   /** The authority of the certificates of the hosts. Undefined: those that this process trusts. */
   readonly ca: string | undefined;
   /** Returns the value of the header. Throws a Failure that a model may read, without the value. */
-  value(tenant: string, signal: AbortSignal): Promise<string>;
+  value(tenant: string, signal: AbortSignal): Promise<HeaderValue>;
+}
+
+/** The value of a header, and the secrets in it. */
+export interface HeaderValue {
+  readonly text: string;
+  readonly secrets: readonly string[];
 }
 
 /** What the proxy adds to a request, and how it verifies the host. */
 export interface AddedHeaders {
   readonly names: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
+  /** The secrets in the headers. */
+  readonly secrets: readonly string[];
   readonly ca: readonly string[] | undefined;
 }
 
@@ -71,13 +79,17 @@ export class CallCredentials {
   /** Returns what is added to a request for a target that is not refused. Throws a Failure if a secret cannot be read. */
   async headersFor(target: Target, signal: AbortSignal): Promise<AddedHeaders> {
     const used = this.#at(target).filter(({ name }) => this.#names.has(name));
-    const headers = await Promise.all(
-      used.map(async (each) => [each.header, await each.value(this.#tenant, signal)] as const),
+    const values = await Promise.all(
+      used.map(async (each) => ({
+        header: each.header,
+        ...(await each.value(this.#tenant, signal)),
+      })),
     );
     const authorities = used.flatMap(({ ca }) => ca ?? []);
     return {
       names: used.map(({ name }) => name),
-      headers: Object.fromEntries(headers),
+      headers: Object.fromEntries(values.map(({ header, text }) => [header, text])),
+      secrets: values.flatMap(({ secrets }) => secrets),
       ca: authorities.length === 0 ? undefined : authorities,
     };
   }

@@ -9,7 +9,7 @@ import type {
   SessionSpec,
 } from "../port.ts";
 import type { Identity } from "../host/identity.ts";
-import type { ProxySecrets } from "./sandbox-proxy.ts";
+import type { NetworkCredential } from "./network-credential.ts";
 import type { NetworkPolicy } from "./network-policy.ts";
 import { permittedEntries } from "./network-policy.ts";
 import { proxyFolder } from "./proxy-folder.ts";
@@ -25,7 +25,7 @@ export interface NetworkedDriverOptions {
   readonly resolve: ResolveHost;
   readonly log: Pick<Logger, "info">;
   /** What the proxies add to requests. Default: nothing. */
-  readonly secrets?: ProxySecrets | undefined;
+  readonly credentials?: readonly NetworkCredential[] | undefined;
 }
 
 /**
@@ -54,12 +54,12 @@ export class NetworkedDriver implements SandboxDriver {
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
     const requested = spec.network ?? [];
     if (requested.length === 0) return await this.#driver.open(spec, signal);
-    const { policy, identity, folder: below, log, secrets } = this.#options;
+    const { policy, identity, folder: below, log, credentials } = this.#options;
     const entries = permittedEntries(requested, policy);
     await using opening = new AsyncDisposableStack();
     const folder = opening.use(await proxyFolder(below(), identity));
     const proxy = opening.use(
-      new SandboxProxy({ ...policy, entries, lookups: this.#lookups, log, secrets }),
+      new SandboxProxy({ ...policy, entries, lookups: this.#lookups, log, credentials }),
     );
     await folder.publish((path) => proxy.listen(path));
     const session = opening.use(

@@ -6,7 +6,6 @@ import type { NetworkEntry } from "@reeve/agent/spec/network-entry";
 import { permitsHost } from "@reeve/agent/spec/network-entry";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { Redaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { NetworkUse } from "../port.ts";
 import { AddressGuard, privateRanges } from "./address-guard.ts";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
@@ -14,6 +13,7 @@ import type { Connection, Target } from "./call-traffic.ts";
 import { CallTraffic } from "./call-traffic.ts";
 import { forwardRequest, ambiguityOf } from "./forward-request.ts";
 import type { SecretExchange } from "./forward-with-secrets.ts";
+import { redactionOf } from "./forward-with-secrets.ts";
 import { refusalOfMethod } from "./forward-with-secrets.ts";
 import type { Lookups } from "./lookups.ts";
 import type { HostConnection, RouteOptions } from "./connect-to-host.ts";
@@ -34,13 +34,7 @@ export interface SandboxProxyOptions {
   readonly lookups: Lookups;
   readonly log: Pick<Logger, "info">;
   /** Default: it adds nothing to requests. */
-  readonly secrets?: ProxySecrets | undefined;
-}
-
-/** The credentials of a host, and what recognizes their secrets in responses. */
-export interface ProxySecrets {
-  readonly credentials: readonly NetworkCredential[];
-  readonly redaction: Redaction;
+  readonly credentials?: readonly NetworkCredential[] | undefined;
 }
 
 /**
@@ -81,8 +75,8 @@ export class SandboxProxy implements AsyncDisposable {
 
   /** Serves one call. Disposing ends the call and all its connections. Throws a Failure if the call names an unknown credential. */
   serve(use: NetworkUse): Disposable {
-    const { maxBytes, log, secrets } = this.#options;
-    const credentials = new CallCredentials(secrets?.credentials ?? [], use.credentials);
+    const { maxBytes, log, credentials: all = [] } = this.#options;
+    const credentials = new CallCredentials(all, use.credentials);
     const call = { traffic: new CallTraffic(use, maxBytes, log), credentials };
     this.#call = call;
     return {
@@ -170,15 +164,13 @@ export class SandboxProxy implements AsyncDisposable {
     { traffic: { signal }, credentials }: Call,
     { target, connection, socket }: SecureAttempt,
   ): Promise<Secured | Unconnected> {
-    const { secrets } = this.#options;
-    if (secrets === undefined) return { kind: "failed", reason: "this host has no secrets" };
     try {
-      const { names, headers, ca } = await credentials.headersFor(target, signal);
+      const { names, headers, ca, ...added } = await credentials.headersFor(target, signal);
       const secured = await secureSocket(socket, { host: target.host, ca }, signal);
       if (secured.kind !== "open") return secured;
       connection.useCredentials(names);
       connection.attach(secured.socket);
-      const exchange = { headers, target, redaction: secrets.redaction };
+      const exchange = { headers, target, redaction: redactionOf(added.secrets) };
       return { kind: "open", socket: secured.socket, secrets: exchange };
     } catch (error) {
       if (error instanceof Failure) return { kind: "failed", reason: error.message };

@@ -15,7 +15,10 @@ describe("the credentials for hosts in the file", () => {
   test("have the secret of the tenant in their header", async () => {
     const all = await readCredentials({ tracker: { ...given, header: "X-Api-Key" } });
     expect(all).toMatchObject([{ name: "tracker", header: "x-api-key", tenants: undefined }]);
-    expect(await all[0]?.value("acme", never)).toBe("Bearer value-1");
+    expect(await all[0]?.value("acme", never)).toEqual({
+      text: "Bearer value-1",
+      secrets: ["value-1"],
+    });
     await expect(all[0]?.value("globex", never)).rejects.toThrow(/of tenant globex does not exist/);
   });
 

@@ -59,8 +59,18 @@ export async function networkCredentials(
       header: given.header,
       tenants: given.tenants && new Set(given.tenants),
       ca: given.ca_file === undefined ? undefined : await textOf(field, given.ca_file),
-      value: async (tenant, signal) =>
-        (await headersWithSecrets(texts, tenant, secrets, signal))[given.header] ?? "",
+      value: async (tenant, signal) => {
+        const read: string[] = [];
+        const reading = {
+          value: async (...asked: Parameters<Secrets["value"]>) => {
+            const value = await secrets.value(...asked);
+            read.push(value);
+            return value;
+          },
+        };
+        const headers = await headersWithSecrets(texts, tenant, reading, signal);
+        return { text: headers[given.header] ?? "", secrets: read };
+      },
     };
   });
   return await Promise.all(all);

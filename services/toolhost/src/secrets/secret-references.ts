@@ -30,7 +30,7 @@ export function checkReferences(setting: string, texts: SecretTexts): void {
 export async function withSecrets<Texts extends SecretTexts>(
   texts: Texts,
   tenant: string,
-  secrets: Secrets,
+  secrets: Pick<Secrets, "value">,
   signal: AbortSignal,
 ): Promise<Texts> {
   const filled = Object.entries(texts).map(async ([key, text]) => {
@@ -48,7 +48,7 @@ export async function withSecrets<Texts extends SecretTexts>(
 export async function headersWithSecrets(
   texts: SecretTexts,
   tenant: string,
-  secrets: Secrets,
+  secrets: Pick<Secrets, "value">,
   signal: AbortSignal,
 ): Promise<SecretTexts> {
   const filled = await withSecrets(texts, tenant, secrets, signal);

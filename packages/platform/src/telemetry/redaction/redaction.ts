@@ -1,6 +1,7 @@
 import { secretForms } from "./secret-forms.ts";
 import type { Range } from "./secret-scanner.ts";
 import { SecretScanner } from "./secret-scanner.ts";
+import { SteadyRedactedStream } from "./steady-stream.ts";
 
 /** How many secrets are recognized besides those that are kept. The one that was used the longest time ago is forgotten first. */
 const maxSecrets = 1_000;
@@ -66,6 +67,11 @@ export class Redaction {
   /** Starts to redact a stream, also secrets that are cut by the borders of its chunks. */
   stream(): RedactedStream {
     return new RedactedStream(() => this.#current());
+  }
+
+  /** Starts to redact a stream for a reader who may guess: what it holds back says nothing about secrets that it has now. */
+  steadyStream(): SteadyRedactedStream {
+    return new SteadyRedactedStream(this.#current(), withoutRanges);
   }
 
   #current(): SecretScanner {

@@ -18,12 +18,13 @@ export class SecretScanner {
   readonly #byStart = new Map<number, string[]>();
   /** Whether a pattern may begin with eight characters of this hash. */
   readonly #mayStart = new Uint8Array(slots);
-  readonly #maxLength: number;
+  /** Length of the longest pattern. 0: there is none. */
+  readonly maxLength: number;
   readonly #lastFactor: number;
 
   constructor(patterns: Iterable<string>) {
     this.#patterns = [...new Set(patterns)].toSorted();
-    this.#maxLength = this.#patterns.reduce((max, { length }) => Math.max(max, length), 0);
+    this.maxLength = this.#patterns.reduce((max, { length }) => Math.max(max, length), 0);
     let lastFactor = 1;
     for (let power = 1; power < minSecretLength; power++)
       lastFactor = Math.imul(lastFactor, factor);
@@ -56,7 +57,7 @@ export class SecretScanner {
 
   /** Returns how many characters at the end of a text may be the beginning of a pattern. */
   openEnd(text: string): number {
-    const longest = Math.min(this.#maxLength - 1, text.length);
+    const longest = Math.min(this.maxLength - 1, text.length);
     for (let length = longest; length > 0; length--) {
       if (this.#isBeginning(text.slice(-length))) return length;
     }

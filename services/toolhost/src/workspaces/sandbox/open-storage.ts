@@ -3,7 +3,6 @@ import { create } from "@bufbuild/protobuf";
 import type { SandboxFeatures } from "@reeve/contracts/tool";
 import { SandboxFeaturesSchema } from "@reeve/contracts/tool";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { Identity } from "@reeve/sandbox/host/identity";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
 import { SpareSandboxes } from "@reeve/sandbox/lifecycle/spare-sandboxes";
@@ -83,9 +82,15 @@ export function openStorage(
   };
   // No tenant has a name with a dot.
   const folder = () => join(root, ".network");
-  const secrets = { credentials, redaction: processRedaction };
   const driver = isolates
-    ? new NetworkedDriver(ready, { policy, identity, folder, resolve: resolveHost, log, secrets })
+    ? new NetworkedDriver(ready, {
+        policy,
+        identity,
+        folder,
+        resolve: resolveHost,
+        log,
+        credentials,
+      })
     : ready;
   const maxIdle = config.REEVE_SANDBOX_MAX_IDLE;
   const warm = resources.use(new WarmSandboxes(driver, { idleMs, maxIdle }));
