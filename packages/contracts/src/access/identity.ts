@@ -1,1 +1,0 @@
-export * from "../../gen/reeve/identity/v1/identity_service_pb.ts";

@@ -1,0 +1,1 @@
+export * from "../gen/reeve/identity/v1/identity_service_pb.ts";
