@@ -48,6 +48,8 @@ export async function* callTool(
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
   const isCallNew = await isNew(state, key, ports, signal);
+  // The journal of an earlier call is followed from its start.
+  if (!isCallNew) listener[Symbol.dispose]();
   const refusal = isCallNew ? refusalOf(state, effect, ports) : undefined;
   if (refusal === undefined) {
     const request = requestFor(state, effect, policyNow(state, ports));

@@ -57,6 +57,21 @@ describe("gathered items", () => {
     expect(waits.map(({ signal }) => signal.aborted)).toEqual([true, true]);
   });
 
+  test("may fail while the reader works on a full group", async () => {
+    async function* two() {
+      yield 1;
+      yield 2;
+      await Promise.resolve();
+      throw new Error("broken");
+    }
+    const groups = gather(two(), { maxItems: 2, wait: source().wait }, never)[
+      Symbol.asyncIterator
+    ]();
+    expect(await groups.next()).toEqual({ done: false, value: [1, 2] });
+    await new Promise(setImmediate);
+    await expect(groups.next()).rejects.toThrow("broken");
+  });
+
   test("fail as their source does", async () => {
     const groups = gather(failing(), { maxItems: 2, wait: source().wait }, never);
     await expect(Array.fromAsync(groups)).rejects.toThrow("broken");

@@ -15,13 +15,19 @@ export async function* gather<Item>(
   signal: AbortSignal,
 ): AsyncIterable<readonly Item[]> {
   const iterator = items[Symbol.asyncIterator]();
-  let next = iterator.next();
+  const take = () => {
+    const taken = iterator.next();
+    // It may fail before anything waits for it.
+    taken.catch(() => undefined);
+    return taken;
+  };
+  let next = take();
   try {
     for (;;) {
       const first = await next;
       if (first.done === true) return;
       const group = [first.value];
-      next = iterator.next();
+      next = take();
       const full = new AbortController();
       const over = wait(AbortSignal.any([signal, full.signal])).then(
         () => "over" as const,
@@ -32,7 +38,7 @@ export async function* gather<Item>(
           const arrived = await Promise.race([next, over]);
           if (arrived === "over" || arrived.done === true) break;
           group.push(arrived.value);
-          next = iterator.next();
+          next = take();
         }
       } finally {
         full.abort();
@@ -40,7 +46,6 @@ export async function* gather<Item>(
       yield group;
     }
   } finally {
-    next.catch(() => undefined);
     await iterator.return?.();
   }
 }

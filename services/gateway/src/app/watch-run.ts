@@ -81,10 +81,11 @@ export async function* watchRun(
   }
   let throughSequence = afterSequence;
   const { after, isCurrent } = start;
+  const current = isCurrent && typeof after === "object" ? after : undefined;
+  // A follower of its own listens itself, and nothing would take what this listener keeps.
+  if (current === undefined) listener[Symbol.dispose]();
   const follow = (until: AbortSignal) =>
-    isCurrent && typeof after === "object"
-      ? listener.follow(after, until)
-      : log.follow(key, after, until);
+    current === undefined ? log.follow(key, after, until) : listener.follow(current, until);
   // Heartbeats depend on what the client receives, so events that it did not select must not count as messages.
   async function* selected(until: AbortSignal): AsyncIterable<WatchPart> {
     for await (const { events, tail, batchTails } of following(start, follow(until))) {
