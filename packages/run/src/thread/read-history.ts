@@ -6,6 +6,7 @@ import { Failure } from "@reeve/platform/failure";
 import { refreshThread } from "./read-thread.ts";
 import { openTurn } from "./thread-head.ts";
 import { windowHistory } from "./history/window-history.ts";
+import { withoutMemories } from "./history/without-memories.ts";
 
 export interface HistoryOptions {
   readonly runId: string;
@@ -16,8 +17,8 @@ export interface HistoryOptions {
 }
 
 /**
- * Returns the conversation of a thread before the open turn of `runId`, without the turns of the runs in `except`, limited as by
- * `windowHistory`. Reads the newest turns only. Throws a Failure of kind `unavailable` when the thread is read without that turn.
+ * Returns the conversation of a thread before the open turn of `runId`, without the turns of the runs in `except` and without
+ * what memory tools were given and returned, limited as by `windowHistory`. Reads the newest turns only. Throws a Failure of kind `unavailable` when the thread is read without that turn.
  */
 export async function readHistory(
   threads: ThreadLog,
@@ -41,7 +42,9 @@ export async function readHistory(
   // A turn that is not among the newest came before them.
   const first = ended.findLastIndex((turn) => turn.runId === after) + 1;
   const wanted = ended.slice(first).filter((turn) => !except.includes(turn.runId));
-  return windowHistory(wanted, maxTokens);
+  // Earlier versions stored them.
+  const clean = wanted.map(({ messages }) => ({ messages: [...withoutMemories(messages)] }));
+  return windowHistory(clean, maxTokens);
 }
 
 function withoutTurn({ thread }: ThreadKey, runId: string): Failure {

@@ -13,13 +13,14 @@ import { emptyHead, foldHead, outputOf } from "../head/run-head.ts";
 import { isTerminal } from "../head/run-status.ts";
 import { fitHistory } from "./history/fit-history.ts";
 import { turnHistory } from "./history/turn-history.ts";
+import { withoutMemories } from "./history/without-memories.ts";
 
 /** Maximum sizes of the parts in bytes; their sum is well below the largest message of the bus. */
 const maxBytes = { messages: 512 * 1024, output: 128 * 1024, tree: 128 * 1024, error: 4_096 };
 
 /**
  * Returns what an ended run leaves to its thread. `known` is the head after all of `events`, if the caller has it. Every
- * writer gets the same result, and it fits the log of the thread.
+ * writer gets the same result, and it fits the log of the thread. It has no memories of a user.
  * Throws a Failure with the reason NEWER_VERSION if the run has an event that may belong to the conversation and that only
  * a newer version knows.
  */
@@ -36,7 +37,7 @@ export function turnEnded(
     runId,
     outcome: outcomes.get(head.status) ?? TurnOutcome.UNSPECIFIED,
     incompleteReason: incompleteReasons[head.incompleteReason] ?? TurnIncompleteReason.UNSPECIFIED,
-    messages: [...fitHistory(turnHistory(own), maxBytes.messages)],
+    messages: [...fitHistory(withoutMemories(turnHistory(own)), maxBytes.messages)],
     output: truncateToBytes(outputOf(head), maxBytes.output),
     executionTree: fitTree(treeOf(head.tree), maxBytes.tree),
     cost: costSummaryOf(head.cost ?? head.spent),

@@ -50,6 +50,31 @@ test("a run without memory is shown as it is, and a log without a start is not",
   expect(shown?.event).toMatchObject({ value: { recalled: [] } });
 });
 
+test("nobody sees the memories in a history of an earlier version, whose users are unknown", async () => {
+  const result = { providerCallId: "p", name: "recall", content: "she plays the cello" };
+  const history = [{ message: { case: "toolResult", value: result } } as const];
+  const withHistory = create(RunEventSchema, {
+    event: { case: "runPrepared", value: { recalled: ["hers"], history } },
+  });
+  const withoutMemory = { ...created, memoryEnabled: false };
+  for (const [viewer, start] of [
+    ["ann", created],
+    ["ann", withoutMemory],
+    ["bob", withoutMemory],
+  ] as const) {
+    const [shown] = await (await guardOf(viewer, start)).shown([withHistory], never);
+    expect(shown?.event).toMatchObject({
+      value: {
+        recalled: ["hers"],
+        history: [
+          { message: { value: { name: "recall", content: expect.stringContaining("not kept") } } },
+        ],
+      },
+    });
+  }
+  expect(withHistory.event).toMatchObject({ value: { history } });
+});
+
 test("a tree shows that a memory tool was called, but not with what", () => {
   const nodes = ["recall", "search"].map((name) => ({
     name,

@@ -8,6 +8,7 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey, RunPartReader } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { kindsIn } from "@reeve/run/head/event-kinds";
+import { showsMemories, withoutMemories } from "@reeve/run/thread/history/without-memories";
 
 const memoryTools = new Set(longTermMemoryTools.map(({ name }) => name));
 const withheld = "[a memory of another user]";
@@ -66,7 +67,10 @@ export function assertOwnMemories(
   });
 }
 
-/** Removes the memories of the user of a run from its events, for a viewer who is not that user. */
+/**
+ * Removes the memories of the user of a run from its events, for a viewer who is not that user, and those in the history of its
+ * thread for everybody.
+ */
 export class MemoryGuard {
   readonly #logParts: RunPartReader;
   readonly #key: RunKey;
@@ -80,10 +84,11 @@ export class MemoryGuard {
   }
 
   /** Returns the events as the viewer may see them. Reads the start of the log only if one of them could show a memory. */
-  async shown(events: readonly RunEvent[], signal: AbortSignal): Promise<readonly RunEvent[]> {
+  async shown(given: readonly RunEvent[], signal: AbortSignal): Promise<readonly RunEvent[]> {
+    const events = given.map(withCleanHistory);
     if (!events.some(mayShowMemory)) return events;
     this.#isForeign ??= await this.#readsForeign(signal);
-    return this.#isForeign ? events.map(withoutMemories) : events;
+    return this.#isForeign ? events.map(withoutOwn) : events;
   }
 
   async #readsForeign(signal: AbortSignal): Promise<boolean> {
@@ -120,7 +125,19 @@ function mayShowMemory({ event }: RunEvent): boolean {
   return true;
 }
 
-function withoutMemories(given: RunEvent): RunEvent {
+/** A history does not say whose memories it has. Only versions that put them into histories wrote such an event. */
+function withCleanHistory(given: RunEvent): RunEvent {
+  if (given.event.case !== "runPrepared" || !given.event.value.history.some(showsMemories)) {
+    return given;
+  }
+  const copy = clone(RunEventSchema, given);
+  if (copy.event.case === "runPrepared") {
+    copy.event.value.history = [...withoutMemories(copy.event.value.history)];
+  }
+  return copy;
+}
+
+function withoutOwn(given: RunEvent): RunEvent {
   if (!mayShowMemory(given)) return given;
   const copy = clone(RunEventSchema, given);
   const { event } = copy;
