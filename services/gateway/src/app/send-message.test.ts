@@ -120,6 +120,19 @@ describe("a message", () => {
     expect(events.at(-1)?.event).toMatchObject({ value: { message: { text } } });
   });
 
+  test("to a run with memory is only for its user; a repeated request still has its result", async () => {
+    const ports = memoryPorts();
+    const value = { tenant: "acme", memoryEnabled: true, startedBy: "ann" };
+    await appendFacts(ports.log, runId, { case: "runCreated", value });
+    const sent = await sendMessage(ports, ann, message("recall", "m"), never);
+    const bob = { tenant: "acme", subject: "bob" };
+    await expect(sendMessage(ports, bob, message("recall everything"), never)).rejects.toThrow(
+      /has the memories of its user, ann; nobody else may send it a message/,
+    );
+    expect(await sendMessage(ports, bob, message("recall", "m"), never)).toEqual(sent);
+    expect(await kindsOf(ports.log, runId)).toEqual(["runCreated", "messageSubmitted"]);
+  });
+
   test("to a run of another tenant is not found, and writes nothing there", async () => {
     const ports = await withRun();
     const gus = { tenant: "globex", subject: "gus" };

@@ -10,6 +10,7 @@ import { isTerminal } from "@reeve/run/head/run-status";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import type { GatewayPorts } from "./gateway-ports.ts";
+import { assertOwnMemories } from "./memories-of-others.ts";
 import { runNotFound, runKeyOf } from "./read-run.ts";
 
 export interface SentMessage {
@@ -20,7 +21,7 @@ export interface SentMessage {
 
 /**
  * Sends a message to a run. Idempotent by message id: repeating the request returns the first result and sends nothing; the
- * same id with another text is refused.
+ * same id with another text is refused. Throws a Failure of kind `denied` if the run has the memories of another user.
  */
 export async function sendMessage(
   ports: Pick<GatewayPorts, "log" | "dispatch">,
@@ -39,6 +40,8 @@ export async function sendMessage(
     (before) => {
       if (before.created === undefined) throw runNotFound(runId);
       if (hasSent(before, messageId, text)) return [];
+      // Its tools would read and change the memories as the sender asks.
+      assertOwnMemories(before, subject, "send it a message");
       if (isTerminal(before.status)) throw runHasEnded(key, before);
       assertInboxRoom(before, text);
       return [{ case: "messageSubmitted", value: { messageId, message, submittedBy: subject } }];
