@@ -99,7 +99,7 @@ export class MemoryGuard {
 }
 
 /** Returns the start of a run. Undefined: its log has none. */
-export async function readCreated(
+async function readCreated(
   logParts: RunPartReader,
   key: RunKey,
   signal: AbortSignal,

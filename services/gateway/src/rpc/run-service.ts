@@ -130,7 +130,7 @@ export function runService(
       return { existed: await deleteRun(ports, key, context.signal) };
     },
     exportRunLog: ({ runId }, context) =>
-      exportRunLog(ports, principalOf(context), runId, context.signal),
+      exportRunLog(ports, credentialOf(context), runId, context.signal),
     sendMessage: (request, context) =>
       sendMessage(ports, principalOf(context), request, context.signal),
   };
