@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toJson } from "@bufbuild/protobuf";
 import { RunCreatedSchema, RunEventSchema } from "@reeve/contracts/run";
 import { ExecutionTreeSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -40,6 +40,49 @@ test("the user of a run sees its memories, and nobody else does", async () => {
   expect(third).toEqual(other);
   // The events belong to the log.
   expect(prepared.event).toMatchObject({ value: { recalled: ["she plays the cello"] } });
+});
+
+test("no field of a call of a memory tool, or of its result, shows others a memory", async () => {
+  const text = "she plays the cello";
+  const args = { text };
+  const events = [
+    create(RunEventSchema, {
+      event: {
+        case: "toolCall",
+        value: { name: "remember", arguments: args, rawArguments: text, injectedArgs: args },
+      },
+    }),
+    create(RunEventSchema, {
+      event: {
+        case: "toolResult",
+        value: {
+          error: text,
+          result: {
+            name: "remember",
+            content: text,
+            isError: true,
+            structured: args,
+            metadata: {
+              approvalId: "apr_1",
+              injectedArgs: args,
+              editedArguments: text,
+              permission: { rule: `remember(${text})` },
+            },
+          },
+        },
+      },
+    }),
+  ];
+  const shown = await (await guardOf("bob")).shown(events, never);
+  expect(shown.map((each) => JSON.stringify(toJson(RunEventSchema, each))).join()).not.toContain(
+    text,
+  );
+  // What does not show a memory stays.
+  const metadata = { approvalId: "apr_1" };
+  const withheld = "[a memory of another user]";
+  expect(shown[1]?.event).toMatchObject({
+    value: { error: withheld, result: { content: withheld, isError: true, metadata } },
+  });
 });
 
 test("a run without memory is shown as it is, and a log without a start is not", async () => {

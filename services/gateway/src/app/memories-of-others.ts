@@ -1,7 +1,7 @@
 import { clone } from "@bufbuild/protobuf";
 import { longTermMemoryTools } from "@reeve/agent/tools/runtime-tools";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { RunCreated, RunEvent } from "@reeve/contracts/run";
+import type { RunCreated, RunEvent, ToolResultEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ExecutionTree } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -137,6 +137,19 @@ function withCleanHistory(given: RunEvent): RunEvent {
   return copy;
 }
 
+function clearResult(event: ToolResultEvent): void {
+  // On failure, it repeats the content.
+  if (event.error !== "") event.error = withheld;
+  if (event.result === undefined) return;
+  event.result.content = withheld;
+  delete event.result.structured;
+  const { metadata } = event.result;
+  if (metadata === undefined) return;
+  metadata.editedArguments = "";
+  delete metadata.injectedArgs;
+  delete metadata.permission;
+}
+
 function withoutOwn(given: RunEvent): RunEvent {
   if (!mayShowMemory(given)) return given;
   const copy = clone(RunEventSchema, given);
@@ -145,12 +158,10 @@ function withoutOwn(given: RunEvent): RunEvent {
   if (event.case === "runPrepared") Object.assign(event.value, { recalled: [], history: [] });
   if (event.case === "toolCall") {
     delete event.value.arguments;
+    delete event.value.injectedArgs;
     event.value.rawArguments = "";
   }
-  if (event.case === "toolResult" && event.value.result !== undefined) {
-    event.value.result.content = withheld;
-    delete event.value.result.structured;
-  }
+  if (event.case === "toolResult") clearResult(event.value);
   // The message of the model contains its calls, in a format of the provider.
   if (event.case === "modelTurn") event.value.messageJson = new Uint8Array();
   if (event.case === "treeStored" && event.value.tree !== undefined) {
