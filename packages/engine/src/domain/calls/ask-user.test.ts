@@ -98,6 +98,14 @@ describe("a question of an agent", () => {
     expect(other.resultsSeen()).toEqual(['{"answer":"b"}']);
   });
 
+  test("can be answered at once, whatever approvals have to wait for", () => {
+    const waits = [{ wait: { seconds: 60n } }];
+    const run = asking({}, { approvalPolicy: { waits } });
+    expect(requested(run)?.decidableAfter).toBeUndefined();
+    run.decides(APPROVED, { answer: { answer: "b" } });
+    expect(run.resultsSeen()).toEqual(['{"answer":"b"}']);
+  });
+
   test("needs no approval before it is asked, whatever the rules are", () => {
     const run = asking({}, { hitlTools: ["ask_user"], approvalPolicy: { alternatives: [] } });
     expect(run.all("approval")).toHaveLength(1);

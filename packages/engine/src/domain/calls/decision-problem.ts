@@ -53,11 +53,15 @@ function glassProblem(
     : "this call was approved by break-glass, which its agent does not permit";
 }
 
-/** Returns when the wait that the agent requires ends; 0: there is none. A runtime of an earlier version records no wait. */
+/**
+ * Returns when the wait that the agent requires ends; 0: there is none, as for the answer to a question. A runtime of an earlier version
+ * records no wait.
+ */
 function waitEndOf(
   { head: { created } }: RunState,
-  { decidableAfter, requestedAt, call }: Approval,
+  { decidableAfter, requestedAt, call, question }: Approval,
 ): number {
+  if (question !== undefined) return 0;
   const waitMs = agentWaitMs(created?.spec?.approvalPolicy, call?.name ?? "");
   const recordedMs = decidableAfter === undefined ? 0 : timestampMs(decidableAfter);
   if (waitMs === 0 || requestedAt === undefined) return recordedMs;
