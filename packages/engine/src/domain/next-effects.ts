@@ -12,7 +12,7 @@ import { awaitsApproval } from "./calls/gate-call.ts";
 import { needsCount } from "./model/needs-count.ts";
 import { retryDelayMs } from "./model/retry-delay.ts";
 import { openCalls, callsInProgress, parallelCallLimit } from "./calls/outgoing-calls.ts";
-import { pendingReviewer } from "./calls/review-call.ts";
+import { dueReview } from "./calls/review-call.ts";
 import { answeredQuestions } from "./calls/questions.ts";
 import { scheduleCalls } from "./calls/schedule-calls.ts";
 import type { RunState } from "./state/run-state.ts";
@@ -35,7 +35,7 @@ export type Effect = {
   | { readonly kind: "call_runtime_tool"; readonly call: Call }
   /** An inspection of the files that a call names, before its approval is requested. */
   | { readonly kind: "inspect_call"; readonly call: Call; readonly tool: ToolDescriptor }
-  /** Advice of a model about a call that waits for its approval. */
+  /** Advice of a model about a call that waits for its approval; one at a time. */
   | { readonly kind: "review_call"; readonly call: Call; readonly reviewer: Reviewer }
   /** The answer to a question of a tool call in progress. */
   | { readonly kind: "answer_question"; readonly call: Call; readonly approval: Approval }
@@ -60,17 +60,15 @@ export function nextEffects(state: RunState): readonly Effect[] {
     call,
     approval,
   }));
-  const reviews = liveFrames(state).flatMap((frame) => reviewEffects(state, frame));
-  return [...models, ...inspections, ...tools, ...answers, ...reviews];
+  return [...models, ...inspections, ...tools, ...answers, ...reviewEffects(state)];
 }
 
-function reviewEffects(state: RunState, frame: Frame): readonly Effect[] {
-  return frame.calls.flatMap((call): readonly Effect[] => {
-    const reviewer = pendingReviewer(state, call);
-    if (reviewer === undefined) return [];
-    const place = { id: `review:${executionId(call)}`, frame: frame.id, scope: scopeOf(frame) };
-    return [{ ...place, kind: "review_call", call, reviewer }];
-  });
+function reviewEffects(state: RunState): readonly Effect[] {
+  const due = dueReview(state);
+  if (due === undefined) return [];
+  const { frame, call, reviewer } = due;
+  const place = { id: `review:${executionId(call)}`, frame: frame.id, scope: scopeOf(frame) };
+  return [{ ...place, kind: "review_call", call, reviewer }];
 }
 
 /** The files of a call are inspected when it is the next to run: the calls before it may still change them. */

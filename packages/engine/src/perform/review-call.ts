@@ -4,7 +4,8 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { ApprovalReviewSchema, ApprovalSchema } from "@reeve/contracts/approval";
 import { limitsOf } from "../domain/budget/limits.ts";
-import { committedUsd, worstCaseUsd } from "../domain/budget/reserve-cost.ts";
+import { committedWithoutReviewUsd } from "../domain/budget/reserve-cost.ts";
+import { worstCaseUsd } from "../domain/budget/worst-case.ts";
 import { adviceIn, reviewRequest, reviewTokens } from "../domain/calls/review-call.ts";
 import { requestTokens } from "../domain/model/count-request.ts";
 import { modelOf } from "../domain/model/model-of.ts";
@@ -112,7 +113,7 @@ function overBudget(
   const { llmCalls, costUsd = Infinity } = limitsOf(state);
   if (state.head.spent.llmCalls >= llmCalls) return "the run has made all its model calls";
   const worst = worstCaseUsd(state, frame, size) ?? 0;
-  return committedUsd(state) + worst > costUsd
+  return committedWithoutReviewUsd(state) + worst > costUsd
     ? "it may cost more than the run has left"
     : undefined;
 }

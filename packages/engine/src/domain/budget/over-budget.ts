@@ -8,8 +8,10 @@ import { rootOf } from "../state/run-state.ts";
 import type { RunState } from "../state/run-state.ts";
 import { workedMs } from "../state/worked-time.ts";
 import { limitsOf } from "./limits.ts";
-import type { CallSize } from "./reserve-cost.ts";
-import { committedUsd, worstCaseUsd } from "./reserve-cost.ts";
+import type { CallSize } from "./worst-case.ts";
+import { committedWithoutReviewUsd, reviewUsd } from "./reserve-cost.ts";
+import { dueReviewSize } from "./review-size.ts";
+import { worstCaseUsd } from "./worst-case.ts";
 
 /** A budget of the whole run that is exceeded. */
 export interface ExceededBudget {
@@ -23,38 +25,55 @@ export interface ExceededBudget {
     | "cost";
   readonly limit: number;
   readonly observed: number;
+  /** Whether only the review in progress stands in the way, which may use less than is reserved for it. */
+  readonly untilReview?: boolean;
 }
 
-/** Returns the budget that one more model call of `frame` would exceed. */
+/** Returns the budget that one more model call of `frame` would exceed, with what is reserved for the review in progress. */
 export function exceededBy(
   state: RunState,
   frame: Frame,
   size: CallSize,
   nowMs: number,
 ): ExceededBudget | undefined {
-  const { spent } = state.head;
   const limits = limitsOf(state);
-  const cost = committedUsd(state) + (worstCaseUsd(state, frame, size) ?? 0);
-  return firstOver([
-    ["wall_clock", limits.wallClockMs, workedMs(state.worked, nowMs)],
-    ["llm_calls", limits.llmCalls, spent.llmCalls - state.unansweredCalls + 1],
-    ...totals(state),
-    ["cost", limits.costUsd, cost],
-  ]);
+  const calls = state.head.spent.llmCalls - state.unansweredCalls + 1;
+  const cost = committedWithoutReviewUsd(state) + (worstCaseUsd(state, frame, size) ?? 0);
+  const exceededWith = (review: Reserved) =>
+    firstOver([
+      ["wall_clock", limits.wallClockMs, workedMs(state.worked, nowMs)],
+      ["llm_calls", limits.llmCalls, calls + review.calls],
+      ...totals(state, review.tokens),
+      ["cost", limits.costUsd, cost + review.usd],
+    ]);
+  const exceeded = exceededWith({ calls: 0, tokens: 0, usd: 0 });
+  const review = exceeded === undefined ? dueReviewSize(state)?.size : undefined;
+  if (review === undefined) return exceeded;
+  const tokens = review.inputTokens + review.maxOutputTokens;
+  const reserved = exceededWith({ calls: 1, tokens, usd: reviewUsd(state) });
+  return reserved && { ...reserved, untilReview: true };
+}
+
+/** What is reserved for the review in progress. */
+interface Reserved {
+  readonly calls: number;
+  readonly tokens: number;
+  readonly usd: number;
 }
 
 /** Returns the budget that the run has exceeded already. */
 export function exceededTotal(state: RunState): ExceededBudget | undefined {
-  return firstOver([...totals(state), ["cost", limitsOf(state).costUsd, committedUsd(state)]]);
+  const { costUsd } = limitsOf(state);
+  return firstOver([...totals(state), ["cost", costUsd, committedWithoutReviewUsd(state)]]);
 }
 
 type Check = readonly [ExceededBudget["reason"], limit: number | undefined, observed: number];
 
-function totals(state: RunState): readonly Check[] {
+function totals(state: RunState, reservedTokens = 0): readonly Check[] {
   const { spent } = state.head;
   const { totalTokens, totalBytes } = limitsOf(state);
   return [
-    ["tokens", totalTokens, spent.inputTokens + spent.outputTokens],
+    ["tokens", totalTokens, spent.inputTokens + spent.outputTokens + reservedTokens],
     ["bytes", totalBytes, spent.resultBytes],
   ];
 }
@@ -68,10 +87,11 @@ function firstOver(checks: readonly Check[]): ExceededBudget | undefined {
 
 /**
  * Returns the fact that a budget is exceeded. The end of the run follows from it, after the refusals of the last calls, so
- * that its summary includes them.
+ * that its summary includes them. None while a review stands in the way: the model call waits for its end, and is checked again.
  */
 export function overBudget(state: RunState, exceeded: ExceededBudget): readonly Fact[] {
-  const { reason, limit, observed } = exceeded;
+  const { reason, limit, observed, untilReview = false } = exceeded;
+  if (untilReview) return [];
   const value = { reason, limit, observed };
   return [fact(scopeOf(rootOf(state)), { case: "budgetExceeded", value })];
 }

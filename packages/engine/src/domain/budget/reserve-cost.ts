@@ -1,29 +1,8 @@
-import type { Pricing } from "@reeve/contracts/agent";
-import type { CallPrices } from "../model/price.ts";
-import { pricesOf } from "../model/price.ts";
-import { modelOf } from "../model/model-of.ts";
-import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import type { Frame } from "../state/frame.ts";
 import { limitsOf } from "./limits.ts";
-
-/** The size of a model call at most. */
-export interface CallSize {
-  /** Tokens of the request. */
-  readonly inputTokens: number;
-  /** Tokens of the answer, as the request asks for. Undefined: the default of the provider. */
-  readonly maxOutputTokens: number | undefined;
-}
-
-/**
- * Returns the maximum cost in US dollars of a model call of the frame. Undefined: the run has no cost limit, or the model no
- * price; a run with a limit is not prepared with such a model.
- */
-export function worstCaseUsd(state: RunState, frame: Frame, size: CallSize): number | undefined {
-  const pricing = cappedPricing(state, frame);
-  if (pricing === undefined) return undefined;
-  const prices = worstPrices(pricing, size.inputTokens);
-  return inputUsd(prices, size) + ((size.maxOutputTokens ?? 0) * prices.output) / 1e6;
-}
+import { dueReviewSize } from "./review-size.ts";
+import { cappedPricing, inputUsd, worstCaseUsd, worstPrices } from "./worst-case.ts";
 
 /** Returns how many tokens an answer may have, so that its call cannot exceed the limit on cost. */
 export function affordableOutput(state: RunState, frame: Frame, inputTokens: number): number {
@@ -37,8 +16,13 @@ export function affordableOutput(state: RunState, frame: Frame, inputTokens: num
   return prices.output === 0 ? Infinity : Math.floor((room * 1e6) / prices.output);
 }
 
-/** Returns what the run has cost, plus what its model calls in progress and its lost ones may cost at most. */
-export function committedUsd({ head: { spent }, lostUsd, frames }: RunState): number {
+/** Returns what the run has cost, plus what its model calls and its review in progress and its lost calls may cost at most. */
+export function committedUsd(state: RunState): number {
+  return committedWithoutReviewUsd(state) + reviewUsd(state);
+}
+
+/** Returns what `committedUsd` returns, without the review in progress. */
+export function committedWithoutReviewUsd({ head: { spent }, lostUsd, frames }: RunState): number {
   const open = [...frames.values()].reduce(
     (sum, { modelCall }) => sum + (modelCall?.reservedUsd ?? 0),
     0,
@@ -46,31 +30,11 @@ export function committedUsd({ head: { spent }, lostUsd, frames }: RunState): nu
   return (spent.costUsd ?? 0) + lostUsd + open;
 }
 
-function cappedPricing(state: RunState, frame: Frame): Pricing | undefined {
-  return limitsOf(state).costUsd === undefined ? undefined : modelOf(state, frame)?.pricing;
-}
-
-/**
- * Returns the highest prices that a call with at most so many input tokens can have: a shorter request may cost more than a long
- * one, if an operator says so.
- */
-function worstPrices(pricing: Pricing, inputTokens: number): CallPrices {
-  const possible = [
-    pricesOf(pricing, 0),
-    ...pricing.longRequests
-      .filter(({ aboveInputTokens }) => inputTokens > aboveInputTokens)
-      .map(({ aboveInputTokens }) => pricesOf(pricing, aboveInputTokens + 1)),
-  ];
-  const highest = (price: keyof CallPrices) => Math.max(...possible.map((each) => each[price]));
-  return {
-    fresh: highest("fresh"),
-    cached: highest("cached"),
-    written: highest("written"),
-    output: highest("output"),
-  };
-}
-
-/** The whole request may be read from the provider's cache, or written to it. */
-function inputUsd({ fresh, cached, written }: CallPrices, { inputTokens }: CallSize): number {
-  return (inputTokens * Math.max(fresh, cached, written)) / 1e6;
+/** Returns what the review in progress may cost at most. One that does not fit is not made. */
+export function reviewUsd(state: RunState): number {
+  const { costUsd } = limitsOf(state);
+  const review = costUsd === undefined ? undefined : dueReviewSize(state);
+  if (costUsd === undefined || review === undefined) return 0;
+  const worst = worstCaseUsd(state, review.frame, review.size) ?? 0;
+  return committedWithoutReviewUsd(state) + worst > costUsd ? 0 : worst;
 }

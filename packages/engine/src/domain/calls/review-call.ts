@@ -8,6 +8,7 @@ import {
   ApprovalState,
   ReviewAdvice,
 } from "@reeve/contracts/approval";
+import { approvalsOf } from "@reeve/run/head/run-head";
 import type { RenderedRequest } from "../model/model.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -33,6 +34,32 @@ export function pendingReviewer({ head: { created } }: RunState, call: Call): Re
   if (!awaitsApproval(call) || approval?.question !== undefined) return undefined;
   if (approval?.review !== undefined) return undefined;
   return reviewerOf(created?.spec?.approvalPolicy, call.call.name);
+}
+
+/** A call whose review is in progress. */
+export interface DueReview {
+  readonly frame: Frame;
+  readonly call: Call;
+  readonly reviewer: Reviewer;
+}
+
+/**
+ * Returns the call whose review is in progress. The others wait for it, so that each review is checked against the budget that the ones before
+ * have left.
+ */
+export function dueReview(state: RunState): DueReview | undefined {
+  const due = liveFrames(state).flatMap((frame) =>
+    frame.calls.flatMap((call): readonly DueReview[] => {
+      const reviewer = pendingReviewer(state, call);
+      return reviewer === undefined ? [] : [{ frame, call, reviewer }];
+    }),
+  );
+  if (due.length < 2) return due[0];
+  // In the order of their requests: a later call of another frame must not interrupt the review in progress.
+  const first = approvalsOf(state.head).find(({ approvalId }) =>
+    due.some(({ call }) => call.approval?.approvalId === approvalId),
+  );
+  return due.find(({ call }) => call.approval?.approvalId === first?.approvalId);
 }
 
 /** Returns the request for the review of a call. Everything about the call is data that its author may have written. */

@@ -20,6 +20,8 @@ import type { RunState } from "../state/run-state.ts";
  */
 export function beforeModelCall(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   if (needsCount(state, frame)) return [];
+  // The limit of the context must not end a frame whose compaction only waits.
+  if (awaitsReview(state, frame, nowMs)) return [];
   const tokens = promptTokens(state, frame);
   const { compactAt, endAt } = contextLimit(state, frame);
   if (tokens > compactAt && !frame.isCompacted) {
@@ -28,6 +30,11 @@ export function beforeModelCall(state: RunState, frame: Frame, nowMs: number): r
   }
   if (endAt !== undefined && tokens > endAt) return stopAtLimit(state, frame, tokens, endAt);
   return startAnswer(state, frame, 1, nowMs);
+}
+
+/** Whether the next model call of a frame waits for the review in progress, because the budget may not suffice for both. */
+export function awaitsReview(state: RunState, frame: Frame, nowMs: number): boolean {
+  return exceededBy(state, frame, answerSize(state, frame), nowMs)?.untilReview === true;
 }
 
 /** Returns the start of a call for the next turn, or the exceeded budget that forbids it. */

@@ -1,4 +1,4 @@
-import type { CallSize } from "../budget/reserve-cost.ts";
+import type { CallSize } from "../budget/worst-case.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Compaction } from "../context/plan-compaction.ts";
 import { contextLimit } from "../context/context-limit.ts";

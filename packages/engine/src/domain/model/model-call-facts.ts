@@ -1,6 +1,6 @@
 import { IncompleteReason, ModelCallPurpose } from "@reeve/contracts/run";
 import type { ModelCallFailed } from "@reeve/contracts/run";
-import { beforeModelCall, startAnswer } from "./before-model-call.ts";
+import { awaitsReview, beforeModelCall, startAnswer } from "./before-model-call.ts";
 import { compactConversation, startSummary, summarized } from "./compact-conversation.ts";
 import { failFrame } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
@@ -34,6 +34,7 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
   if (isRepeated(call)) return [];
   if (isSummary) return [summarized(state, frame, "", IncompleteReason.UNSPECIFIED)];
   if (status.reason === "context_overflow" && !frame.isCompacted) {
+    if (awaitsReview(state, frame, nowMs)) return [];
     const smaller = compactConversation(state, frame, nowMs);
     if (smaller.length > 0) return smaller;
   }

@@ -1,5 +1,6 @@
 import { limitsOf } from "../budget/limits.ts";
-import { committedUsd, worstCaseUsd } from "../budget/reserve-cost.ts";
+import { committedUsd } from "../budget/reserve-cost.ts";
+import { worstCaseUsd } from "../budget/worst-case.ts";
 import { contextLimit } from "../context/context-limit.ts";
 import type { Frame } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";

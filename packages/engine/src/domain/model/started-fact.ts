@@ -1,7 +1,7 @@
 import type { ModelCallPurpose } from "@reeve/contracts/run";
 import { asUint32 } from "@reeve/run/head/as-uint32";
-import type { CallSize } from "../budget/reserve-cost.ts";
-import { worstCaseUsd } from "../budget/reserve-cost.ts";
+import type { CallSize } from "../budget/worst-case.ts";
+import { worstCaseUsd } from "../budget/worst-case.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Frame } from "../state/frame.ts";

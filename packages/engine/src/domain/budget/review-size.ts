@@ -1,0 +1,33 @@
+import type { ModelSpec, Reviewer } from "@reeve/contracts/agent";
+import { dueReview, reviewRequest, reviewTokens } from "../calls/review-call.ts";
+import { requestTokens } from "../model/count-request.ts";
+import { modelOf } from "../model/model-of.ts";
+import type { Call, Frame } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import type { CallSize } from "./worst-case.ts";
+
+/** The size of a review at most. */
+export type ReviewSize = CallSize & { readonly maxOutputTokens: number };
+
+/** Returns the size of the review of a call. */
+export function reviewSize(
+  frame: Frame,
+  call: Call,
+  { rubric }: Reviewer,
+  model: ModelSpec,
+): ReviewSize {
+  const maxOutputTokens = reviewTokens(model);
+  const request = reviewRequest(frame, call, { rubric, maxTokens: maxOutputTokens });
+  return { inputTokens: Math.ceil(frame.scale * requestTokens(request)), maxOutputTokens };
+}
+
+/** Returns the size of the review in progress. Undefined: there is none, or no model. */
+export function dueReviewSize(
+  state: RunState,
+): { readonly frame: Frame; readonly size: ReviewSize } | undefined {
+  const due = dueReview(state);
+  if (due === undefined) return undefined;
+  const model = modelOf(state, due.frame);
+  if (model === undefined) return undefined;
+  return { frame: due.frame, size: reviewSize(due.frame, due.call, due.reviewer, model) };
+}
