@@ -1,4 +1,6 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import type { BudgetsSchema } from "@reeve/contracts/agent";
 import {
   ApprovalReviewSchema,
   ApprovalSchema,
@@ -24,7 +26,10 @@ const spec = { hitlTools: ["count"], approvalPolicy: { reviewer } };
 const said = '{"advice":"reject","reason":"It counts to 9."}';
 
 /** A run that calls `count`, whose calls a model reviews as `answer` does. */
-function benchWith(answer: (request: ModelRequest) => string) {
+function benchWith(
+  answer: (request: ModelRequest) => string,
+  models: ConstructorParameters<typeof WorkerBench>[1] = [],
+) {
   const calling = callingModel([["count", '{"to":9}']], () => undefined);
   const asked: ModelRequest[] = [];
   const provider: ModelProvider = {
@@ -42,7 +47,7 @@ function benchWith(answer: (request: ModelRequest) => string) {
       yield { kind: "turn", turn };
     },
   };
-  return { bench: new WorkerBench(provider), asked };
+  return { bench: new WorkerBench(provider, models), asked };
 }
 
 async function head(bench: WorkerBench) {
@@ -116,11 +121,31 @@ describe("a call whose agent has a reviewer", () => {
     expect(bench.executed).toEqual([]);
   });
 
-  test("is not reviewed for a run that has no model calls left", async () => {
-    const { bench, asked } = benchWith(() => said);
-    await (await bench.create({ ...spec, budgets: { maxLlmCalls: 1 } })).drive("w");
-    expect(approvalsOf(await head(bench))[0]?.review?.problem).toContain("all its model calls");
+  const pricing = { inputUsdPerMillion: 0, outputUsdPerMillion: 1_000 };
+  const priced = [{ id: "test:x", provider: "test", model: "x", maxOutputTokens: 1_000, pricing }];
+
+  test.each<[string, MessageInitShape<typeof BudgetsSchema>, string]>([
+    ["model calls", { maxLlmCalls: 1 }, "all its model calls"],
+    ["model calls but the next one", { maxLlmCalls: 2 }, "all its model calls"],
+    ["tokens", { maxTotalTokens: 4_000 }, "more tokens than the run has left"],
+    ["time", { maxWallClock: { seconds: 1n } }, "no time left"],
+    // The review and the next turn may cost a dollar each.
+    ["money", { maxCostUsd: 1.9 }, "cost more than the run has left"],
+  ])("is not reviewed for a run that has too few %s left", async (_, budgets, problem) => {
+    const { bench, asked } = benchWith(() => said, priced);
+    await (await bench.create({ ...spec, budgets })).drive("w");
+    const parked = await head(bench);
+    expect(approvalsOf(parked)).toMatchObject([{ state: ApprovalState.PENDING }]);
+    expect(approvalsOf(parked)[0]?.review?.problem).toContain(problem);
     expect(asked).toEqual([]);
+    expect(parked.parkedAt).toBeDefined();
+  });
+
+  test("is reviewed with a budget that just suffices", async () => {
+    const { bench, asked } = benchWith(() => said, priced);
+    const budgets = { maxLlmCalls: 3, maxTotalTokens: 6_000, maxCostUsd: 2.1 };
+    await (await bench.create({ ...spec, budgets })).drive("w");
+    expect(asked).toHaveLength(1);
   });
 });
 

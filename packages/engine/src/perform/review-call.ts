@@ -3,17 +3,14 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { ApprovalReviewSchema, ApprovalSchema } from "@reeve/contracts/approval";
-import { limitsOf } from "../domain/budget/limits.ts";
-import { committedWithoutReviewUsd } from "../domain/budget/reserve-cost.ts";
-import { worstCaseUsd } from "../domain/budget/worst-case.ts";
-import { adviceIn, reviewRequest, reviewTokens } from "../domain/calls/review-call.ts";
-import { requestTokens } from "../domain/model/count-request.ts";
+import { reviewBudget } from "../domain/budget/review-budget.ts";
+import { reviewSize } from "../domain/budget/review-size.ts";
+import { adviceIn, reviewRequest } from "../domain/calls/review-call.ts";
 import { modelOf } from "../domain/model/model-of.ts";
 import { chargedUsage } from "../domain/model/model-turn-facts.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact } from "../domain/state/fact.ts";
-import type { Frame } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
@@ -26,8 +23,6 @@ type Review = Exclude<
   { readonly $typeName: string }
 >;
 
-/** How long a review may take: the run keeps its worker meanwhile. */
-const maxReviewMs = 60_000;
 const maxProblemBytes = 1_000;
 
 /**
@@ -62,15 +57,14 @@ async function reviewOf(
   const frame = frameOf(state, frameId);
   const model = modelOf(state, frame);
   if (model === undefined) return problem("the run has no model");
-  const maxTokens = reviewTokens(model);
-  const request = reviewRequest(frame, call, { rubric: reviewer.rubric, maxTokens });
-  const size = {
-    inputTokens: Math.ceil(frame.scale * requestTokens(request)),
-    maxOutputTokens: maxTokens,
-  };
-  const exceeded = overBudget(state, frame, size);
-  if (exceeded !== undefined) return problem(exceeded);
-  const limit = AbortSignal.timeout(maxReviewMs);
+  const size = reviewSize(frame, call, reviewer, model);
+  const request = reviewRequest(frame, call, {
+    rubric: reviewer.rubric,
+    maxTokens: size.maxOutputTokens,
+  });
+  const budget = reviewBudget(state, frame, size, ports.clock.now());
+  if ("problem" in budget) return problem(budget.problem);
+  const limit = AbortSignal.timeout(budget.maxMs);
   const bounded = AbortSignal.any([signal, limit]);
   try {
     assertModelAllowed(state, model, ports);
@@ -94,7 +88,7 @@ async function reviewOf(
     return problem("its answer ended early");
   } catch (error) {
     signal.throwIfAborted();
-    if (limit.aborted) return problem(`it took longer than ${maxReviewMs / 1_000} s`);
+    if (limit.aborted) return problem(`it took longer than ${budget.maxMs / 1_000} s`);
     if (!(error instanceof ModelFailure)) throw error;
     return problem(error.message);
   }
@@ -102,18 +96,4 @@ async function reviewOf(
 
 function problem(text: string): Review {
   return { problem: truncateToBytes(text, maxProblemBytes) };
-}
-
-/** Returns why the run has no budget for a review. Undefined: it has. */
-function overBudget(
-  state: RunState,
-  frame: Frame,
-  size: Parameters<typeof worstCaseUsd>[2],
-): string | undefined {
-  const { llmCalls, costUsd = Infinity } = limitsOf(state);
-  if (state.head.spent.llmCalls >= llmCalls) return "the run has made all its model calls";
-  const worst = worstCaseUsd(state, frame, size) ?? 0;
-  return committedWithoutReviewUsd(state) + worst > costUsd
-    ? "it may cost more than the run has left"
-    : undefined;
 }

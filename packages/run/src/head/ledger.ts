@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import type { Approval } from "@reeve/contracts/approval";
+import type { Approval, ReviewUsage } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { CostSummarySchema, RunEvent, Usage } from "@reeve/contracts/run";
 import { UsageSchema } from "@reeve/contracts/run";
@@ -87,17 +87,21 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
   }
 }
 
-/** Later versions of an approval have its review too, which is charged once. */
 function chargeReview(spent: Ledger, approval: Approval | undefined): Ledger {
-  const { usage, revision } = approval?.review ?? {};
-  const isNew = approval?.state === ApprovalState.PENDING && revision === approval.revision;
-  if (usage === undefined || !isNew) return spent;
+  const [usage] = approval === undefined ? [] : newReviewUsage(approval);
+  if (usage === undefined) return spent;
   const charged = create(UsageSchema, {
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     ...(usage.costUsd !== undefined && { costUsd: usage.costUsd }),
   });
   return { ...chargeUsage(spent, charged), llmCalls: spent.llmCalls + 1 };
+}
+
+/** Returns what the review of an approval has used, if this version is the first with it: later ones have it too. */
+export function newReviewUsage({ state, revision, review }: Approval): readonly ReviewUsage[] {
+  const isNew = state === ApprovalState.PENDING && revision === review?.revision;
+  return isNew && review?.usage !== undefined ? [review.usage] : [];
 }
 
 function chargeUsage(spent: Ledger, usage: Usage): Ledger {

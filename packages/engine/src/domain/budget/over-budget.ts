@@ -1,4 +1,6 @@
 import type { BudgetExceeded } from "@reeve/contracts/run";
+import { newReviewUsage } from "@reeve/run/head/ledger";
+import { oldestFirst } from "@reeve/run/head/linked";
 import { failRun } from "../end-run.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -54,17 +56,37 @@ export function exceededBy(
   return reserved && { ...reserved, untilReview: true };
 }
 
-/** What is reserved for the review in progress. */
+/** What is reserved for the review in progress, or what reviews have used. */
 interface Reserved {
   readonly calls: number;
   readonly tokens: number;
   readonly usd: number;
 }
 
-/** Returns the budget that the run has exceeded already. */
+/**
+ * Returns the budget that the run has exceeded already. What its reviews have used is left out: advice must not refuse a call that a person may
+ * be about to approve. The next model call counts it.
+ */
 export function exceededTotal(state: RunState): ExceededBudget | undefined {
   const { costUsd } = limitsOf(state);
-  return firstOver([...totals(state), ["cost", costUsd, committedWithoutReviewUsd(state)]]);
+  const total = (reviews: Reserved) =>
+    firstOver([
+      ...totals(state, -reviews.tokens),
+      ["cost", costUsd, committedWithoutReviewUsd(state) - reviews.usd],
+    ]);
+  const exceeded = total({ calls: 0, tokens: 0, usd: 0 });
+  return exceeded === undefined ? undefined : total(usedByReviews(state));
+}
+
+function usedByReviews({ head: { approvals } }: RunState): Reserved {
+  let used = { calls: 0, tokens: 0, usd: 0 };
+  for (const { inputTokens, outputTokens, costUsd = 0 } of oldestFirst(approvals).flatMap(
+    newReviewUsage,
+  )) {
+    const tokens = used.tokens + inputTokens + outputTokens;
+    used = { calls: used.calls + 1, tokens, usd: used.usd + costUsd };
+  }
+  return used;
 }
 
 type Check = readonly [ExceededBudget["reason"], limit: number | undefined, observed: number];
