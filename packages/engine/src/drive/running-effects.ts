@@ -33,9 +33,11 @@ export class RunningEffects implements AsyncDisposable {
     return this.#running.size === 0;
   }
 
-  /** Whether a model call is in progress, whose answer an abort would lose. */
+  /** Whether a model call or a review is in progress, whose answer an abort would lose. */
   get isCallingModel(): boolean {
-    return [...this.#running.values()].some(({ kind }) => kind === "call_model");
+    return [...this.#running.values()].some(
+      ({ kind }) => kind === "call_model" || kind === "review_call",
+    );
   }
 
   /** Starts the wanted effects that are not in progress, and aborts those in progress that are not wanted. */

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { BudgetsSchema } from "@reeve/contracts/agent";
@@ -27,7 +29,7 @@ const said = '{"advice":"reject","reason":"It counts to 9."}';
 
 /** A run that calls `count`, whose calls a model reviews as `answer` does. */
 function benchWith(
-  answer: (request: ModelRequest) => string,
+  answer: (request: ModelRequest, signal: AbortSignal) => string | Promise<string>,
   models: ConstructorParameters<typeof WorkerBench>[1] = [],
 ) {
   const calling = callingModel([["count", '{"to":9}']], () => undefined);
@@ -40,7 +42,7 @@ function benchWith(
         return;
       }
       asked.push(request);
-      yield { kind: "text", text: answer(request) };
+      yield { kind: "text", text: await answer(request, signal) };
       const cached = { cachedInputTokens: 0, cacheWriteInputTokens: 0, reasoningTokens: 0 };
       const usage = { inputTokens: 1_000_000, outputTokens: 7, ...cached };
       const turn = { messageJson: "{}", finishReason: "stop", calls: [], usage, model: "judge" };
@@ -48,6 +50,18 @@ function benchWith(
     },
   };
   return { bench: new WorkerBench(provider, models), asked };
+}
+
+/** Returns an answer that fails. */
+function failing(...args: ConstructorParameters<typeof ModelFailure>) {
+  return () => {
+    throw new ModelFailure(...args);
+  };
+}
+
+async function hangs(_: unknown, signal: AbortSignal): Promise<never> {
+  await once(signal, "abort");
+  throw new Error("aborted");
 }
 
 async function head(bench: WorkerBench) {
@@ -122,7 +136,9 @@ describe("a call whose agent has a reviewer", () => {
   });
 
   const pricing = { inputUsdPerMillion: 0, outputUsdPerMillion: 1_000 };
-  const priced = [{ id: "test:x", provider: "test", model: "x", maxOutputTokens: 1_000, pricing }];
+  const priced = [
+    { id: "test:x", provider: "test", upstreamName: "x", maxOutputTokens: 1_000, pricing },
+  ];
 
   test.each<[string, MessageInitShape<typeof BudgetsSchema>, string]>([
     ["model calls", { maxLlmCalls: 1 }, "all its model calls"],
@@ -139,6 +155,42 @@ describe("a call whose agent has a reviewer", () => {
     expect(approvalsOf(parked)[0]?.review?.problem).toContain(problem);
     expect(asked).toEqual([]);
     expect(parked.parkedAt).toBeDefined();
+  });
+
+  test.each([
+    ["failed at once", failing("unavailable", "gone"), 1, 0],
+    ["failed during its answer", failing("unavailable", "gone", { answerBegan: true }), 1, 1_000],
+    ["gave no answer in time", hangs, 1, 1_000],
+    ["was not called", failing("paused", "later"), 0, 0],
+  ])("is charged for a model that %s", async (_, answer, calls, outputTokens) => {
+    const { bench } = benchWith(answer, priced);
+    // The review gets half of the time.
+    const budgets = { maxWallClock: { seconds: 2n } };
+    await (await bench.create({ ...spec, budgets })).drive("w");
+    const parked = await head(bench);
+    const [approval] = approvalsOf(parked);
+    expect(approval?.review?.problem).not.toBe("");
+    expect(approval?.review?.model).toBe(calls === 0 ? "" : "x");
+    const { spent } = parked;
+    expect(spent.llmCalls).toBe(1 + calls);
+    const turns = (await bench.events()).flatMap(({ event }) =>
+      event.case === "usage" ? [event.value.outputTokens] : [],
+    );
+    const output = outputTokens + (turns[0] ?? NaN);
+    expect(spent).toMatchObject({ outputTokens: output, costUsd: output / 1_000 });
+  });
+
+  test("is reviewed to the end by a worker that drains", async () => {
+    const ending = new AbortController();
+    const { bench, asked } = benchWith(async () => {
+      ending.abort();
+      await setTimeout(20);
+      return said;
+    });
+    const stop = { now: new AbortController().signal, drain: ending.signal };
+    expect(await (await bench.create(spec)).drive("w", 1, stop)).toBe("given back");
+    expect(approvalsOf(await head(bench))).toMatchObject([{ review: { model: "judge" } }]);
+    expect(asked).toHaveLength(1);
   });
 
   test("is reviewed with a budget that just suffices", async () => {

@@ -2,12 +2,16 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
+import type { ModelSpec } from "@reeve/contracts/agent";
 import { ApprovalReviewSchema, ApprovalSchema } from "@reeve/contracts/approval";
+import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { reviewBudget } from "../domain/budget/review-budget.ts";
+import type { ReviewSize } from "../domain/budget/review-size.ts";
 import { reviewSize } from "../domain/budget/review-size.ts";
 import { adviceIn, reviewRequest } from "../domain/calls/review-call.ts";
 import { modelOf } from "../domain/model/model-of.ts";
 import { chargedUsage } from "../domain/model/model-turn-facts.ts";
+import { costOf } from "../domain/model/price.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact } from "../domain/state/fact.ts";
@@ -66,11 +70,17 @@ async function reviewOf(
   if ("problem" in budget) return problem(budget.problem);
   const limit = AbortSignal.timeout(budget.maxMs);
   const bounded = AbortSignal.any([signal, limit]);
+  let answerBegan = false;
+  const failed = (text: string): Review => ({
+    ...problem(text),
+    ...chargedAtMost(model, answerBegan ? size : { inputTokens: 0, maxOutputTokens: 0 }),
+  });
   try {
     assertModelAllowed(state, model, ports);
     let answer = "";
     const parts = providerOf(model.provider, ports).stream({ model, ...request }, bounded);
     for await (const part of parts) {
+      answerBegan = true;
       if (part.kind === "text") answer += part.text;
       if (part.kind !== "turn") continue;
       const { inputTokens, outputTokens, costUsd } = chargedUsage({
@@ -85,13 +95,34 @@ async function reviewOf(
         ? { ...problem("its answer is no advice"), ...charged }
         : { ...advice, ...charged };
     }
-    return problem("its answer ended early");
+    return failed("its answer ended early");
   } catch (error) {
     signal.throwIfAborted();
-    if (limit.aborted) return problem(`it took longer than ${budget.maxMs / 1_000} s`);
+    if (limit.aborted) {
+      // A provider that is at work bills what it has read and written, and says nothing about it.
+      answerBegan = true;
+      return failed(`it took longer than ${budget.maxMs / 1_000} s`);
+    }
     if (!(error instanceof ModelFailure)) throw error;
-    return problem(error.message);
+    answerBegan ||= error.answerBegan;
+    return reachedProvider(error) ? failed(error.message) : problem(error.message);
   }
+}
+
+/** Returns the charge of a call without a whole answer: one call, and what it may have used. */
+function chargedAtMost(
+  model: ModelSpec,
+  { inputTokens, maxOutputTokens }: ReviewSize,
+): Pick<Review, "model" | "usage"> {
+  const usage = { inputTokens, outputTokens: maxOutputTokens };
+  const cached = { cachedInputTokens: 0, cacheWriteInputTokens: 0, reasoningTokens: 0 };
+  const { pricing, upstreamName } = model;
+  if (pricing !== undefined) {
+    const costUsd = costOf({ ...usage, ...cached }, pricing);
+    return { model: upstreamName, usage: { ...usage, costUsd } };
+  }
+  // Only tokens without a price make the cost of the run unknown.
+  return { model: upstreamName, usage: { ...usage, ...(inputTokens === 0 && { costUsd: 0 }) } };
 }
 
 function problem(text: string): Review {

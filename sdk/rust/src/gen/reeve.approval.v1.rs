@@ -155,7 +155,7 @@ pub struct ApprovalReview {
     /// `revision` of the approval from which on it has the advice.
     #[prost(uint32, tag = "6")]
     pub revision: u32,
-    /// What the call of the model has used; it counts as a model call of the run. Unset if it gave no answer.
+    /// What the call of the model has used; it counts as a model call of the run. At most, if it gave no whole answer. Unset if none was made.
     #[prost(message, optional, tag = "7")]
     pub usage: ::core::option::Option<ReviewUsage>,
 }

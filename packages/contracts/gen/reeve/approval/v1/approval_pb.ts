@@ -380,7 +380,7 @@ export type ApprovalReview = Message<"reeve.approval.v1.ApprovalReview"> & {
   revision: number;
 
   /**
-   * What the call of the model has used; it counts as a model call of the run. Unset if it gave no answer.
+   * What the call of the model has used; it counts as a model call of the run. At most, if it gave no whole answer. Unset if none was made.
    *
    * @generated from field: reeve.approval.v1.ReviewUsage usage = 7;
    */

@@ -790,7 +790,7 @@ type ApprovalReview struct {
 	ReviewedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=reviewed_at,json=reviewedAt,proto3" json:"reviewed_at,omitempty"`
 	// `revision` of the approval from which on it has the advice.
 	Revision uint32 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// What the call of the model has used; it counts as a model call of the run. Unset if it gave no answer.
+	// What the call of the model has used; it counts as a model call of the run. At most, if it gave no whole answer. Unset if none was made.
 	Usage         *ReviewUsage `protobuf:"bytes,7,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
