@@ -156,6 +156,35 @@ test("a question is declined when its decision throws", async () => {
   expect(result).toBe(`declined at {"table":1}`);
 });
 
+test("a person who is being asked is not interrupted by the advice of a model", async () => {
+  const script = `turns: [{ tool_calls: [{ name: order, arguments: {} }] }, { text: Done. }]`;
+  const reviewed = Promise.withResolvers<void>();
+  const asked: boolean[] = [];
+  const spec = { hitlTools: ["order"], approvalPolicy: { reviewer: { rubric: "too much?" } } };
+  const run = runAgent(
+    { id: "a", name: "a", model: "scripted:s", mcpServers: ["shop"], ...spec },
+    "go",
+    {
+      providers: [scriptedProvider([parseScript(script, "s.yaml")])],
+      tools: [order],
+      signal: never,
+      decide: async ({ question }, signal) => {
+        if (question) return soup;
+        await reviewed.promise;
+        // What follows the advice has happened then.
+        await setTimeout(20);
+        asked.push(signal.aborted);
+        return { approved: true };
+      },
+    },
+  );
+  for await (const { event } of run.events()) {
+    if (event.case === "approval" && event.value.approval?.review) reviewed.resolve();
+  }
+  expect(asked).toEqual([false]);
+  expect((await run.ended).status).toBe(RunStatus.COMPLETED);
+});
+
 test("an approval that expires aborts the signal of its decision", async () => {
   const aborted = Promise.withResolvers<void>();
   const spec = { hitlTools: ["order"], approvalPolicy: { timeout: { nanos: 20_000_000 } } };

@@ -1,9 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
+import { create, equals } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { Approval } from "@reeve/contracts/approval";
-import { ApprovalState, DecideApprovalRequestSchema } from "@reeve/contracts/approval";
+import {
+  ApprovalSchema,
+  ApprovalState,
+  DecideApprovalRequestSchema,
+} from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -28,8 +32,8 @@ export interface LocalDecision {
 }
 
 /**
- * Decides an approval, for example by asking a person. `signal` aborts when the approval is closed first: it expired, its
- * call ended, or the run did.
+ * Decides an approval, for example by asking a person. It is called again when other votes are needed. Advice of a model that comes meanwhile does
+ * not interrupt it; the events of the run have it. `signal` aborts when the approval is closed first: it expired, its call ended, or the run did.
  */
 export type Decide = (approval: Approval, signal: AbortSignal) => Promise<LocalDecision>;
 
@@ -52,16 +56,18 @@ export async function decideApprovals(
   signal: AbortSignal,
 ): Promise<void> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  const open = new Map<string, AbortController>();
+  const open = new Map<string, Asking>();
   const follow = async () => {
     for await (const { events } of ports.log.follow(key, 0, signal)) {
       for (const { event } of events) {
         const approval = event.case === "approval" ? event.value.approval : undefined;
         if (approval === undefined) continue;
-        open.get(approval.approvalId)?.abort(new DOMException("it is closed", "AbortError"));
+        const asking = open.get(approval.approvalId);
+        if (asking !== undefined && asksTheSame(asking.approval, approval)) continue;
+        asking?.closed.abort(new DOMException("it is closed", "AbortError"));
         if (approval.state !== ApprovalState.PENDING) continue;
         const closed = new AbortController();
-        open.set(approval.approvalId, closed);
+        open.set(approval.approvalId, { approval, closed });
         const bounded = AbortSignal.any([signal, closed.signal]);
         resolveApproval(ports, key, { approval, decide }, bounded).catch((error: unknown) => {
           if (!bounded.aborted) fail(error);
@@ -74,6 +80,18 @@ export async function decideApprovals(
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+}
+
+/** An approval that somebody is being asked about. */
+interface Asking {
+  readonly approval: Approval;
+  readonly closed: AbortController;
+}
+
+/** Whether a version of an approval differs from an earlier one by nothing that is to be decided: it may have advice or notes. */
+function asksTheSame(before: Approval, after: Approval): boolean {
+  const { revision, review, comments, assignment } = before;
+  return equals(ApprovalSchema, before, { ...after, revision, review, comments, assignment });
 }
 
 interface Asked {
@@ -124,8 +142,7 @@ async function record(
     assertValid(DecideApprovalRequestSchema, request, violations);
     const after = await decideApproval(ports, decider, request, signal);
     // A repeated vote adds no fact, so that nothing would ask again.
-    const isStuck = after.state === ApprovalState.PENDING && after.revision === approval.revision;
-    if (isStuck) await expireApproval(ports, key, approvalId, signal);
+    if (asksTheSame(approval, after)) await expireApproval(ports, key, approvalId, signal);
   };
   try {
     await send(decision).catch((error: unknown) => {
