@@ -83,3 +83,39 @@ test("a decision is answered, although the event that shows it arrives before", 
   await disposed;
   expect(events).toEqual(["answered", "disposed"]);
 });
+
+test.each(["approve", "reject"] as const)(
+  "an option of the command decides each approval once: %s",
+  async (mode) => {
+    const sent: string[] = [];
+    const reeve = {
+      decide: async ({ approvalId = "" }) => {
+        sent.push(approvalId);
+        return create(ApprovalSchema);
+      },
+    } as unknown as Client;
+    const terminal = new MemoryTerminal({ answers: [] });
+    const context = { terminal, signal: neverAborts, environment: {}, reeve: "reeve" };
+    await using decisions = new OpenDecisions(context, reeve, mode);
+    await decisions.update(pending("a"));
+    // Advice of a model, which was added before the decision.
+    await decisions.update(create(ApprovalSchema, { ...pending("a"), revision: 1 }));
+    await decisions.update(pending("b"));
+    expect(sent).toEqual(["a", "b"]);
+  },
+);
+
+test("a decision for which an option of the command is too late ends nothing", async () => {
+  const reason = "APPROVAL_CLOSED";
+  const closed = ReeveError.from(
+    new ConnectError("somebody was first", Code.FailedPrecondition, undefined, [
+      { desc: ErrorInfoSchema, value: { reason, domain: "reeve.dev" } },
+    ]),
+  );
+  const reeve = { decide: () => Promise.reject(closed) } as unknown as Client;
+  const terminal = new MemoryTerminal({ answers: [] });
+  const context = { terminal, signal: neverAborts, environment: {}, reeve: "reeve" };
+  await using decisions = new OpenDecisions(context, reeve, "approve");
+  await decisions.update(pending("a"));
+  expect(terminal.stderr).toContain("somebody was first");
+});

@@ -17,6 +17,8 @@ export class OpenDecisions implements AsyncDisposable {
   readonly #reeve: Client;
   readonly #mode: DecisionMode;
   readonly #open = new Map<string, AbortController>();
+  /** Ids of the approvals that an option of the command has decided. */
+  readonly #decided = new Set<string>();
   /** Whether the server has said that this user may not decide. */
   #isRefused = false;
   /** Settles after the last question. Two questions at once would share the lines that are typed. */
@@ -40,8 +42,21 @@ export class OpenDecisions implements AsyncDisposable {
       const withdrawn = new AbortController();
       this.#open.set(approvalId, withdrawn);
       this.#asked = this.#asked.then(() => this.#ask(approval, withdrawn.signal));
-    } else {
-      await decide(this.#context, this.#reeve, approval, this.#mode, neverAborts);
+    } else if (!this.#decided.has(approvalId)) {
+      // Advice, comments, and votes of others are further states of an approval that is pending.
+      this.#decided.add(approvalId);
+      await this.#decideByOption(approval, this.#mode);
+    }
+  }
+
+  async #decideByOption(approval: Approval, mode: DecisionMode): Promise<void> {
+    try {
+      await decide(this.#context, this.#reeve, approval, mode, neverAborts);
+    } catch (error) {
+      // Somebody else was first, or it expired: the run continues, and later calls need decisions too.
+      if (!(error instanceof ReeveError) || error.reason !== "APPROVAL_CLOSED") throw error;
+      const { terminal } = this.#context;
+      terminal.note(renderError(error, undefined, terminal.style));
     }
   }
 
