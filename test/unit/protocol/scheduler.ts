@@ -86,7 +86,7 @@ export class Scheduler {
   /** Resolves when every live actor waits for a turn. */
   async settled(): Promise<void> {
     for (;;) {
-      await new Promise(setImmediate);
+      await endOfTurns();
       const trivial = this.#waiting.find(({ act }) => act.isTrivial?.() === true);
       if (trivial === undefined) return;
       await this.#happen(trivial);
@@ -137,7 +137,7 @@ export class Scheduler {
   async end(): Promise<void> {
     this.#isOver = true;
     for (const { reject } of [...this.#left, ...this.#waiting.splice(0)]) reject(over);
-    await new Promise(setImmediate);
+    await endOfTurns();
   }
 
   /** Pending acts of dead actors. */
@@ -194,6 +194,12 @@ export class Scheduler {
   #remove(waiting: Waiting): void {
     this.#waiting = this.#waiting.filter((other) => other !== waiting);
   }
+}
+
+/** Resolves when no actor waits for a turn of the event loop any more, as a worker does before it appends. */
+async function endOfTurns(): Promise<void> {
+  do await new Promise(setImmediate);
+  while (process.getActiveResourcesInfo().includes("Immediate"));
 }
 
 const over = new DOMException("this world has ended", "AbortError");
