@@ -16,6 +16,11 @@ const maxLength = 4_000;
 export function edited(prompt: Prompt, { name, text, isControl }: Key): Prompt {
   if (name === "backspace") return { ...prompt, text: prompt.text.replace(/.$/su, "") };
   if (isControl && name === "u") return { ...prompt, text: "" };
-  if (isControl || text === "" || prompt.text.length + text.length > maxLength) return prompt;
+  return isControl ? prompt : withText(prompt, text);
+}
+
+/** Returns the prompt with a text at its end. A text that is too long is left out as a whole: a part may say something else. */
+export function withText(prompt: Prompt, text: string): Prompt {
+  if (prompt.text.length + text.length > maxLength) return prompt;
   return { ...prompt, text: prompt.text + text };
 }

@@ -8,9 +8,10 @@ import type { ScreenSize } from "./frame.ts";
 import type { Key } from "./key.ts";
 import type { ScreenLine } from "./screen-line.ts";
 
-/** What a screen reports: a key, a change of its size, or that its input has ended. */
+/** What a screen reports: a key, a pasted text in one line, a change of its size, or that its input has ended. */
 export type ScreenEvent =
   | { readonly kind: "key"; readonly key: Key }
+  | { readonly kind: "pasted"; readonly text: string }
   | { readonly kind: "resized" }
   | { readonly kind: "ended" };
 
@@ -22,9 +23,12 @@ export interface Screen extends Disposable {
   lend<T>(use: () => Promise<T>): Promise<T>;
 }
 
-/** The other buffer of the terminal, which has no history; the cursor is hidden, and long lines are not continued. */
-const enter = "\u001b[?1049h\u001b[?25l\u001b[?7l";
-const leave = "\u001b[?7h\u001b[?25h\u001b[?1049l";
+/**
+ * The other buffer of the terminal, which has no history; the cursor is hidden, and long lines are not continued. The terminal marks
+ * pastes: their characters would otherwise be keys, and their line breaks would decide.
+ */
+const enter = "\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h";
+const leave = "\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l";
 
 /** A key as `node:readline` reports it. */
 interface Keypress {
@@ -43,6 +47,8 @@ export class TerminalScreen implements Screen {
   readonly #style: Style;
   readonly #report: (event: ScreenEvent) => void;
   #isTaken = false;
+  /** What was pasted so far, while a paste arrives. */
+  #paste: string | undefined;
 
   constructor(
     { input, output, style }: { input: ReadStream; output: WriteStream; style: Style },
@@ -100,6 +106,7 @@ export class TerminalScreen implements Screen {
   #release(): void {
     if (!this.#isTaken) return;
     this.#isTaken = false;
+    this.#paste = undefined;
     this.#input.off("keypress", this.#onKeypress);
     this.#input.off("end", this.#onEnd);
     this.#output.off("resize", this.#onResize);
@@ -108,7 +115,26 @@ export class TerminalScreen implements Screen {
     this.#output.write(leave);
   }
 
-  readonly #onKeypress = (text: string | undefined, { name, ctrl, meta }: Keypress): void => {
+  readonly #onKeypress = (text: string | undefined, key: Keypress): void => {
+    const { name } = key;
+    if (name === "paste-start") this.#paste ??= "";
+    else if (this.#paste !== undefined) this.#onPasted(text, name);
+    else this.#onKey(text, key);
+  };
+
+  /** Nothing that is pasted is a key, whatever the text is. */
+  #onPasted(text: string | undefined, name: string | undefined): void {
+    if (name !== "paste-end") {
+      // Keys that type nothing, such as arrows, are no text.
+      this.#paste += text === undefined || text.startsWith("\u001b") ? "" : text;
+      return;
+    }
+    const line = plainText((this.#paste ?? "").replaceAll(/[\r\n\t]+/g, " "));
+    this.#paste = undefined;
+    this.#report({ kind: "pasted", text: line });
+  }
+
+  #onKey(text: string | undefined, { name, ctrl, meta }: Keypress): void {
     const typed = plainText(ctrl === true || meta === true ? "" : (text ?? ""));
     // Keys without text are sequences that begin with escape, of which `plainText` leaves the rest.
     const isText = text !== undefined && !text.startsWith("\u001b");
@@ -118,7 +144,7 @@ export class TerminalScreen implements Screen {
       isControl: ctrl === true,
     };
     this.#report({ kind: "key", key });
-  };
+  }
 
   readonly #onEnd = (): void => this.#report({ kind: "ended" });
 

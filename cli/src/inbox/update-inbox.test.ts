@@ -29,6 +29,7 @@ const key = (name: string): InboxEvent => {
   const text = name.length === 1 ? name : "";
   return { kind: "key", key: { name, text, isControl: false } };
 };
+const pasted = (text: string): InboxEvent => ({ kind: "pasted", text });
 const typed = (text: string) => Array.from(text, key);
 
 function after(events: readonly InboxEvent[]) {
@@ -69,6 +70,19 @@ test("nothing is decided without Enter, and then with the reason that was typed"
   expect(after([arrived("a"), key("r"), ...typed("no"), key("return")]).effects).toMatchObject([
     { kind: "decide", approved: false, reason: "no" },
   ]);
+});
+
+test("a paste decides nothing, and is text where a person is asked", () => {
+  const unasked = after([arrived("a"), arrived("b"), pasted("a"), pasted("q"), key("return")]);
+  expect(unasked.effects).toEqual([]);
+  expect(unasked.state.prompt).toBeUndefined();
+  const asked = [arrived("a"), key("r"), pasted("Not now. just ask"), ...typed("!")];
+  expect(after(asked).effects).toEqual([]);
+  expect(after([...asked, key("return")]).effects).toMatchObject([
+    { kind: "decide", approved: false, reason: "Not now. just ask!" },
+  ]);
+  const long = after([arrived("a"), key("r"), pasted("x".repeat(4_001))]);
+  expect(long.state.prompt?.text).toBe("");
 });
 
 test("a call that somebody else decides meanwhile is not decided", () => {

@@ -12,11 +12,12 @@ import {
 } from "./inbox-state.ts";
 import type { Key } from "./key.ts";
 import type { Prompt } from "./prompt.ts";
-import { edited } from "./prompt.ts";
+import { edited, withText } from "./prompt.ts";
 
 /** What happens to a full-screen inbox. */
 export type InboxEvent =
   | { readonly kind: "key"; readonly key: Key }
+  | { readonly kind: "pasted"; readonly text: string }
   | { readonly kind: "resized" }
   | { readonly kind: "approval"; readonly approval: Approval }
   | { readonly kind: "connected" }
@@ -56,6 +57,10 @@ export function updateInbox(state: InboxState, event: InboxEvent): Updated {
       return state.prompt === undefined
         ? pressed(state, event.key)
         : answered(state, state.prompt, event.key);
+    case "pasted":
+      return state.prompt === undefined
+        ? { state: { ...state, message: "a pasted text is not read as keys" } }
+        : asked(state, withText(state.prompt, event.text));
     case "resized":
       return { state };
     case "approval":
