@@ -12,7 +12,18 @@ const size = { columns: 60, rows: 24 };
 const options = {
   ...size,
   nowMs: noon + 7_200_000,
-  classes: new Map([["send", PermissionClass.NETWORK]]),
+  tools: new Map([
+    [
+      "send",
+      {
+        permissionClass: PermissionClass.NETWORK,
+        inputSchema: {
+          properties: { to: {}, text: {}, copy: {} },
+          additionalProperties: false,
+        },
+      },
+    ],
+  ]),
 };
 const approval = create(ApprovalSchema, {
   approvalId: "a",
@@ -63,6 +74,26 @@ test("edited arguments are a difference", () => {
   const text = allDetails(new Map([["a", { to: "bob", text: "short" }]]));
   expect(text).toContain('-   "to": "ann",');
   expect(text).toContain('+   "to": "bob",');
+});
+
+/** Returns the text of the screen while a grant with this rule is asked for. */
+function grantText(rule: string): string {
+  const prompt = { kind: "grant", approvalId: "a", question: "grant", text: rule } as const;
+  return frameOf({ ...state, prompt }, options)
+    .lines.map(({ text }) => text)
+    .join("");
+}
+
+test("before a grant is made, its whole rule and what it leaves free are shown", () => {
+  const long = `send(to = "ann", text = "${"word ".repeat(80)}")`;
+  const exact = grantText(long);
+  expect(exact).toContain(long);
+  expect(exact).toContain("it leaves free: copy");
+  expect(grantText('send(to = "ann")')).toContain("it leaves free: text, copy");
+  expect(grantText("send")).toContain("all calls of the tool");
+  expect(grantText("send(*)")).toContain("all calls of the tool");
+  expect(grantText("send(")).toContain("the rule has");
+  expect(grantText('send(to = "a\u202eb")')).toContain("\\u202e");
 });
 
 test("notes and similar decisions are shown, and control nothing", () => {

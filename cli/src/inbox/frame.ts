@@ -1,8 +1,9 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { PermissionClass } from "@reeve/contracts/tool";
 import { oneLine, plainText } from "../render/plain-text.ts";
 import { shortArguments } from "../render/tool.ts";
 import { detailLines } from "./detail-lines.ts";
+import type { KnownTool } from "./grant-lines.ts";
+import { grantLines } from "./grant-lines.ts";
 import type { InboxState } from "./inbox-state.ts";
 import { listedApprovals, selectedApproval } from "./inbox-state.ts";
 import type { ScreenLine } from "./screen-line.ts";
@@ -15,7 +16,8 @@ export interface ScreenSize {
 
 export interface FrameOptions extends ScreenSize {
   readonly nowMs: number;
-  readonly classes: ReadonlyMap<string, PermissionClass>;
+  /** The tools that the deployment lists, by name. */
+  readonly tools: ReadonlyMap<string, KnownTool>;
 }
 
 const keys =
@@ -30,7 +32,8 @@ export interface Frame {
 /** Returns the screen: the list, the details of the selected approval, and what the keys do. */
 export function frameOf(state: InboxState, options: FrameOptions): Frame {
   const { columns, rows } = options;
-  const listRows = Math.max(Math.floor((rows - 3) / 3), 1);
+  // A rule may be long, and everything of it has to be seen before Enter.
+  const listRows = isGrant(state) ? 1 : Math.max(Math.floor((rows - 3) / 3), 1);
   const detailRows = Math.max(rows - 3 - listRows, 1);
   const details = shownDetails(state, options, detailRows);
   const lines = [
@@ -79,20 +82,29 @@ function listLines(
   });
 }
 
-function shownDetails(state: InboxState, { columns, classes }: FrameOptions, count: number): Frame {
+function isGrant({ prompt }: InboxState): boolean {
+  return prompt?.kind === "grant";
+}
+
+function shownDetails(state: InboxState, { columns, tools }: FrameOptions, count: number): Frame {
   const approval = selectedApproval(state);
   if (approval === undefined) return { lines: [], scroll: 0 };
-  const lines = detailLines(approval, {
-    edited: state.edits.get(approval.approvalId),
-    permissionClass: classes.get(approval.call?.name ?? ""),
-    similar: state.similar.get(approval.approvalId) ?? [],
-  }).flatMap(({ text, look }) => wrapped(text, columns).map((part) => ({ text: part, look })));
+  const tool = tools.get(approval.call?.name ?? "");
+  const lines = [
+    ...(isGrant(state) ? grantLines(state.prompt?.text ?? "", approval.call, tool) : []),
+    ...detailLines(approval, {
+      edited: state.edits.get(approval.approvalId),
+      permissionClass: tool?.permissionClass,
+      similar: state.similar.get(approval.approvalId) ?? [],
+    }),
+  ].flatMap(({ text, look }) => wrapped(text, columns).map((part) => ({ text: part, look })));
   if (lines.length <= count) return { lines, scroll: 0 };
   // One line says that there is more, so that nobody takes a part for the whole.
   const scroll = Math.min(state.scroll, lines.length - count + 1);
   const below = lines.length - scroll - (count - 1);
   const shown = lines.slice(scroll, scroll + count - 1);
-  const rest = below > 0 ? `… ${below} more lines: space` : "the end";
+  const key = state.prompt === undefined ? "space" : "page down";
+  const rest = below > 0 ? `… ${below} more lines: ${key}` : "the end";
   return { lines: [...shown, { text: fitted(rest, columns), look: "yellow" }], scroll };
 }
 

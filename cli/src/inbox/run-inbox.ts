@@ -2,7 +2,6 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@reeve/client";
 import { ApprovalState, GrantScope } from "@reeve/client";
 import type { ApprovalFilterSchema } from "@reeve/contracts/approval";
-import type { PermissionClass } from "@reeve/contracts/tool";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { sleep } from "@reeve/platform/async/sleep";
 import { TaskSet } from "@reeve/platform/async/task-set";
@@ -14,6 +13,7 @@ import { plainText } from "../render/plain-text.ts";
 import { wholeJson } from "../render/whole-json.ts";
 import type { Terminal } from "../terminal.ts";
 import { frameOf } from "./frame.ts";
+import type { KnownTool } from "./grant-lines.ts";
 import type { InboxState } from "./inbox-state.ts";
 import { emptyInbox } from "./inbox-state.ts";
 import type { Screen } from "./screen.ts";
@@ -53,7 +53,7 @@ class FullScreenInbox implements Disposable {
   readonly #refresh: NodeJS.Timeout;
   readonly #aborted: Disposable;
   #state: InboxState;
-  #classes: ReadonlyMap<string, PermissionClass> = new Map();
+  #tools: ReadonlyMap<string, KnownTool> = new Map();
   #watch = new AbortController();
   #similarOf: string | undefined;
   #drawing: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ class FullScreenInbox implements Disposable {
     });
     this.#refresh = setInterval(() => this.#drawSoon(), refreshMs);
     this.#aborted = onAbort(context.signal, () => this.#end.resolve());
-    void this.#readClasses();
+    void this.#readTools();
     this.#startWatch({ text, isMine: forMe });
     this.#draw();
   }
@@ -125,7 +125,7 @@ class FullScreenInbox implements Disposable {
   #draw(): void {
     clearTimeout(this.#drawing);
     this.#drawing = undefined;
-    const options = { ...this.#screen.size, nowMs: Date.now(), classes: this.#classes };
+    const options = { ...this.#screen.size, nowMs: Date.now(), tools: this.#tools };
     const { lines, scroll } = frameOf(this.#state, options);
     this.#state = { ...this.#state, scroll };
     this.#screen.draw(lines);
@@ -234,11 +234,11 @@ class FullScreenInbox implements Disposable {
     }
   }
 
-  /** What tools may do is shown when it is known. */
-  async #readClasses(): Promise<void> {
+  /** What tools may do, and which arguments they take, is shown when it is known. */
+  async #readTools(): Promise<void> {
     try {
       const tools = await this.#reeve.listTools(this.#context);
-      this.#classes = new Map(tools.map((tool) => [tool.name, tool.permissionClass]));
+      this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
       this.#drawSoon();
     } catch {
       // The details say that it is unknown.

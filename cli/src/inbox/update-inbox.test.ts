@@ -112,6 +112,24 @@ test("a grant shows the exact rule, which can be edited before it is made", () =
   expect(effects).toMatchObject([{ approved: true, rule: state.prompt?.text }]);
 });
 
+test("no grant is offered for a call that no rule matches exactly", () => {
+  const long = { to: "ann", note: "x".repeat(1_200) };
+  const { state, effects } = after([
+    arrived("a", { call: { name: "send", arguments: long } }),
+    key("g"),
+    key("return"),
+  ]);
+  expect(effects).toEqual([]);
+  expect(state.prompt).toBeUndefined();
+  expect(state.message).toContain("no rule matches exactly");
+});
+
+test("the details scroll while a grant is asked for", () => {
+  const { state, effects } = after([arrived("a"), key(" "), key("g"), key("pagedown")]);
+  expect(state).toMatchObject({ scroll: 10, prompt: { kind: "grant" } });
+  expect(effects).toEqual([]);
+});
+
 test("a comment and similar decisions decide nothing", () => {
   const decisions = [create(SimilarDecisionSchema, { decidedBy: "eve" })];
   const { state, effects } = after([

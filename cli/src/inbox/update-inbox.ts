@@ -89,9 +89,6 @@ const pageLines = 10;
 function pressed(state: InboxState, { name, text, isControl }: Key): Updated {
   if (isControl)
     return name === "c" || name === "d" ? { state, effect: { kind: "quit" } } : { state };
-  const scrolled = (lines: number) => ({
-    state: { ...state, scroll: Math.max(state.scroll + lines, 0) },
-  });
   switch (text === "" ? name : text) {
     case "q":
       return { state, effect: { kind: "quit" } };
@@ -103,10 +100,10 @@ function pressed(state: InboxState, { name, text, isControl }: Key): Updated {
       return { state: withSelection(state, -1) };
     case " ":
     case "pagedown":
-      return scrolled(pageLines);
+      return { state: scrolled(state, pageLines) };
     case "b":
     case "pageup":
-      return scrolled(-pageLines);
+      return { state: scrolled(state, -pageLines) };
     case "m":
       return watching(state, { text: state.text, isMine: !state.isMine });
     case "R":
@@ -116,6 +113,10 @@ function pressed(state: InboxState, { name, text, isControl }: Key): Updated {
     default:
       return decided(state, text);
   }
+}
+
+function scrolled(state: InboxState, lines: number): InboxState {
+  return { ...state, scroll: Math.max(state.scroll + lines, 0) };
 }
 
 /** Returns what a key does with the selected approval. */
@@ -142,9 +143,14 @@ function decided(state: InboxState, key: string): Updated {
     return { state, effect: { kind: "edit", approval, value } };
   }
   if (state.edits.has(approvalId)) return said("a grant cannot be made with edited arguments");
-  const rule = exactRule(call?.name ?? "", args) ?? `${call?.name ?? ""}(*)`;
-  const what = "approve, and for an hour up to 10 calls of this run that match the rule";
-  return asked(state, { ...about, kind: "grant", question: what, text: rule });
+  const rule = exactRule(call?.name ?? "", args);
+  if (rule === undefined) {
+    const command = `reeve approve ${approvalId} --scope run --rule '…'`;
+    return said(`no rule matches exactly this call; name the calls that you mean: ${command}`);
+  }
+  const what = "approve, and further calls that match the rule";
+  const prompt = { ...about, kind: "grant", question: what, text: rule } as const;
+  return asked({ ...state, scroll: 0 }, prompt);
 }
 
 /** Returns what a key does while a person is asked. Nothing is decided without Enter. */
@@ -153,6 +159,9 @@ function answered(state: InboxState, prompt: Prompt, key: Key): Updated {
   const isCancelled = name === "escape" || (isControl && (name === "c" || name === "d"));
   const closed = { ...state, prompt: undefined };
   if (isCancelled) return { state: { ...closed, message: "nothing was sent" } };
+  if (name === "pagedown" || name === "pageup") {
+    return { state: scrolled(state, name === "pagedown" ? pageLines : -pageLines) };
+  }
   if (name !== "return" && name !== "enter") return asked(state, edited(prompt, key));
   const text = prompt.text.trim();
   if (prompt.kind === "filter") return watching(closed, { text, isMine: state.isMine });

@@ -1,0 +1,46 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { freeArguments } from "@reeve/agent/permission/free-arguments";
+import { parseRule } from "@reeve/agent/permission/parse-rule";
+import type { PermissionClass, ToolCall } from "@reeve/contracts/tool";
+import { oneLine } from "../render/plain-text.ts";
+import { shownExactly } from "../render/shown-exactly.ts";
+import type { ScreenLine } from "./screen-line.ts";
+
+/** What is shown of a tool that the deployment lists. */
+export interface KnownTool {
+  readonly permissionClass: PermissionClass;
+  readonly inputSchema?: JsonObject | undefined;
+}
+
+/** Returns what a person agrees to with a grant: its whole rule, as it is typed, and what the rule leaves free. */
+export function grantLines(
+  rule: string,
+  call: Pick<ToolCall, "arguments"> | undefined,
+  tool: KnownTool | undefined,
+): readonly ScreenLine[] {
+  return [
+    {
+      text: "a grant: approves this call, and for an hour up to 10 of this run that match the rule",
+    },
+    { text: `  ${shownExactly(rule.trim())}`, look: "yellow" },
+    { text: `  ${freedom(rule.trim(), call?.arguments ?? {}, tool?.inputSchema)}`, look: "bold" },
+  ];
+}
+
+function freedom(rule: string, args: JsonObject, inputSchema: JsonObject | undefined): string {
+  const { pattern, problem } = parseRule(rule);
+  if (pattern === undefined) return `the rule ${oneLine(problem, 400)}`;
+  const { conditions } = pattern;
+  if (conditions.length === 0) return "it matches all calls of the tool, with any arguments";
+  if (conditions.some(({ path }) => path === undefined)) {
+    return "it leaves free: all arguments except the primary one";
+  }
+  const bound = new Set(
+    conditions.map(({ path: [first] = [] }) => (first?.kind === "member" ? first.name : undefined)),
+  );
+  const { names, hasOthers } = freeArguments(inputSchema, {});
+  const known = new Set([...Object.keys(args), ...names]);
+  const free = [...known].filter((name) => !bound.has(name)).map((name) => oneLine(name, 64));
+  if (hasOthers) free.push("any argument that the call leaves out");
+  return free.length === 0 ? "it leaves no argument free" : `it leaves free: ${free.join(", ")}`;
+}
