@@ -97,3 +97,23 @@ test.each(["SIGTERM", "SIGHUP"] as const)("%s gives the terminal back", async (n
   expect(await terminal.code).toBe(130);
   expect(terminal.raw().trimEnd().endsWith(leave)).toBe(true);
 });
+
+test("Ctrl-C during the editor ends both, and gives the terminal back", async () => {
+  await using server = await serveRoutes(inboxRoutes([]), 0, never);
+  const inbox = `${process.execPath} ${bin} --url ${server.url} inbox`;
+  const command = `trap : INT; ${inbox}; echo code $?; stty -a`;
+  using terminal = onTerminal(command, {
+    cwd: clone,
+    environment: shellEnvironment({ EDITOR: "sh -c 'echo editing; exec sleep 60'" }),
+  });
+  await terminal.until(/risk: network/);
+  terminal.type("e");
+  await terminal.until(/editing/);
+  terminal.type("\u0003");
+  await terminal.until(/code 130[^]* icanon/);
+  await terminal.code;
+  const raw = terminal.raw();
+  // Nothing took the terminal again after it was given back to the editor.
+  expect(raw.split("\u001b[?1049h")).toHaveLength(2);
+  expect(raw.indexOf(leave)).toBeLessThan(raw.indexOf("editing"));
+});

@@ -49,7 +49,7 @@ class FullScreenInbox implements Disposable {
   readonly #shown: ShownApprovals;
   readonly #screen: Screen;
   readonly #end = Promise.withResolvers<void>();
-  readonly #decisions = new TaskSet();
+  readonly #tasks = new TaskSet();
   readonly #refresh: NodeJS.Timeout;
   readonly #aborted: Disposable;
   #state: InboxState;
@@ -73,17 +73,21 @@ class FullScreenInbox implements Disposable {
       else this.#handle(event);
     });
     this.#refresh = setInterval(() => this.#drawSoon(), refreshMs);
-    this.#aborted = onAbort(context.signal, () => this.#end.resolve());
+    this.#aborted = onAbort(context.signal, () => {
+      // At once: the screen must not take the terminal again when the editor ends.
+      this.#screen[Symbol.dispose]();
+      this.#end.resolve();
+    });
     void this.#readTools();
     this.#startWatch({ text, isMine: forMe });
     this.#draw();
   }
 
-  /** Resolves when the person has quit and the decisions that were sent are answered. */
+  /** Resolves when the person has quit, the decisions that were sent are answered, and the editor has ended. */
   async ended(): Promise<void> {
     await this.#end.promise;
     this.#watch.abort();
-    await this.#decisions.settled();
+    await this.#tasks.settled();
   }
 
   [Symbol.dispose](): void {
@@ -110,11 +114,11 @@ class FullScreenInbox implements Disposable {
       case "watch":
         return this.#startWatch(effect);
       case "edit":
-        return void this.#edit(effect);
+        return void this.#tasks.add(this.#edit(effect));
       case "comment":
-        return void this.#decisions.add(this.#comment(effect));
+        return void this.#tasks.add(this.#comment(effect));
       case "decide":
-        return void this.#decisions.add(this.#decide(effect));
+        return void this.#tasks.add(this.#decide(effect));
     }
   }
 

@@ -45,3 +45,18 @@ test("a paste is reported as one text without line breaks, never as keys", async
     { kind: "key", key: { name: "q", text: "q", isControl: false } },
   ]);
 });
+
+test("a screen that is disposed while the terminal is lent never takes it again", async () => {
+  const { screen, log, events, type } = openScreen();
+  const editor = Promise.withResolvers<string>();
+  const lent = screen.lend(() => editor.promise);
+  screen[Symbol.dispose]();
+  const before = [...log];
+  editor.resolve("edited");
+  expect(await lent).toBe("edited");
+  expect(await screen.lend(async () => await Promise.resolve("again"))).toBe("again");
+  expect(log).toEqual(before);
+  expect(log.at(-1)).toContain("\u001b[?1049l");
+  await type("q");
+  expect(events).toEqual([]);
+});

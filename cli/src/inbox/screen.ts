@@ -19,7 +19,7 @@ export type ScreenEvent =
 export interface Screen extends Disposable {
   readonly size: ScreenSize;
   draw(lines: readonly ScreenLine[]): void;
-  /** Gives the terminal to the program that `use` starts. */
+  /** Gives the terminal to the program that `use` starts. If the screen is disposed meanwhile, it does not take it again. */
   lend<T>(use: () => Promise<T>): Promise<T>;
 }
 
@@ -47,6 +47,7 @@ export class TerminalScreen implements Screen {
   readonly #style: Style;
   readonly #report: (event: ScreenEvent) => void;
   #isTaken = false;
+  #isDisposed = false;
   /** What was pasted so far, while a paste arrives. */
   #paste: string | undefined;
 
@@ -89,11 +90,14 @@ export class TerminalScreen implements Screen {
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#release();
     process.off("exit", this.#restore);
   }
 
   #take(): void {
+    // A screen may be disposed while an editor has the terminal: nobody would give it back then.
+    if (this.#isDisposed) return;
     this.#isTaken = true;
     this.#input.setRawMode(true);
     this.#input.on("keypress", this.#onKeypress);
