@@ -7,6 +7,8 @@ interface PendingApprovals {
   readonly approvals: readonly Approval[];
   readonly isPending: boolean;
   readonly error: Error | null;
+  /** Whether the approvals are those of the filter before. */
+  readonly isOutdated: boolean;
   /** Whether there may be more than those that were read. */
   readonly hasMore: boolean;
   readonly isReadingMore: boolean;
@@ -39,6 +41,7 @@ export function usePendingApprovals(
     approvals: query.data?.pages.flatMap((page) => page.approvals) ?? [],
     isPending: query.isPending,
     error: query.error,
+    isOutdated: query.isPlaceholderData,
     hasMore: query.hasNextPage,
     isReadingMore: query.isFetchingNextPage,
     readMore: () => void query.fetchNextPage(),

@@ -24,7 +24,8 @@ interface ApprovalPanelProps {
   readonly approval: Approval;
   /** JSON Schema of the arguments. Undefined: unknown, so that edited arguments are checked by the server only. */
   readonly schema: JsonObject | undefined;
-  readonly onDecided?: (() => void) | undefined;
+  /** Called with the approval after the decision, which may be one vote of several. */
+  readonly onDecided?: ((decided: Approval | undefined) => void) | undefined;
   readonly onNoted?: (() => void) | undefined;
 }
 

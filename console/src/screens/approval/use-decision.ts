@@ -18,10 +18,14 @@ export interface Decided {
  * Sends the decision of a person about an approval. A question of an agent is answered as somebody who asked for its run, or else with the
  * role approver.
  */
-export function useDecision(approval: Approval, onDecided: (() => void) | undefined) {
+export function useDecision(
+  approval: Approval,
+  onDecided: ((decided: Approval | undefined) => void) | undefined,
+) {
   const decide = useMutation(ApprovalService.method.decideApproval);
   const answer = useMutation(ApprovalService.method.answerQuestion);
-  const onSuccess = () => onDecided?.();
+  const onSuccess = ({ approval: decided }: { readonly approval?: Approval | undefined }) =>
+    onDecided?.(decided);
   const { approvalId, callDigest, question } = approval;
   const asApprover = ({ approved, reason, content }: Decided) => {
     const named = question === undefined ? { editedArguments: content } : { answer: content };

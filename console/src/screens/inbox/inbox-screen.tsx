@@ -1,7 +1,5 @@
-import { useQuery } from "@connectrpc/connect-query";
-import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
-import type { Approval } from "@reeve/contracts/approval";
-import { ToolService } from "@reeve/contracts/tool";
+import { Navigate, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { ApprovalState } from "@reeve/contracts/approval";
 import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { pendingCount, useApprovalCounts } from "../../api/use-approval-counts.ts";
@@ -11,15 +9,26 @@ import { Empty } from "../../ui/empty.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { ApprovalPanel } from "../approval/approval-panel.tsx";
 import { BulkDecision } from "./bulk-decision.tsx";
 import { ClosedApprovals } from "./closed-approvals.tsx";
 import { InboxFilters } from "./inbox-filters.tsx";
 import { filterOf } from "./inbox-search.ts";
+import { NamedApproval } from "./named-approval.tsx";
+import { firstApproval } from "./shown-approval.ts";
 import { WaitingList } from "./waiting-list.tsx";
 import "../../styles/inbox.css";
 
 const route = getRouteApi("/inbox/{-$approvalId}");
+
+/** The inbox with an approval, and the filters as they are. */
+function toInbox(approvalId: string | undefined) {
+  return {
+    to: "/inbox/{-$approvalId}",
+    params: { approvalId },
+    search: true,
+    replace: true,
+  } as const;
+}
 
 /** Everything that waits for a person, oldest first, and what was decided. */
 export function InboxScreen() {
@@ -27,14 +36,17 @@ export function InboxScreen() {
   const search = route.useSearch();
   const counts = useApprovalCounts();
   const filter = filterOf(search, useNow());
-  const { approvals, isPending, error, refetch, ...more } = usePendingApprovals(filter);
+  const { approvals: read, isPending, error, refetch, ...more } = usePendingApprovals(filter);
+  // What this person has decided waits no more, although the list has it until it is read again.
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const approvals = read.filter((each) => !closed.has(each.approvalId));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const choose = (id: string, isChosen: boolean) =>
     setChosen(
       (before) => new Set([...before].filter((each) => each !== id).concat(isChosen ? [id] : [])),
     );
-  const found = approvals.findIndex((each) => each.approvalId === approvalId);
-  const at = found === -1 ? 0 : found;
+  const navigate = useNavigate();
+  const first = firstApproval(approvals, more);
   return (
     <>
       <PageHead title="Inbox">
@@ -48,7 +60,7 @@ export function InboxScreen() {
         <p className="loading" role="status">
           Loading decisions …
         </p>
-      ) : approvals.length === 0 ? (
+      ) : approvals.length === 0 && approvalId === undefined ? (
         <NothingWaits isFiltered={Object.keys(search).length > 0} />
       ) : (
         <div className="inbox">
@@ -59,8 +71,30 @@ export function InboxScreen() {
               refetch();
             }}
           />
-          <WaitingList approvals={approvals} at={at} chosen={chosen} onChoose={choose} />
-          <Chosen approval={approvals[at]} onDecided={refetch} />
+          <WaitingList
+            approvals={approvals}
+            at={approvals.findIndex((each) => each.approvalId === approvalId)}
+            chosen={chosen}
+            onChoose={choose}
+          />
+          {approvalId !== undefined ? (
+            <NamedApproval
+              approvalId={approvalId}
+              listed={approvals}
+              onNoted={refetch}
+              onDecided={(decided) => {
+                // A vote may not be the last one.
+                if (decided !== undefined && decided.state !== ApprovalState.PENDING) {
+                  setClosed((before) => new Set(before).add(decided.approvalId));
+                  void navigate(toInbox(undefined));
+                }
+                refetch();
+              }}
+            />
+          ) : (
+            // The address names what is shown, so that no list that is read again replaces it under the mouse.
+            first !== undefined && <Navigate {...toInbox(first.approvalId)} />
+          )}
         </div>
       )}
       {more.hasMore && (
@@ -89,39 +123,5 @@ function NothingWaits({ isFiltered }: { readonly isFiltered: boolean }) {
       Calls of tools that an agent names in <code>hitl_tools</code>, and questions of tools, appear
       here.
     </Empty>
-  );
-}
-
-interface ChosenProps {
-  readonly approval: Approval | undefined;
-  readonly onDecided: () => void;
-}
-
-function Chosen({ approval, onDecided }: ChosenProps) {
-  const navigate = useNavigate();
-  const tools = useQuery(ToolService.method.listTools, {}).data?.tools;
-  if (approval === undefined) return null;
-  const schema = tools?.find(({ name }) => name === approval.call?.name)?.inputSchema;
-  return (
-    <div className="inbox-chosen">
-      <ApprovalPanel
-        key={approval.approvalId}
-        approval={approval}
-        schema={schema}
-        onNoted={onDecided}
-        onDecided={() => {
-          void navigate({
-            to: "/inbox/{-$approvalId}",
-            params: { approvalId: undefined },
-            search: true,
-            replace: true,
-          });
-          onDecided();
-        }}
-      />
-      <Link to="/runs/$runId/{-$view}" params={{ runId: approval.runId, view: undefined }}>
-        Show the run
-      </Link>
-    </div>
   );
 }

@@ -1,0 +1,37 @@
+import { create } from "@bufbuild/protobuf";
+import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { expect, test } from "vitest";
+import { firstApproval, shownApproval } from "./shown-approval.ts";
+
+const approvalOf = (approvalId: string, state: ApprovalState = ApprovalState.PENDING) =>
+  create(ApprovalSchema, { approvalId, state });
+const [a, b] = [approvalOf("a"), approvalOf("b")];
+
+test("the approval that the address names is shown, and never another one", () => {
+  const listed = [a, b];
+  expect(shownApproval("b", { listed, read: undefined })).toEqual({ approval: b, isWaiting: true });
+  expect(shownApproval("gone", { listed, read: undefined })).toBeUndefined();
+  // Read for the address before.
+  expect(shownApproval("gone", { listed, read: a })).toBeUndefined();
+});
+
+test("an approval that is not in the list is shown as it is: decided, or beyond the filters", () => {
+  const decided = approvalOf("c", ApprovalState.APPROVED);
+  expect(shownApproval("c", { listed: [a], read: decided })).toEqual({
+    approval: decided,
+    isWaiting: false,
+  });
+  const beyond = approvalOf("c");
+  expect(shownApproval("c", { listed: [a], read: beyond })?.isWaiting).toBe(true);
+});
+
+test("a decided approval stays decided although an older list has it", () => {
+  const decided = approvalOf("a", ApprovalState.REJECTED);
+  expect(shownApproval("a", { listed: [a, b], read: decided })?.isWaiting).toBe(false);
+});
+
+test("an address without an id leads to the first approval of the filters", () => {
+  expect(firstApproval([a, b], { isOutdated: false })).toBe(a);
+  expect(firstApproval([a, b], { isOutdated: true })).toBeUndefined();
+  expect(firstApproval([], { isOutdated: false })).toBeUndefined();
+});

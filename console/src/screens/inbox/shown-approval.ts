@@ -1,0 +1,32 @@
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
+
+/** Where the approval that an address names may come from. */
+export interface KnownApprovals {
+  /** Those that wait, as they were last read. */
+  readonly listed: readonly Approval[];
+  /** The named one, read by itself. It may be that of an earlier address. */
+  readonly read: Approval | undefined;
+}
+
+/**
+ * Returns the approval that an address names, and never another one: a click that is meant for it would decide the other. Undefined: it is
+ * not known. One that was closed stays closed, whatever an older list says.
+ */
+export function shownApproval(
+  approvalId: string,
+  { listed, read }: KnownApprovals,
+): { readonly approval: Approval; readonly isWaiting: boolean } | undefined {
+  const own = read?.approvalId === approvalId ? read : undefined;
+  const isClosed = own !== undefined && own.state !== ApprovalState.PENDING;
+  const approval = isClosed ? own : (listed.find((each) => each.approvalId === approvalId) ?? own);
+  return approval && { approval, isWaiting: approval.state === ApprovalState.PENDING };
+}
+
+/** Returns the approval that an address without an id leads to: the first one, once the list is that of the filters. */
+export function firstApproval(
+  listed: readonly Approval[],
+  { isOutdated }: { readonly isOutdated: boolean },
+): Approval | undefined {
+  return isOutdated ? undefined : listed[0];
+}
