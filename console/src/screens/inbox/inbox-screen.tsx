@@ -9,13 +9,12 @@ import { Empty } from "../../ui/empty.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { BulkDecision } from "./bulk-decision.tsx";
 import { ClosedApprovals } from "./closed-approvals.tsx";
 import { InboxFilters } from "./inbox-filters.tsx";
 import { filterOf } from "./inbox-search.ts";
 import { NamedApproval } from "./named-approval.tsx";
 import { firstApproval } from "./shown-approval.ts";
-import { WaitingList } from "./waiting-list.tsx";
+import { WaitingChoices } from "./waiting-choices.tsx";
 import "../../styles/inbox.css";
 
 const route = getRouteApi("/inbox/{-$approvalId}");
@@ -40,11 +39,6 @@ export function InboxScreen() {
   // What this person has decided waits no more, although the list has it until it is read again.
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const approvals = read.filter((each) => !closed.has(each.approvalId));
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const choose = (id: string, isChosen: boolean) =>
-    setChosen(
-      (before) => new Set([...before].filter((each) => each !== id).concat(isChosen ? [id] : [])),
-    );
   const navigate = useNavigate();
   const first = firstApproval(approvals, more);
   return (
@@ -64,18 +58,12 @@ export function InboxScreen() {
         <NothingWaits isFiltered={Object.keys(search).length > 0} />
       ) : (
         <div className="inbox">
-          <BulkDecision
-            chosen={approvals.filter((each) => chosen.has(each.approvalId))}
-            onDecided={(ids) => {
-              for (const id of ids) choose(id, false);
-              refetch();
-            }}
-          />
-          <WaitingList
+          <WaitingChoices
+            // What is chosen ends with the filters: it could come back unseen when one is removed.
+            key={JSON.stringify(search)}
             approvals={approvals}
-            at={approvals.findIndex((each) => each.approvalId === approvalId)}
-            chosen={chosen}
-            onChoose={choose}
+            shownId={approvalId}
+            onDecided={refetch}
           />
           {approvalId !== undefined ? (
             <NamedApproval
