@@ -6,6 +6,13 @@ import { similarDecisions } from "./similar-decisions.ts";
 const never = new AbortController().signal;
 const { APPROVED, REJECTED, TIMED_OUT } = ApprovalState;
 const pay = (to: string) => ({ agentId: "payer", call: { name: "pay", arguments: { to } } });
+const large = (number: number, bytes: number, decidedBy: string) =>
+  numbered(number, {
+    agentId: "payer",
+    call: { name: "pay", arguments: { to: "x".repeat(bytes) } },
+    state: APPROVED,
+    ...(decidedBy !== "" && { decision: by(decidedBy) }),
+  });
 const by = (decidedBy: string, reason = "") => ({ decidedBy, reason });
 
 test("an approval shows how people decided earlier calls of the same tool by the same agent", async () => {
@@ -42,4 +49,17 @@ test("only the newest five are returned, and those of other tenants never", asyn
   );
   const stranger = similarDecisions(ports, "globex", "run_aaaaaaaa-3-9", never);
   await expect(stranger).rejects.toMatchObject({ kind: "not_found" });
+});
+
+test("large approvals end the search, so that one request does not keep the process from other work", async () => {
+  const megabyte = 1_000_000;
+  const older = Array.from({ length: 6 }, (_, index) => large(index + 2, megabyte, ""));
+  const ports = await openLists(
+    large(1, 1, "beyond"),
+    ...older,
+    large(8, megabyte, "eve"),
+    numbered(9, pay("ann")),
+  );
+  const found = await similarDecisions(ports, "acme", "run_aaaaaaaa-3-9", never);
+  expect(found.map(({ decidedBy }) => decidedBy)).toEqual(["eve"]);
 });

@@ -9,8 +9,10 @@ import { agentToolOf } from "../approval-lists.ts";
 import type { ReadPorts } from "../read-approvals.ts";
 import { getApproval } from "../read-approvals.ts";
 
-/** How many decisions are returned, and how many approvals are read for them. */
-const [maxDecisions, maxRead] = [5, 50];
+/** How many decisions are returned. */
+const maxDecisions = 5;
+/** How much is read for them at most: large approvals must not keep the process from other work. */
+const maxRead = { rows: 50, bytes: 4 * 1024 * 1024 };
 
 /** Returns how people decided earlier calls of the same tool by the same agent, of the newest request first. */
 export async function similarDecisions(
@@ -29,11 +31,14 @@ export async function similarDecisions(
     tenant,
     (rows) => {
       const decisions: SimilarDecision[] = [];
-      let read = 0;
+      let rowsLeft = maxRead.rows;
+      let bytesLeft = maxRead.bytes;
       for (const { bytes } of rows.select(selection, undefined, "descending")) {
+        if (rowsLeft-- === 0 || bytesLeft <= 0) break;
+        bytesLeft -= bytes.length;
         const past = fromBinary(ApprovalSchema, bytes, storedReadOptions);
         if (isSimilar(past, approval)) decisions.push(summaryOf(past, approval));
-        if (decisions.length === maxDecisions || ++read === maxRead) break;
+        if (decisions.length === maxDecisions) break;
       }
       return decisions;
     },
