@@ -6,7 +6,7 @@ import type { Requests } from "./requests.ts";
 
 /** Options of a receipt. */
 export interface ReceiptOptions extends CallOptions {
-  /** Whether arguments and answers are left out. Their digests stay. Default: false. */
+  /** Whether arguments, questions, and answers are left out. The digests of arguments and answers stay. Default: false. */
   readonly omitContent?: boolean;
 }
 

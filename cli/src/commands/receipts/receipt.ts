@@ -26,7 +26,10 @@ function receiptCommand(context: Context): Command {
     .argument("<call>", "id of the call, or of an approval of it", parseCall)
     .option("-o, --output <path>", "file to create; default: standard output")
     .option("--force", "replace an existing file")
-    .option("--omit-content", "leave arguments and answers out; their digests stay");
+    .option(
+      "--omit-content",
+      "leave arguments, questions, and answers out; digests of arguments and answers stay",
+    );
   interface Options extends OutputOptions {
     readonly omitContent?: true;
   }

@@ -96,16 +96,23 @@ function calledOf(ended: EndedCall, omitContent: boolean) {
   });
 }
 
-/** Returns an approval without the start of its files, and without what other parts of the receipt have. */
+/**
+ * Returns an approval without the start of its files, without what other parts of the receipt have, and without the comments and the
+ * assignment: people wrote them for each other, and they decide nothing.
+ */
 function withoutContent(approval: Approval, omitContent: boolean): Approval {
-  const { content, decision, review } = approval;
+  const { content, decision, review, question } = approval;
   return create(ApprovalSchema, {
     ...approval,
     call: undefined,
     votes: [],
+    comments: [],
+    assignment: undefined,
     ...(decision && { decision: withoutAnswer(decision) }),
     // Its reason may repeat arguments.
     ...(review && omitContent && { review: { ...review, reason: "" } }),
+    // The question of an agent is the arguments of its call, and that of a tool may repeat them.
+    ...(question && omitContent && { question: { ...question, message: "", schema: undefined } }),
     ...(content && { content: { ...content, files: content.files.map(withoutPreview) } }),
   });
 }

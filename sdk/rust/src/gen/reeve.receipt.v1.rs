@@ -20,7 +20,7 @@ pub struct CallReceipt {
     #[prost(message, optional, tag = "5")]
     pub call: ::core::option::Option<ReceiptCall>,
     /// The approvals of the call and of its questions, as they were at the result of the call or at the end
-    /// of the run, in the order of the requests. Left out are the previews of their files, and what `call` and `decisions` have: the
+    /// of the run, in the order of the requests. Left out are the previews of their files, comments, assignments, and what `call` and `decisions` have: the
     /// call, votes, edited arguments, and answers.
     #[prost(message, repeated, tag = "6")]
     pub approvals: ::prost::alloc::vec::Vec<super::super::approval::v1::Approval>,
@@ -38,7 +38,7 @@ pub struct CallReceipt {
     /// The part of the log from which the receipt follows.
     #[prost(message, optional, tag = "10")]
     pub log: ::core::option::Option<ReceiptLog>,
-    /// Whether arguments and answers are left out. Their digests stay.
+    /// Whether arguments, questions, and answers are left out. The digests of arguments and answers stay.
     #[prost(bool, tag = "11")]
     pub content_omitted: bool,
     /// How the run ended before the call had a result: what came of a call that was handed out is not

@@ -67,7 +67,7 @@ export type CallReceipt = Message<"reeve.receipt.v1.CallReceipt"> & {
 
   /**
    * The approvals of the call and of its questions, as they were at the result of the call or at the end
-   * of the run, in the order of the requests. Left out are the previews of their files, and what `call` and `decisions` have: the
+   * of the run, in the order of the requests. Left out are the previews of their files, comments, assignments, and what `call` and `decisions` have: the
    * call, votes, edited arguments, and answers.
    *
    * @generated from field: repeated reeve.approval.v1.Approval approvals = 6;
@@ -105,7 +105,7 @@ export type CallReceipt = Message<"reeve.receipt.v1.CallReceipt"> & {
   log?: ReceiptLog | undefined;
 
   /**
-   * Whether arguments and answers are left out. Their digests stay.
+   * Whether arguments, questions, and answers are left out. The digests of arguments and answers stay.
    *
    * @generated from field: bool content_omitted = 11;
    */

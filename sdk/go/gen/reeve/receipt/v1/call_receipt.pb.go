@@ -43,7 +43,7 @@ type CallReceipt struct {
 	// What was called.
 	Call *ReceiptCall `protobuf:"bytes,5,opt,name=call,proto3" json:"call,omitempty"`
 	// The approvals of the call and of its questions, as they were at the result of the call or at the end
-	// of the run, in the order of the requests. Left out are the previews of their files, and what `call` and `decisions` have: the
+	// of the run, in the order of the requests. Left out are the previews of their files, comments, assignments, and what `call` and `decisions` have: the
 	// call, votes, edited arguments, and answers.
 	Approvals []*v1.Approval `protobuf:"bytes,6,rep,name=approvals,proto3" json:"approvals,omitempty"`
 	// All decisions and votes about them, oldest first, with those that a person changed later.
@@ -56,7 +56,7 @@ type CallReceipt struct {
 	Result *ReceiptResult `protobuf:"bytes,9,opt,name=result,proto3" json:"result,omitempty"`
 	// The part of the log from which the receipt follows.
 	Log *ReceiptLog `protobuf:"bytes,10,opt,name=log,proto3" json:"log,omitempty"`
-	// Whether arguments and answers are left out. Their digests stay.
+	// Whether arguments, questions, and answers are left out. The digests of arguments and answers stay.
 	ContentOmitted bool `protobuf:"varint,11,opt,name=content_omitted,json=contentOmitted,proto3" json:"content_omitted,omitempty"`
 	// How the run ended before the call had a result: what came of a call that was handed out is not
 	// known. Unset if the call has a result.

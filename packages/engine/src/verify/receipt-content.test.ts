@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import { receiptPayload, readStatement } from "@reeve/run/receipts/receipt-statement";
+import { expect, test } from "vitest";
+import { callWith, contents, decidedCall, decidedCallId } from "../../test/support/decided-call.ts";
+import type { StoredLog } from "../../test/support/stored-log.ts";
+import { storedLog } from "../../test/support/stored-log.ts";
+import { receiptSource } from "./receipt-source.ts";
+
+async function receiptIn({ subject, runId: run, batches }: StoredLog, omitContent = false) {
+  const source = await receiptSource({ subject, run, callId: decidedCallId }, batches);
+  const payload = receiptPayload(source, { omitContent });
+  const statement = readStatement(payload);
+  if (typeof statement === "string") throw new Error(`the payload ${statement}`);
+  return { receipt: statement.receipt, text: new TextDecoder().decode(payload) };
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+test("a receipt without content has the digests of arguments and answers, and nothing of them", async () => {
+  const { receipt, text } = await receiptIn(await storedLog(decidedCall(), [2]), true);
+  expect(Object.values(contents).filter((content) => text.includes(content))).toEqual([]);
+  expect(receipt.contentOmitted).toBe(true);
+  expect(receipt.call?.argumentsSha256).toBe(digestOf(`{"to":"${contents.edited}"}`));
+  expect(receipt.decisions[2]?.editedArgumentsSha256).toBe(receipt.call?.argumentsSha256);
+});
+
+test("no receipt shows what files contain", async () => {
+  const { receipt } = await receiptIn(await storedLog(decidedCall(), [2]));
+  expect(receipt.approvals[0]?.content?.files[0]).toMatchObject({ path: "bill.pdf", preview: "" });
+});
+
+const decision = { approved: true, decidedBy: "bob" };
+const asked = {
+  approvalId: decidedCallId,
+  call: { callId: decidedCallId, name: "pay" },
+  state: "APPROVAL_STATE_PENDING",
+  question: {
+    questionId: "q",
+    message: "Pay the secret invoice?",
+    schema: { type: "object", properties: { payee: { enum: ["secret bank"] } } },
+    askedBy: "agent",
+  },
+  comments: [{ commentId: "c", commentedBy: "eve", text: "a secret remark" }],
+  assignment: { assignee: "secret helper", assignedBy: "eve" },
+};
+
+test("a receipt without content has no questions, and none has what people noted", async () => {
+  const log = await storedLog(
+    callWith([
+      { approval: { approval: asked } },
+      { approval: { approval: { ...asked, state: "APPROVAL_STATE_APPROVED", decision } } },
+      { toolResult: { result: { callId: decidedCallId, name: "pay", content: "" } } },
+    ]),
+    [2],
+  );
+  const short = await receiptIn(log, true);
+  expect(short.text).not.toContain("secret");
+  expect(short.receipt.approvals[0]?.question).toMatchObject({ questionId: "q", askedBy: "agent" });
+  const [whole] = (await receiptIn(log)).receipt.approvals;
+  expect(whole?.question).toMatchObject(asked.question);
+  expect(whole?.comments).toEqual([]);
+  expect(whole?.assignment).toBeUndefined();
+});
