@@ -1441,7 +1441,7 @@ pub mod approval_service_client {
             self.inner.unary(req, path, codec).await
         }
         /// Streams the pending approvals, and then each approval when it is requested or changes. With a
-        /// filter, only those that match, and each that the stream had once more when it ceases to match. The
+        /// filter, only those that match, and each that the stream had, at each change until it is closed. The
         /// stream continues until the client cancels it or the server shuts down.
         pub async fn watch_approvals(
             &mut self,

@@ -13,7 +13,7 @@ const heartbeatMs = 5_000;
 
 /**
  * Yields the pending approvals that are selected, then each selected approval when it is requested or changes, until `signal` aborts.
- * One that was yielded is yielded once more when it ceases to match. Yields undefined as a heartbeat. An empty `runId` selects all
+ * One that was yielded is yielded at each change until it is closed, also if it ceases to match. Yields undefined as a heartbeat. An empty `runId` selects all
  * runs of the tenant.
  */
 export async function* watchApprovals(
@@ -38,7 +38,7 @@ async function* selectNews(
   matches: Matches,
 ): AsyncIterable<Approval> {
   let isCurrent = false;
-  // Closed approvals change no more, so only pending ones can cease to match.
+  // Of one that ceases to match while it is pending, such as after a vote of the caller, the client has to know the end.
   const shown = new Set<string>();
   for await (const change of changes) {
     if (change.kind === "current") isCurrent = true;
@@ -48,7 +48,8 @@ async function* selectNews(
     const isPending = record.state === ApprovalState.PENDING;
     const isMatch = (isCurrent || isPending) && matches(record);
     const wasShown = shown.delete(key);
-    if (isMatch && isPending) shown.add(key);
-    if (isMatch || wasShown) yield record;
+    if (!isMatch && !wasShown) continue;
+    if (isPending) shown.add(key);
+    yield record;
   }
 }

@@ -2491,7 +2491,7 @@ export const ApprovalService: GenService<{
   },
   /**
    * Streams the pending approvals, and then each approval when it is requested or changes. With a
-   * filter, only those that match, and each that the stream had once more when it ceases to match. The
+   * filter, only those that match, and each that the stream had, at each change until it is closed. The
    * stream continues until the client cancels it or the server shuts down.
    *
    * @generated from rpc reeve.approval.v1.ApprovalService.WatchApprovals

@@ -81,7 +81,7 @@ type ApprovalServiceClient interface {
 	// revoked grant returns it as it is. Returns NOT_FOUND if it does not exist or has expired.
 	RevokeGrant(ctx context.Context, in *RevokeGrantRequest, opts ...grpc.CallOption) (*RevokeGrantResponse, error)
 	// Streams the pending approvals, and then each approval when it is requested or changes. With a
-	// filter, only those that match, and each that the stream had once more when it ceases to match. The
+	// filter, only those that match, and each that the stream had, at each change until it is closed. The
 	// stream continues until the client cancels it or the server shuts down.
 	WatchApprovals(ctx context.Context, in *WatchApprovalsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchApprovalsResponse], error)
 }
@@ -269,7 +269,7 @@ type ApprovalServiceServer interface {
 	// revoked grant returns it as it is. Returns NOT_FOUND if it does not exist or has expired.
 	RevokeGrant(context.Context, *RevokeGrantRequest) (*RevokeGrantResponse, error)
 	// Streams the pending approvals, and then each approval when it is requested or changes. With a
-	// filter, only those that match, and each that the stream had once more when it ceases to match. The
+	// filter, only those that match, and each that the stream had, at each change until it is closed. The
 	// stream continues until the client cancels it or the server shuts down.
 	WatchApprovals(*WatchApprovalsRequest, grpc.ServerStreamingServer[WatchApprovalsResponse]) error
 	mustEmbedUnimplementedApprovalServiceServer()
