@@ -17,6 +17,8 @@ export interface InboxState {
   readonly isMine: boolean;
   /** The arguments that the person made in the editor, by approval. */
   readonly edits: ReadonlyMap<string, JsonObject>;
+  /** The approvals on which the person has voted here. They wait for others. */
+  readonly voted: ReadonlySet<string>;
   /** How people decided similar calls before, of the approvals that were selected. */
   readonly similar: ReadonlyMap<string, readonly SimilarDecision[]>;
   readonly prompt: Prompt | undefined;
@@ -39,6 +41,7 @@ export function emptyInbox(filter: {
     scroll: 0,
     ...filter,
     edits: new Map(),
+    voted: new Set(),
     similar: new Map(),
     prompt: undefined,
     message: "",
@@ -66,7 +69,7 @@ export function withApproval(state: InboxState, approval: Approval): InboxState 
   const { approvalId } = approval;
   const isPending = approval.state === ApprovalState.PENDING;
   const isKnown = state.approvals.has(approvalId);
-  if (!isPending && approvalId !== state.selectedId) return without(state, approvalId);
+  if (isDone(state, approval) && approvalId !== state.selectedId) return without(state, approvalId);
   if (!isKnown && state.approvals.size >= maxShown) return { ...state, isPartial: true };
   const approvals = new Map(state.approvals).set(approvalId, approval);
   const isAsked = !isPending && state.prompt?.approvalId === approvalId;
@@ -84,10 +87,15 @@ export function withSelection(state: InboxState, steps: number): InboxState {
   const at = listed.findIndex(({ approvalId }) => approvalId === state.selectedId);
   const next = listed[Math.min(Math.max(at + steps, 0), listed.length - 1)];
   const selected = selectedApproval(state);
-  const isClosed = selected !== undefined && selected.state !== ApprovalState.PENDING;
   const isMoved = next?.approvalId !== state.selectedId;
   const moved = { ...state, selectedId: next?.approvalId, scroll: 0, message: "" };
-  return isClosed && isMoved ? without(moved, selected.approvalId) : moved;
+  const isLeft = isMoved && selected !== undefined && isDone(state, selected);
+  return isLeft ? without(moved, selected.approvalId) : moved;
+}
+
+/** Whether an approval is no more what the list is about: it is closed, or it waits for others after the own vote. */
+function isDone({ isMine, voted }: InboxState, { state, approvalId }: Approval): boolean {
+  return state !== ApprovalState.PENDING || (isMine && voted.has(approvalId));
 }
 
 /** Returns the state before the approvals are read again: somebody may have decided them since. The selected one stays in view. */

@@ -189,6 +189,7 @@ class FullScreenInbox implements Disposable {
       const decided = await this.#reeve.decide(decision);
       this.#handle({ kind: "approval", approval: decided });
       const isOpen = decided.state === ApprovalState.PENDING;
+      if (isOpen) this.#handle({ kind: "voted", approvalId });
       const what = approved ? "approved" : "rejected";
       this.#handle({ kind: "said", message: isOpen ? `your vote: ${what}` : what });
     } catch (error) {

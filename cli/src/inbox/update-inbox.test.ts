@@ -151,6 +151,18 @@ test("a question is not answered without its answer, and can be declined", () =>
   expect(declined.effects).toMatchObject([{ kind: "decide", approved: false }]);
 });
 
+test("in the list of what waits for a person, a call with the own vote leaves with the selection", () => {
+  const more: ApprovalInit = { revision: 1 };
+  const vote: InboxEvent = { kind: "voted", approvalId: "a" };
+  const voted = [key("m"), arrived("a"), arrived("b"), arrived("a", more), vote];
+  expect(after(voted).state.selectedId).toBe("a");
+  const { state } = after([...voted, key("j"), arrived("a", more)]);
+  expect(state.selectedId).toBe("b");
+  expect([...state.approvals.keys()]).toEqual(["b"]);
+  // Elsewhere it waits for others.
+  expect(after([...voted.slice(1), key("j")]).state.approvals.size).toBe(2);
+});
+
 test("a filter begins the watch again, and empties the list", () => {
   const { state, effects } = after([
     arrived("a"),

@@ -20,6 +20,7 @@ export type InboxEvent =
   | { readonly kind: "pasted"; readonly text: string }
   | { readonly kind: "resized" }
   | { readonly kind: "approval"; readonly approval: Approval }
+  | { readonly kind: "voted"; readonly approvalId: string }
   | { readonly kind: "connected" }
   | { readonly kind: "lost"; readonly message: string }
   | { readonly kind: "said"; readonly message: string }
@@ -65,6 +66,8 @@ export function updateInbox(state: InboxState, event: InboxEvent): Updated {
       return { state };
     case "approval":
       return { state: withApproval(state, event.approval) };
+    case "voted":
+      return { state: { ...state, voted: new Set(state.voted).add(event.approvalId) } };
     case "connected":
       return { state: { ...withSelectedOnly(state), isConnected: true } };
     case "lost":
