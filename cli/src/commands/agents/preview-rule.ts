@@ -3,7 +3,7 @@ import { decideCall } from "@reeve/agent/permission/decide-call";
 import type { PermissionLevel } from "@reeve/agent/permission/permission-levels";
 import { ruleLevel } from "@reeve/agent/permission/rule-level";
 import type { Client } from "@reeve/client";
-import { storedReadOptions } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import type { ToolCall, ToolDescriptor } from "@reeve/contracts/tool";

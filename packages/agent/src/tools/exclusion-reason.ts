@@ -1,5 +1,5 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
-import { isStorable } from "@reeve/contracts/nesting";
+import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import type { CallerPolicy } from "../policy/caller-policy.ts";

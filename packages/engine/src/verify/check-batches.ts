@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { batchDigest, digestText } from "@reeve/contracts/digest/batch-digest";
-import { storedReadOptions } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import type { RunBatch, RunEvent, StoredRunBatch } from "@reeve/contracts/run";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import { runLogDefinition } from "@reeve/jetstream/log/definitions";

@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
-import { storedReadOptions } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import { batchDigest } from "@reeve/contracts/digest/batch-digest";
 import type { BatchContent, LogDefinition } from "./definitions.ts";
 import type { RawBatch, Tail } from "./port.ts";

@@ -2,7 +2,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { JsMsg } from "@nats-io/jetstream";
 import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
-import { storedReadOptions } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { Failure } from "@reeve/platform/failure";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";

@@ -1,7 +1,7 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
-import { storedReadOptions } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import { Failure } from "@reeve/platform/failure";
 import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
 import type { PayloadCipher, Place } from "../sealing/payload-cipher.ts";

@@ -3,7 +3,7 @@ import { answerProblems } from "@reeve/agent/schema/answer-problems";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval, Decision } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
-import { isStorable } from "@reeve/contracts/nesting";
+import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { argumentViolations } from "./argument-violations.ts";

@@ -3,7 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
-import { isStorable, maxJsonDepth } from "@reeve/contracts/nesting";
+import { isStorable, maxJsonDepth } from "@reeve/contracts/rules/nesting";
 import { appendExternal } from "../commands/append-external.ts";
 import type { RunHead } from "../head/run-head.ts";
 import { isTerminal } from "../head/run-status.ts";

@@ -3,7 +3,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { Role } from "@reeve/contracts/access/role";
 import { channelOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
-import { storedReadOptions } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import type {
   ExportRunLogResponseSchema,
   RunCreated,

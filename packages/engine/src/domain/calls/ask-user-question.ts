@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { isStorable } from "@reeve/contracts/nesting";
+import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { Question } from "@reeve/contracts/tool";
 import { QuestionSchema } from "@reeve/contracts/tool";
 import { schemaProblem } from "../schema/validate-arguments.ts";

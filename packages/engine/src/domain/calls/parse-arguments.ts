@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { isStorable } from "@reeve/contracts/nesting";
+import { isStorable } from "@reeve/contracts/rules/nesting";
 
 /**
  * Parses the arguments that a model wrote. Undefined if they are not a JSON object, or cannot be stored in a log: numbers out of

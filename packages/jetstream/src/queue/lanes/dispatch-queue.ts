@@ -3,7 +3,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import type { LanesTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
-import { storedReadOptions } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";

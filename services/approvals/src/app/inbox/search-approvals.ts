@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema } from "@reeve/contracts/approval";
-import { storedReadOptions } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import type { IndexedRow, IndexedRows, Selection } from "@reeve/jetstream/local-index/indexed-rows";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { keyOfToken, maxPageBytes, pageSizeOf, tokenOf } from "@reeve/jetstream/table/page";

@@ -4,7 +4,7 @@ import { StructSchema } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState, SimilarDecisionSchema } from "@reeve/contracts/approval";
 import type { SimilarDecision } from "@reeve/contracts/approval";
-import { storedReadOptions } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import { agentToolOf } from "../approval-lists.ts";
 import type { ReadPorts } from "../read-approvals.ts";
 import { getApproval } from "../read-approvals.ts";

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ElicitRequest, ElicitResult, InputRequests } from "@modelcontextprotocol/client";
 import type { Answer, Question } from "@reeve/calls/ports/tool";
 import { fitsMessage } from "@reeve/calls/results/record-size";
-import { isStorable } from "@reeve/contracts/nesting";
+import { isStorable } from "@reeve/contracts/rules/nesting";
 
 /** Bytes of the schema that a server may ask for, which is stored in the log of the run. */
 const maxSchemaBytes = 16_384;

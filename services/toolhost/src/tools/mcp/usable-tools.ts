@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
 import { isObjectSchema } from "@reeve/calls/execute/check-arguments";
-import { isStorable } from "@reeve/contracts/nesting";
+import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 
 const maxTools = 256;

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { permissionClassOf } from "@reeve/agent/tools/permission-classes";
-import { isStorable } from "@reeve/contracts/nesting";
+import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { ProvidedTool } from "@reeve/contracts/tool-provider";
