@@ -29,6 +29,13 @@ async function* failing() {
   throw new Error("broken");
 }
 
+async function* two() {
+  yield 1;
+  yield 2;
+  await Promise.resolve();
+  throw new Error("broken");
+}
+
 describe("gathered items", () => {
   test("are yielded together when they arrive before the wait is over", async () => {
     const { items, give, wait, waits } = source();
@@ -58,12 +65,6 @@ describe("gathered items", () => {
   });
 
   test("may fail while the reader works on a full group", async () => {
-    async function* two() {
-      yield 1;
-      yield 2;
-      await Promise.resolve();
-      throw new Error("broken");
-    }
     const groups = gather(two(), { maxItems: 2, wait: source().wait }, never)[
       Symbol.asyncIterator
     ]();

@@ -56,12 +56,14 @@ export function redactionOf(secrets: readonly string[]): Redaction {
 
 /** Returns why a response cannot be returned to a sandbox; undefined if it can. */
 export function refusalOfResponse({ headers }: IncomingMessage): string | undefined {
-  const isPlain = (value: string, plain: string) =>
-    ["", plain].includes(value.trim().toLowerCase());
   return isPlain(headers["content-encoding"] ?? "", "identity") &&
     isPlain(headers["transfer-encoding"] ?? "", "chunked")
     ? undefined
     : "the response is encoded in a way in which a repeated secret would not be recognized";
+}
+
+function isPlain(encoding: string, plain: string): boolean {
+  return ["", plain].includes(encoding.trim().toLowerCase());
 }
 
 /** Returns the headers of a response without secrets. The length of its body may change. */

@@ -29,7 +29,7 @@ export function reviewTokens({ maxOutputTokens }: Pick<ModelSpec, "maxOutputToke
 }
 
 /** Returns the reviewer of a call that waits for its approval without advice, or undefined. */
-export function pendingReviewer({ head: { created } }: RunState, call: Call): Reviewer | undefined {
+function pendingReviewer({ head: { created } }: RunState, call: Call): Reviewer | undefined {
   const { approval } = call;
   if (!awaitsApproval(call) || approval?.question !== undefined) return undefined;
   if (approval?.review !== undefined) return undefined;
