@@ -8,8 +8,8 @@ const root = join(import.meta.dirname, "../..");
 const services = ["gateway", "runtime", "toolhost", "approvals"];
 
 /**
- * Compiles the modules of the services into a compile cache, as the build of the images does, and returns its folder. Without it, a
- * service also needs memory for the compiler that strips types. `flags`: options of Node; a cache serves only those of its writer.
+ * Compiles the modules of the services into a compile cache, as the build of the images does, and returns its folder. As there, the
+ * first module of each service is not among them. `flags`: options of Node; a cache serves only those of its writer.
  */
 export async function warmCompileCache(
   flags: readonly string[],
