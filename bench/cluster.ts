@@ -16,7 +16,6 @@ import { startModel, writeMcpConfig } from "./surroundings.ts";
 import { warmCompileCache } from "./environment/warm-compile-cache.ts";
 
 const root = join(import.meta.dirname, "..");
-const nodeFlags = ["--expose-gc"];
 const tenant = "bench";
 
 function tokenOf(of: string): string {
@@ -86,11 +85,9 @@ export class Cluster implements AsyncDisposable {
       await startNatsServer({ storeDir: join(folder, "nats"), log }, signal),
     );
     const [gateway, approvals] = [await freePort(), await freePort()];
-    const memorySettings = imageEnvironment();
     const environment = {
       ...process.env,
-      ...memorySettings,
-      NODE_COMPILE_CACHE: await warmCompileCache(nodeFlags, memorySettings, signal),
+      ...imageEnvironment(),
       REEVE_NATS_URL: server.url,
       REEVE_DATA_DIR: folder,
       REEVE_INDEX_DIR: join(folder, "index"),
@@ -124,8 +121,9 @@ export class Cluster implements AsyncDisposable {
   async startService(name: ServiceName, signal: AbortSignal): Promise<string> {
     const main = join(root, `services/${name}/src/main.ts`);
     const probe = join(import.meta.dirname, "process-probe.ts");
-    const args = [...nodeFlags, "--import", probe, main];
-    const program = new Program(args, { environment: this.#environment, reads: "stderr" });
+    const args = ["--expose-gc", "--import", probe, main];
+    const environment = { ...this.#environment, NODE_COMPILE_CACHE: warmCompileCache(args) };
+    const program = new Program(args, { environment, reads: "stderr" });
     const said = await program.says(ready[name], signal).catch(async (error: unknown) => {
       await program[Symbol.asyncDispose]();
       throw error;

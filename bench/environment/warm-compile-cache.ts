@@ -1,29 +1,19 @@
-import { execFile } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { promisify } from "node:util";
-
-const root = join(import.meta.dirname, "../..");
-const services = ["gateway", "runtime", "toolhost", "approvals"];
 
 /**
- * Compiles the modules of the services into a compile cache, as the build of the images does, and returns its folder. As there, the
- * first module of each service is not among them. `flags`: options of Node; a cache serves only those of its writer.
+ * Compiles the modules of a program into a compile cache, as the build of the images does, and returns its folder. Without it, a
+ * service also needs memory for the compiler that strips types. `args`: options of Node and the first file of the service; a cache
+ * serves only the options of its writer.
  */
-export async function warmCompileCache(
-  flags: readonly string[],
-  environment: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<string> {
+export function warmCompileCache(args: readonly string[]): string {
   const folder = join(tmpdir(), "reeve-bench-compile-cache");
-  const modules = services.map((name) => join(root, `services/${name}/src/serve.ts`));
-  const load = `await Promise.all(${JSON.stringify(modules)}.map((each) => import(each)));`;
-  const program = `${load} (await import("node:module")).flushCompileCache(); process.exit();`;
-  await promisify(execFile)(process.execPath, [...flags, "--input-type=module", "-e", program], {
-    cwd: root,
-    env: { ...process.env, ...environment, NODE_COMPILE_CACHE: folder },
-    signal,
-  });
+  // With a setting that no service accepts, it ends once all of its modules are loaded.
+  const env = { ...process.env, NODE_COMPILE_CACHE: folder, REEVE_LOG_LEVEL: "none" };
+  const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
+  if (status !== 2)
+    throw new Error(`${args.join(" ")} ended with ${status}, not with 2: ${stderr}`);
   return folder;
 }
