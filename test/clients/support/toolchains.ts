@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { build, cached, cachesFolder, prepared } from "../../system/support/language-providers.ts";
+import { pythonWithClient } from "./python-client.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const sdk = join(root, "sdk");
@@ -48,21 +49,12 @@ export async function prepareTypescript(): Promise<Toolchain & AsyncDisposable> 
   };
 }
 
-/** Installs the package with pip into a virtual environment. */
+/** Uses the package in the virtual environment of its tests. */
 export async function preparePython(): Promise<Toolchain> {
   return await toolchain(async () => {
-    const project = join(sdk, "python");
-    const files = filesBelow(project).filter((path) => /\.(?:py|pyi|toml)$/.test(path));
-    const venv = await cached("client-python", files, async (folder) => {
-      await build("python3", ["-m", "venv", "--copies", folder]);
-      // Build artifacts must not remain beside the sources.
-      const copy = join(folder, "source");
-      cpSync(project, copy, { recursive: true });
-      const quiet = ["-q", "--disable-pip-version-check"];
-      await build(join(folder, "bin/python"), ["-m", "pip", "install", ...quiet, copy]);
-    });
+    const interpreter = await pythonWithClient();
     const env = { PYTHONDONTWRITEBYTECODE: "1" };
-    const python = (file: string) => ({ command: [join(venv, "bin/python"), file], env });
+    const python = (file: string) => ({ command: [interpreter, file], env });
     const source = "sdk/python/quickstart.py";
     return {
       driver: python(join(drivers, "python/driver.py")),

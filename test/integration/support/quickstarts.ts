@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
+import { pythonWithClient } from "../../clients/support/python-client.ts";
 import type { ComposeProject } from "./compose.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -15,15 +15,11 @@ export interface Quickstart {
   readonly page: string;
   /** A line of the page; the quickstart is the next code block after it. */
   readonly after: string;
-  /** Commands that install its requirements into a separate folder. */
-  install?(folder: string): string;
   /** The command that receives the code block as its last argument. */
-  interpreter(folder: string): readonly [string, ...string[]];
+  interpreter(): Promise<readonly [string, ...string[]]>;
   /** Its expected output. */
   readonly prints: RegExp;
 }
-
-const bash = ["bash", "-euo", "pipefail", "-c"] as const;
 
 /** The quickstarts in the documentation that users copy. */
 export const quickstarts: readonly Quickstart[] = [
@@ -31,23 +27,21 @@ export const quickstarts: readonly Quickstart[] = [
     name: "curl",
     page: "docs/clients.md",
     after: "With `curl`, over the Connect protocol:",
-    interpreter: () => bash,
+    interpreter: async () => ["bash", "-euo", "pipefail", "-c"],
     prints: /"runId":\s*"run_[a-z0-9]+"/,
   },
   {
     name: "Python",
     page: "docs/clients.md",
     after: "### Python",
-    install: (folder) =>
-      `python3 -m venv ${folder}/venv && ${folder}/venv/bin/pip install --quiet ./sdk/python`,
-    interpreter: (folder) => [join(folder, "venv/bin/python"), "-c"],
+    interpreter: async () => [await pythonWithClient(), "-c"],
     prints: /RUN_STATUS_COMPLETED/,
   },
 ];
 
 /** Runs the unchanged code with a project's address and token. Returns its output. */
 export async function follow(
-  { page, after, install, interpreter }: Quickstart,
+  { page, after, interpreter }: Quickstart,
   { url, dataDir, token }: ComposeProject,
 ): Promise<string> {
   const code = blockAfter(readFileSync(join(root, page), "utf8"), after)
@@ -61,19 +55,9 @@ export async function follow(
     REEVE_TOKEN: token,
     REEVE_DATA_DIR: dataDir,
   };
-  const folder = mkdtempSync(join(tmpdir(), "reeve-quickstart-"));
-  try {
-    const run = promisify(execFile);
-    if (install !== undefined) {
-      const [shell, ...options] = bash;
-      await run(shell, [...options, install(folder)], { cwd: root, env });
-    }
-    const [command, ...args] = interpreter(folder);
-    const { stdout } = await run(command, [...args, code], { cwd: root, env });
-    return stdout;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const [command, ...args] = await interpreter();
+  const { stdout } = await promisify(execFile)(command, [...args, code], { cwd: root, env });
+  return stdout;
 }
 
 function blockAfter(page: string, line: string): string {
