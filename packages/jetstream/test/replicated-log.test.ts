@@ -1,13 +1,19 @@
 import { create } from "@bufbuild/protobuf";
-import { DispatchSchema } from "@reeve/contracts/run";
+import { bucketOf } from "@reeve/contracts/channel";
+import { DispatchSchema, RunSchema } from "@reeve/contracts/run";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { whyNoReplicas } from "../../../test/support/nats-program.ts";
 import { openRunFeed } from "../src/feed/nats.ts";
-import { openRunLog } from "../src/log/open.ts";
+import { openRunLog, openThreadLog } from "../src/log/open.ts";
 import { emptyTail } from "../src/log/port.ts";
 import type { RunLog } from "../src/log/run-log.ts";
+import { openObjects } from "../src/objects/nats.ts";
+import { workspaceBucket } from "../src/objects/workspace-store.ts";
 import { openDispatchQueue } from "../src/queue/lanes/dispatch-queue.ts";
+import { openReserve } from "../src/reserve/keep-reserve.ts";
+import { reserveStream } from "../src/reserve/reserve-state.ts";
 import { openJetStreamManager } from "../src/streams/ensure-stream.ts";
+import { openTable } from "../src/table/nats.ts";
 import { raceAppends } from "./support/append-races.ts";
 import { laggingConnection } from "./support/lagging-connection.ts";
 import { appendEvents, eventsAfter, freshRun, texts } from "./support/facts.ts";
@@ -35,6 +41,20 @@ describe.skipIf(reason !== "")(`over three servers${reason}`, () => {
     const counts = new Set<number>();
     for await (const { config } of api.list()) counts.add(config.num_replicas);
     expect([...counts]).toEqual([3]);
+  });
+
+  test("what a service creates again after a deletion has as many replicas as the logs of runs", async () => {
+    const service = await streams.cluster.connect();
+    const { streams: api } = await openJetStreamManager(service.connection);
+    const deleted = [`KV_${bucketOf(RunSchema).name}`, `OBJ_${workspaceBucket}`, reserveStream];
+    for (const stream of [...deleted, "THREADS"]) await api.delete(stream);
+    await openTable(service, RunSchema);
+    await openObjects(service, { bucket: workspaceBucket, maxBytes: 1_000 });
+    await openReserve(service);
+    await openThreadLog(service);
+    for (const stream of [...deleted, "THREADS"]) {
+      expect((await api.info(stream)).config.num_replicas).toBe(3);
+    }
   });
 
   // Requirement: DUR-4

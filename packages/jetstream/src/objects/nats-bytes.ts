@@ -12,7 +12,7 @@ import { callStore } from "../streams/call-store.ts";
 import { removeSubject } from "../streams/remove-subject.ts";
 import { settleStream } from "../streams/settle-stream.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
-import { replicasOfNew } from "../streams/new-stream-replicas.ts";
+import { openOrCreate } from "../streams/open-or-create.ts";
 import { readChunks } from "./read-chunks.ts";
 import type { WrittenChunks } from "./write-chunks.ts";
 import { chunkBytes, chunkTimeoutMs, removeChunks, writeChunks } from "./write-chunks.ts";
@@ -20,10 +20,13 @@ import { chunkBytes, chunkTimeoutMs, removeChunks, writeChunks } from "./write-c
 /** Opens the object store `bucket`, and creates it if it is missing. */
 export async function openBytes(connection: NatsConnection, bucket: string): Promise<NatsBytes> {
   await callStore(() => openJetStreamManager(connection));
-  const client = jetstream(connection, { checkAPI: false });
-  const options = { replicas: replicasOfNew(connection) };
-  const create = () => callStore(() => new Objm(client).create(bucket, options));
-  const objects = await ensureBucket(connection, `OBJ_${bucket}`, create);
+  const stores = new Objm(jetstream(connection, { checkAPI: false }));
+  const stream = `OBJ_${bucket}`;
+  const open = () => stores.open(bucket, false);
+  const create = (replicas: number) => stores.create(bucket, { replicas });
+  const objects = await ensureBucket(connection, stream, () =>
+    openOrCreate(connection, { stream, open, create }),
+  );
   return new NatsBytes(connection, bucket, objects);
 }
 

@@ -10,6 +10,7 @@ import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { chunkBytes } from "../objects/write-chunks.ts";
 import { callStore } from "../streams/call-store.ts";
+import { configOfStream } from "../streams/config-of-stream.ts";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import type { ApiError } from "../streams/errors.ts";
 import { warnOfServerLimit } from "../streams/warn-of-server-limit.ts";
@@ -46,15 +47,11 @@ export async function openReserve({
     discard: DiscardPolicy.New,
     // Several processes that fill the reserve at the same time replace each other's content.
     max_msgs_per_subject: 1,
-    num_replicas: replicasOfNew(connection),
   };
   await callStore(async () => {
-    try {
-      await streams.info(reserveStream);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      await streams.add(config);
-    }
+    if ((await configOfStream(streams, reserveStream)) !== undefined) return;
+    const replicas = await replicasOfNew(connection, streams);
+    await streams.add({ ...config, num_replicas: replicas });
   });
   return reserveStream;
 }
@@ -152,15 +149,9 @@ async function untilNextLook(
 }
 
 /** Returns how many servers keep the reserve; 0 if there is none. */
-async function replicasOf(manager: JetStreamManager): Promise<number> {
-  return await callStore(async () => {
-    try {
-      return (await manager.streams.info(reserveStream)).config.num_replicas;
-    } catch (error) {
-      if (isNotFound(error)) return 0;
-      throw error;
-    }
-  });
+async function replicasOf({ streams }: JetStreamManager): Promise<number> {
+  const config = await callStore(() => configOfStream(streams, reserveStream));
+  return config?.num_replicas ?? 0;
 }
 
 interface StoredContent {

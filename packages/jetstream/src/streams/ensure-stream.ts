@@ -12,7 +12,8 @@ import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeStep } from "@reeve/platform/nats/store-steps";
-import { isForbidden, isNotFound, notProvisioned } from "./errors.ts";
+import { configOfStream } from "./config-of-stream.ts";
+import { isForbidden, notProvisioned } from "./errors.ts";
 import { replicasOfNew } from "./new-stream-replicas.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";
@@ -47,9 +48,9 @@ export function openJetStreamManager(connection: NatsConnection): Promise<JetStr
 }
 
 async function openWhenReady(connection: NatsConnection): Promise<JetStreamManager> {
-  const probe = () => jetstreamManager(connection, { timeout: probeMs });
+  const probe = await jetstreamManager(connection, { timeout: probeMs, checkAPI: false });
   await retry(
-    probe,
+    () => probe.getAccountInfo(),
     untilReady(connection, () => true),
     neverAborts,
   );
@@ -101,8 +102,9 @@ async function ensureConfig(
 ): Promise<StreamPlace> {
   const required = streamConfig(channel);
   const { name } = required;
+  const replicas = () => replicasOfNew(connection, manager.streams);
   for (let attempt = 0; attempt < maxChanges; attempt++) {
-    const existing = await configOfStream(manager, name);
+    const existing = await configOfStream(manager.streams, name);
     const needed = existing === undefined ? required : withoutAdjusted(existing, required, channel);
     if (existing !== undefined && suffices(existing, needed)) {
       const isReplicated = existing.num_replicas > 1;
@@ -112,16 +114,16 @@ async function ensureConfig(
     if (attempt > 0) await sleep(retryMs * Math.random(), neverAborts);
     const subjects = [...new Set([...(existing?.subjects ?? []), ...required.subjects])];
     // Another process may change the stream at the same time. Only what the next look finds counts.
-    await (
+    const change = async () =>
       existing === undefined
-        ? manager.streams.add({ ...required, num_replicas: replicasOfNew(connection) })
-        : manager.streams.update(name, { ...(isNewer(existing) ? {} : needed), subjects })
-    ).catch(async (error: unknown) => {
+        ? await manager.streams.add({ ...required, num_replicas: await replicas() })
+        : await manager.streams.update(name, { ...(isNewer(existing) ? {} : needed), subjects });
+    await change().catch(async (error: unknown) => {
       if (isForbidden(error)) throw notProvisioned(name, error);
-      if ((await configOfStream(manager, name)) === undefined) throw error;
+      if ((await configOfStream(manager.streams, name)) === undefined) throw error;
     });
   }
-  const existing = await configOfStream(manager, name);
+  const existing = await configOfStream(manager.streams, name);
   const needed = existing === undefined ? required : withoutAdjusted(existing, required, channel);
   const settings = differences(existing ?? {}, needed).join(", ");
   throw new Failure(
@@ -166,18 +168,6 @@ function differences(existing: Partial<StreamConfig>, required: RequiredConfig):
     different.push("republish");
   }
   return different;
-}
-
-async function configOfStream(
-  manager: JetStreamManager,
-  name: string,
-): Promise<StreamConfig | undefined> {
-  try {
-    return (await manager.streams.info(name)).config;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }
 
 type RequiredConfig = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">;

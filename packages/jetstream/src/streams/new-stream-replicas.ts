@@ -1,4 +1,9 @@
+import type { StreamAPI } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { channelOf } from "@reeve/contracts/channel";
+import { RunBatchSchema } from "@reeve/contracts/run";
+import { configOfStream } from "./config-of-stream.ts";
+import { isForbidden } from "./errors.ts";
 
 const counts = new WeakMap<NatsConnection, number>();
 
@@ -11,7 +16,22 @@ export function createWithReplicas(connection: NatsConnection, replicas: number)
   counts.set(connection, replicas);
 }
 
-/** How many servers keep a stream or bucket that is created over a connection. Default: one. */
-export function replicasOfNew(connection: NatsConnection): number {
-  return counts.get(connection) ?? 1;
+/**
+ * Returns how many servers keep a stream or bucket that is created over a connection: as many as `createWithReplicas` has set, or
+ * else as many as keep the logs of runs. So a bucket that was deleted is as safe as before when a service creates it again. In a
+ * store without logs, one.
+ */
+export async function replicasOfNew(
+  connection: NatsConnection,
+  streams: StreamAPI,
+): Promise<number> {
+  const count = counts.get(connection);
+  if (count !== undefined) return count;
+  const { stream } = channelOf(RunBatchSchema);
+  try {
+    return (await configOfStream(streams, stream?.name ?? ""))?.num_replicas ?? 1;
+  } catch (error) {
+    if (isForbidden(error)) return 1;
+    throw error;
+  }
 }

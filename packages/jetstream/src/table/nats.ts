@@ -1,23 +1,19 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { StreamAPI } from "@nats-io/jetstream";
 import { jetstream } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { ProjectionSchema } from "@reeve/contracts/projection";
 import { bucketOf } from "@reeve/contracts/channel";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { readBucketInstance } from "./bucket-instance.ts";
 import { NatsTable } from "./nats-table.ts";
 import { callStore } from "../streams/call-store.ts";
 import { ensureBucket, openJetStreamManager } from "../streams/ensure-stream.ts";
-import { replicasOfNew } from "../streams/new-stream-replicas.ts";
+import { openOrCreate } from "../streams/open-or-create.ts";
 import type { RetryDelays } from "./unreadable-rows.ts";
 import { defaultRetryDelays } from "./unreadable-rows.ts";
 import type { Table } from "./port.ts";
 
 interface TableOptions {
-  /** How many servers keep a bucket that is created. Default: as for all new streams. */
-  readonly replicas?: number;
   /** Whether rows of up to 64 KiB may use the reserve of a full store. Deletions always may. Default: true. */
   readonly usesReserve?: boolean;
   /** When rows that cannot be read are read again. Default: from one second to half a minute. */
@@ -28,24 +24,21 @@ interface TableOptions {
 export async function openTable<Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   schema: Schema,
-  {
-    replicas = replicasOfNew(connection),
-    usesReserve = true,
-    delays = defaultRetryDelays,
-  }: TableOptions = {},
+  { usesReserve = true, delays = defaultRetryDelays }: TableOptions = {},
 ): Promise<Table<MessageShape<Schema>>> {
   const { name, history, maxAgeMs } = bucketOf(schema);
+  const stream = `KV_${name}`;
   // A replica that lags may answer a direct read, but a writer has to read what it wrote.
-  const options = {
-    history,
-    allow_direct: false,
-    replicas,
-    ...(maxAgeMs !== undefined && { ttl: maxAgeMs }),
-  };
+  const reads = { allow_direct: false };
+  const expiry = maxAgeMs === undefined ? {} : { ttl: maxAgeMs };
   const { streams } = await callStore(() => openJetStreamManager(connection));
-  const client = jetstream(connection, { checkAPI: false });
-  const create = () => callStore(() => new Kvm(client).create(name, options));
-  const bucket = await ensureBucket(connection, `KV_${name}`, create);
+  const buckets = new Kvm(jetstream(connection, { checkAPI: false }));
+  const open = () => buckets.open(name, { ...reads });
+  const create = (replicas: number) =>
+    buckets.create(name, { history, ...reads, ...expiry, replicas });
+  const bucket = await ensureBucket(connection, stream, () =>
+    openOrCreate(connection, { stream, open, create }),
+  );
   return new NatsTable(connection, { bucket, streams, schema, usesReserve, delays });
 }
 
@@ -63,14 +56,8 @@ export async function bucketInstance(
   const { streams } = await callStore(() => openJetStreamManager(nats.connection));
   const instance = await readBucketInstance(streams, name);
   if (instance !== undefined) return instance;
-  await openTable(nats, schema, { replicas: await replicasOf(streams) });
+  await openTable(nats, schema);
   const created = await readBucketInstance(streams, name);
   if (created === undefined) throw storeUnavailable(new Error(`bucket ${name} was deleted`));
   return created;
-}
-
-/** Returns how many servers keep the other buckets. */
-async function replicasOf(streams: StreamAPI): Promise<number> {
-  const { name } = bucketOf(ProjectionSchema);
-  return (await callStore(() => streams.info(`KV_${name}`))).config.num_replicas;
 }
