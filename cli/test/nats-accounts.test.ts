@@ -1,10 +1,12 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, credsAuthenticator } from "@nats-io/transport-node";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { keepsFullAccounts } from "@reeve/jetstream/streams/full-account-support";
 import { recordRefusals } from "@reeve/jetstream/test/support/permissions/refusals";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exitCodes } from "../src/exit-code.ts";
@@ -18,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), "reeve-accounts-"));
 let first: Awaited<ReturnType<typeof reeve>>;
 
 beforeAll(async () => {
-  first = await reeve(["nats-accounts", folder, "--max-store-bytes", "1000000000"]);
+  first = await reeve(["nats-accounts", folder]);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -82,6 +84,25 @@ test("services and operators use JWTs, and each may only do what the contracts d
   expect([...(await none.soFar())]).toEqual([]);
   const anyone = connect({ servers: server.url, reconnect: false });
   await expect(anyone).rejects.toThrow(/authorization/i);
+});
+
+test("--max-store-bytes limits the account, and is refused on a server that loses logs when it is full", async () => {
+  const path = join(folder, "limited");
+  await reeve(["nats-accounts", path, "--max-store-bytes", "1000000000"]);
+  const options = { storeDir: join(path, "store"), configFile: join(path, "nats.conf"), log };
+  await using server = await startNatsServer(options, never);
+  const credsFile = join(path, "creds/operator.creds");
+  await using operator = await connectNats(server.url, { name: "test", log, credsFile }, never);
+  const manager = await jetstreamManager(operator.connection);
+  expect((await manager.getAccountInfo()).limits.max_storage).toBe(1_000_000_000);
+  const provisioned = await reeve(["provision"], {
+    REEVE_NATS_URL: server.url,
+    REEVE_NATS_CREDS_FILE: credsFile,
+    REEVE_LOG_LEVEL: "silent",
+  });
+  const isKept = keepsFullAccounts(operator.connection.info?.version ?? "");
+  expect(provisioned.code).toBe(isKept ? exitCodes.ok : exitCodes.failed);
+  expect(provisioned.stderr.includes("may store 1000000000 bytes")).toBe(!isKept);
 });
 
 test("a credential is void once the key that signed it was replaced", async () => {

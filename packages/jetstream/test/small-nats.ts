@@ -11,14 +11,24 @@ export interface SmallNats extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a NATS server on loopback that stores at most `maxBytes`. */
-export async function startSmallNats(maxBytes: number): Promise<SmallNats> {
+/** Starts a NATS server on loopback. It stores at most `maxBytes`, or its account does. */
+export async function startSmallNats(
+  maxBytes: number,
+  limited: "server" | "account" = "server",
+): Promise<SmallNats> {
   const folder = mkdtempSync(join(tmpdir(), "reeve-small-"));
   const config = join(folder, "nats.conf");
-  writeFileSync(
-    config,
-    `listen: "127.0.0.1:-1"\njetstream { store_dir: "${folder}", max_file: ${maxBytes} }\n`,
-  );
+  const limit = { max_file: maxBytes };
+  const settings = {
+    listen: "127.0.0.1:-1",
+    jetstream: { store_dir: folder, ...(limited === "server" && limit) },
+    ...(limited === "account" && {
+      accounts: { reeve: { jetstream: limit, users: [{ user: "open", password: "open" }] } },
+      no_auth_user: "open",
+    }),
+  };
+  // NATS reads JSON.
+  writeFileSync(config, JSON.stringify(settings));
   const child = spawn(findProgram("nats-server") ?? "nats-server", ["-c", config], {
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -14,6 +14,7 @@ import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeStep } from "@reeve/platform/nats/store-steps";
 import { configOfStream } from "./config-of-stream.ts";
 import { isForbidden, notProvisioned } from "./errors.ts";
+import { assertKeepsFullAccount } from "./full-account-support.ts";
 import { replicasOfNew } from "./new-stream-replicas.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";
@@ -35,7 +36,7 @@ const managers = new WeakMap<NatsConnection, Promise<JetStreamManager>>();
 /**
  * Opens the manager of a connection. Waits for about 10 s for a server that is starting, and for 2 min for a cluster without a
  * leader. All callers share one object, so that a service asks once whether JetStream is ready, and not for each stream and
- * bucket.
+ * bucket. Throws a Failure of kind `precondition` for an account that this server must not fill.
  */
 export function openJetStreamManager(connection: NatsConnection): Promise<JetStreamManager> {
   const known = managers.get(connection);
@@ -49,11 +50,12 @@ export function openJetStreamManager(connection: NatsConnection): Promise<JetStr
 
 async function openWhenReady(connection: NatsConnection): Promise<JetStreamManager> {
   const probe = await jetstreamManager(connection, { timeout: probeMs, checkAPI: false });
-  await retry(
+  const account = await retry(
     () => probe.getAccountInfo(),
     untilReady(connection, () => true),
     neverAborts,
   );
+  await assertKeepsFullAccount(connection, account);
   return await jetstreamManager(connection, { timeout: 5_000, checkAPI: false });
 }
 

@@ -1,8 +1,5 @@
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
-import type { ServerInfo } from "@nats-io/transport-node";
 import { expect, test } from "vitest";
+import { connectedTo, introducing } from "../../test/support/introducing-server.ts";
 import { assertClusterKeepsReplicas, keepsReplicas } from "./replication-support.ts";
 
 test.each(["2.9.25", "2.9.26", "2.10.7", "2.10.27", "2.11.0", "2.12.15", "2.14.0-RC.1", "3.0.0"])(
@@ -14,24 +11,6 @@ test.each(["2.8.4", "2.9.10", "2.9.24", "2.10.0", "2.10.6", "1.4.1", ""])(
   "version %s does not keep replicas",
   (version) => expect(keepsReplicas(version)).toBe(false),
 );
-
-/** A server that introduces itself as NATS does. */
-async function introducing(version: string) {
-  const server = createServer((socket) => {
-    socket.on("error", () => undefined).end(`INFO {"server_id":"S","version":"${version}"}\r\n`);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    address: `127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: async () => void (await once(server.close(), "close")),
-  };
-}
-
-const connectedTo = (version: string, ...others: readonly string[]) => ({
-  info: { version, connect_urls: [...others] } as ServerInfo,
-  getServer: () => "10.0.0.1:4222",
-});
 
 test("a cluster is refused for each server to which a client may move", async () => {
   await using current = await introducing("2.12.15");

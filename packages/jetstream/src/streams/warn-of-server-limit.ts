@@ -2,6 +2,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { callStore } from "./call-store.ts";
 import { openJetStreamManager } from "./ensure-stream.ts";
+import { maxStorageOf } from "./max-storage.ts";
 
 /**
  * Warns when several servers keep the streams, and only the disks or the settings of these servers limit what they store: when they are
@@ -15,17 +16,10 @@ export async function warnOfServerLimit(
 ): Promise<void> {
   if (replicas <= 1) return;
   const manager = await openJetStreamManager(connection);
-  const { limits, tiers } = await callStore(() => manager.getAccountInfo());
-  const tier = (tiers as Readonly<Record<string, Limited>> | undefined)?.[`R${replicas}`];
-  // A limit of 0 in an account with tiers means that each tier has its own.
-  const maxBytes = (tier?.limits ?? limits).max_storage;
-  if (maxBytes > 0) return;
+  const account = await callStore(() => manager.getAccountInfo());
+  if (maxStorageOf(account, replicas) !== undefined) return;
   log.warn(
     { replicas },
     'the account of NATS has no limit, so that full servers lose the quorum of their streams, and nothing can be cancelled or deleted then: set jetstream.max_file of the account below what the servers hold together, see docs/deploy.md, "A full store"',
   );
-}
-
-interface Limited {
-  readonly limits?: { readonly max_storage: number };
 }
