@@ -1,12 +1,15 @@
 import type { AgentSpec, Limits, ModelCatalog } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
+import { PermissionClass } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import type { ResolvedModel } from "../resolve/resolve-model.ts";
 import { limitsFor, limitValues } from "../spec/limits.ts";
 import { parseNetworkEntry } from "../spec/network-entry.ts";
+import { nameOfClass } from "../tools/permission-classes.ts";
 import type { CallerPolicy } from "./caller-policy.ts";
 import { withheldHost, withheldModel } from "./caller-policy.ts";
 import type { Withheld } from "./policy.ts";
+import { namedItem } from "./policy-items.ts";
 import { loweredMaxima } from "./policy-limits.ts";
 
 /** What the policy leaves of a list, what it withholds, and warnings that say so. */
@@ -48,6 +51,31 @@ export function permittedHosts(policy: CallerPolicy, spec: AgentSpec): Permitted
   const hosts = spec.deepAgent?.network?.allow ?? [];
   return permitted(hosts, "deep_agent.network.allow", (text) => withheldDestination(policy, text));
 }
+
+/**
+ * Returns the credentials for hosts that an agent may use: all that its spec names, or none if the spec or the policy does not give
+ * it the class of secrets.
+ */
+export function permittedCredentials(
+  policy: CallerPolicy,
+  { deepAgent, permissionClasses }: AgentSpec,
+): Permitted<string> {
+  const named = deepAgent?.network?.credentials ?? [];
+  if (named.length === 0) return { permitted: [], withheld: [], warnings: [] };
+  const none = `${credentialsField}: code and commands use none of them`;
+  // A gateway of a version that does not know credentials stores them unchecked.
+  if (!permissionClasses.includes(secretsClass)) {
+    const missing = `permission_classes does not name the class ${secretsClass}`;
+    return { permitted: [], withheld: [], warnings: [`${none}: ${missing}`] };
+  }
+  const withheld = policy.withheld(namedItem("tool_classes", secretsClass));
+  return withheld === undefined
+    ? { permitted: named, withheld: [], warnings: [] }
+    : { permitted: [], withheld: [withheld], warnings: [`${none}: ${withheld.reason}`] };
+}
+
+const credentialsField = "deep_agent.network.credentials";
+const secretsClass = nameOfClass(PermissionClass.SECRETS);
 
 /** Returns why the policy withholds a destination, as a spec writes it. */
 export function withheldDestination(policy: CallerPolicy, text: string): Withheld | undefined {

@@ -10,6 +10,7 @@ import type { Policy, PolicyCaller, RunContext, Withheld } from "../policy/polic
 import {
   assertModelAllowed,
   lowered,
+  permittedCredentials,
   permittedFallbacks,
   permittedHosts,
 } from "../policy/apply-policy.ts";
@@ -91,14 +92,22 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   assertGated(gated, tools);
   const ignored = resolvedModels.flatMap((resolved) => modelWarnings(spec, resolved));
   const hosts = permittedHosts(policy, spec);
+  const credentials = permittedCredentials(policy, spec);
   const withheld = [
     ...fallback.withheld,
     ...hosts.withheld,
+    ...credentials.withheld,
     ...[...belt.withheld].map(([name, each]) => ({ ...each, tool: name })),
   ];
   const noRecall = withheldRecall(offer, context);
   const memory = noRecall ? [`memory_enabled: no memories are recalled: ${noRecall.reason}`] : [];
-  const byPolicy = [...fallback.warnings, ...hosts.warnings, ...memory, ...limitWarnings];
+  const byPolicy = [
+    ...fallback.warnings,
+    ...hosts.warnings,
+    ...credentials.warnings,
+    ...memory,
+    ...limitWarnings,
+  ];
   const all = [
     ...ignored,
     ...sandboxes.warnings,

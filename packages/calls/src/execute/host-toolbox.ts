@@ -73,6 +73,7 @@ export function catalogOf(
     isolation,
     announcedAt: timestampNow(),
     bindsContent: true,
+    usesCredentials: true,
     tools,
     ...(sandbox && { sandbox }),
   });

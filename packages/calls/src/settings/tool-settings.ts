@@ -38,7 +38,7 @@ export function callSettings(settings: ToolSettings | undefined): CallSettings {
     commandTimeoutMs: commandTimeout ? durationMs(commandTimeout) : defaultTimeoutMs,
     readOnly: settings?.readOnly ?? false,
     resultBytes: resultBytesOf(settings?.resultBytes ?? 0),
-    network: settings?.networkAllow ?? [],
+    network: [...(settings?.networkAllow ?? []), ...(settings?.networkAllowWithCredentials ?? [])],
     networkCredentials: settings?.networkCredentials ?? [],
   };
 }

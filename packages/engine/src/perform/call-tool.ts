@@ -25,8 +25,9 @@ import { frameOf } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import type { Refusal } from "./policy-now.ts";
-import { networkCredentialsOf, networkOf, policyNow, refusalOfCall } from "./policy-now.ts";
-import { unboundHost } from "./unbound-host.ts";
+import { policyNow, refusalOfCall } from "./policy-now.ts";
+import { networkSettings, usesCredentials } from "./call-network.ts";
+import { outdatedHost } from "./outdated-host.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
 
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
@@ -87,13 +88,18 @@ export async function* callTool(
   }
 }
 
-/** Returns why the call is not sent: the policy of now refuses it, or a host might ignore what its approval is bound to. */
+/** Returns why the call is not sent: the policy of now refuses it, or a host might ignore a part of the request. */
 function refusalOf(
   state: RunState,
   { tool, call, frame }: CallTool,
   ports: RunPorts,
 ): Refusal | undefined {
-  const outdated = call.approval?.content && unboundHost(tool, ports);
+  const isBound = call.approval?.content !== undefined;
+  const outdated =
+    (isBound ? outdatedHost(tool, "bindsContent", ports) : undefined) ??
+    (usesCredentials(state, tool, policyNow(state, ports))
+      ? outdatedHost(tool, "usesCredentials", ports)
+      : undefined);
   return outdated === undefined
     ? refusalOfCall(state, tool, { call, frame }, ports)
     : { reason: outdated };
@@ -134,8 +140,7 @@ function requestFor(
       readOnly: toolkit?.readOnly ?? false,
       resultBytes: limitsOf(state).resultBytes,
       cannotRetrieve: !frameOf(state, frame).tools.has(retrieveArtifactName),
-      networkAllow: [...networkOf(state, policy)],
-      networkCredentials: [...networkCredentialsOf(state, policy)],
+      ...networkSettings(state, policy),
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
       ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),
       ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),

@@ -20,7 +20,7 @@ import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { callKey } from "./call-tool.ts";
-import { unboundHost } from "./unbound-host.ts";
+import { outdatedHost } from "./outdated-host.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
 
 type InspectCall = Extract<Effect, { kind: "inspect_call" }>;
@@ -49,7 +49,7 @@ export async function* inspectCall(
     yield [refused(`it names ${paths.length}, more than ${maxNamedPaths}`)];
     return;
   }
-  const outdated = unboundHost(tool, ports);
+  const outdated = outdatedHost(tool, "bindsContent", ports);
   if (outdated !== undefined) {
     yield [refused(outdated)];
     return;

@@ -11,7 +11,8 @@ import { callingModel, countingModel, meanwhile } from "../../test/support/model
 import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { initialState } from "../domain/state/run-state.ts";
-import { networkOf, policyNow, refusalNow } from "./policy-now.ts";
+import { networkSettings } from "./call-network.ts";
+import { policyNow, refusalNow } from "./policy-now.ts";
 
 const policyOf = (text: string) => parsePolicyFile(text, "policy.yaml");
 const startedBy = { startedByRoles: [Role.RUNNER], hasPolicy: true };
@@ -73,9 +74,10 @@ describe("a worker without the policy of a run", () => {
     const allow = ["a.example.org:443"];
     const spec = create(AgentSpecSchema, { deepAgent: { network: { allow } } });
     const state = stateOf({ ...startedBy, spec });
-    expect(networkOf(state, policyNow(state, bench.ports("w")))).toEqual([]);
+    const settings = () => networkSettings(state, policyNow(state, bench.ports("w")));
+    expect(settings()).toEqual({ networkAllow: [] });
     bench.policy = policyOf("rules: []");
-    expect(networkOf(state, policyNow(state, bench.ports("w")))).toEqual(allow);
+    expect(settings()).toEqual({ networkAllow: allow });
   });
 
   test("continues a run that was started without one", async () => {

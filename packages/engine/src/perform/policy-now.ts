@@ -1,7 +1,5 @@
 import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import { policyFor, unrestricted, withheldTool } from "@reeve/agent/policy/caller-policy";
-import { withheldDestination } from "@reeve/agent/policy/apply-policy";
-import { namedItem } from "@reeve/agent/policy/policy-items";
 import { runContextOf, starterOf } from "@reeve/agent/resolve/resolve-agent";
 import {
   decideCall,
@@ -103,17 +101,4 @@ function missingGrant(
   const classes = grantedClasses(created?.spec?.permissionClasses ?? [], grants);
   if (classes.has(permissionClass)) return undefined;
   return `the operator's policy does not grant the class ${nameOfClass(permissionClass)} now, and permission_classes of the agent does not name it`;
-}
-
-/** Returns the credentials of the network that a call may use: those of its agent, unless the policy of now withholds secrets. */
-export function networkCredentialsOf(state: RunState, policy: CallerPolicy): readonly string[] {
-  const named = state.head.created?.spec?.deepAgent?.network?.credentials ?? [];
-  return policy.withheld(namedItem("tool_classes", "secrets")) === undefined ? named : [];
-}
-
-/** Returns the destinations that a call may reach: those of the run when it was prepared, as far as the policy of now allows. */
-export function networkOf(state: RunState, policy: CallerPolicy): readonly string[] {
-  const { created, prepared } = state.head;
-  const atStart = prepared?.policy?.networkAllow ?? created?.spec?.deepAgent?.network?.allow ?? [];
-  return atStart.filter((text) => withheldDestination(policy, text) === undefined);
 }

@@ -32,16 +32,18 @@ async function driveAndSee(bench: WorkerBench, see: (settings: ToolSettings) => 
   });
 }
 
-/** Returns the credentials that a call of an agent with one may use under a policy. */
-async function usedCredentials(policy: string): Promise<readonly string[]> {
-  const names: string[] = [];
+/** Returns the settings of the network of a call of an agent with a credential, under a policy. */
+async function networkUnder(policy: string, permissionClasses = ["secrets"]) {
+  const sent: ToolSettings[] = [];
   const bench = new WorkerBench(countingModel(1));
   bench.policy = policyOf(policy);
   const network = { allow: ["a.example.org:443"], credentials: ["tracker"] };
-  await bench.create({ deepAgent: { network } }, startedBy);
-  await driveAndSee(bench, ({ networkCredentials }) => names.push(...networkCredentials));
+  await bench.create({ permissionClasses, deepAgent: { network } }, startedBy);
+  await driveAndSee(bench, (settings) => sent.push(settings));
   expectWhole(await bench.events(), RunStatus.COMPLETED);
-  return names;
+  expect(sent).toHaveLength(1);
+  const { warnings } = (await preparedBy(bench)) ?? {};
+  return { ...sent[0], warnings };
 }
 
 async function preparedBy(bench: WorkerBench): Promise<RunPrepared | undefined> {
@@ -213,10 +215,43 @@ describe("a call", () => {
     expect(sent).toEqual(["a.example.org:443"]);
   });
 
-  test("uses the credentials of its agent, unless the policy of now withholds secrets", async () => {
-    expect(await usedCredentials("rules: []")).toEqual(["tracker"]);
+  test("uses the credentials of its agent, and has no network at a toolhost that does not know them", async () => {
+    expect(await networkUnder("rules: []")).toMatchObject({
+      networkCredentials: ["tracker"],
+      networkAllow: [],
+      networkAllowWithCredentials: ["a.example.org:443"],
+      warnings: [],
+    });
+  });
+
+  // Requirement: PERM-2
+  test("uses no credentials if the policy withholds secrets, or the spec does not name the class", async () => {
     const denied = "rules: [{ name: none, deny: { tool_classes: [secrets] } }]";
-    expect(await usedCredentials(denied)).toEqual([]);
+    for (const [settings, why] of [
+      [await networkUnder(denied), 'the rule "none"'],
+      [await networkUnder("rules: []", []), "permission_classes does not name the class secrets"],
+    ] as const) {
+      expect(settings).toMatchObject({
+        networkCredentials: [],
+        networkAllow: ["a.example.org:443"],
+        networkAllowWithCredentials: [],
+        warnings: [expect.stringContaining(why)],
+      });
+    }
+  });
+
+  test("uses no credentials once the policy withholds secrets", async () => {
+    const sent: ToolSettings[] = [];
+    const bench: WorkerBench = new WorkerBench(
+      meanwhile(countingModel(1), () => {
+        bench.policy = policyOf("rules: [{ name: now, deny: { tool_classes: [secrets] } }]");
+      }),
+    );
+    bench.policy = policyOf("rules: []");
+    const network = { allow: ["a.example.org:443"], credentials: ["tracker"] };
+    await bench.create({ permissionClasses: ["secrets"], deepAgent: { network } }, startedBy);
+    await driveAndSee(bench, (settings) => sent.push(settings));
+    expect(sent).toMatchObject([{ networkCredentials: [], networkAllowWithCredentials: [] }]);
   });
 
   test("of a model that the policy of now withholds fails, and its provider is not called", async () => {

@@ -58,6 +58,8 @@ export class WorkerBench {
   isolation = "none";
   /** Whether the toolhosts check the content that approvals are bound to. */
   bindsContent = true;
+  /** Whether the toolhosts use the credentials that calls name. */
+  usesCredentials = true;
   /** Called for each published request. A held call never gets a result. */
   onRequest: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
@@ -109,6 +111,7 @@ export class WorkerBench {
         tools: [count, other, ...this.#offered],
         isolation: this.isolation,
         bindsContent: this.bindsContent,
+        usesCredentials: this.usesCredentials,
         host: "host-1",
       }),
     ];

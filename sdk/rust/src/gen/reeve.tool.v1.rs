@@ -293,6 +293,10 @@ pub struct ToolCatalog {
     /// content is not made while a host of its pool does not.
     #[prost(bool, tag = "7")]
     pub binds_content: bool,
+    /// Whether the host uses the credentials for hosts that a call names, or refuses the call. A call of
+    /// code with credentials is not made while a host of its pool ignores them.
+    #[prost(bool, tag = "8")]
+    pub uses_credentials: bool,
 }
 /// What the sandboxes of a toolhost offer to code and commands. An agent that requests what no
 /// toolhost of its pool offers is refused.
@@ -416,6 +420,12 @@ pub struct ToolSettings {
     /// `AgentSpec.deep_agent.network`. If empty, none.
     #[prost(string, repeated, tag = "9")]
     pub network_credentials: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The same as `network_allow`, for a call with credentials. `network_allow` is then empty, so that a
+    /// toolhost that does not know credentials gives the call no network.
+    #[prost(string, repeated, tag = "10")]
+    pub network_allow_with_credentials: ::prost::alloc::vec::Vec<
+        ::prost::alloc::string::String,
+    >,
 }
 /// Journal of a call. The process that appends the first fact owns the call: the toolhost that
 /// starts it, or the runtime that cancels it before it has started.

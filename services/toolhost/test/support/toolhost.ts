@@ -38,7 +38,10 @@ export function requestOf({
     runId,
     call: { callId, name, arguments: args },
     workspace: { id: runId, files: [...files] },
-    settings: { networkAllow: [...network], networkCredentials: [...credentials] },
+    settings:
+      credentials.length === 0
+        ? { networkAllow: [...network] }
+        : { networkAllowWithCredentials: [...network], networkCredentials: [...credentials] },
     idempotent,
     waits,
   });

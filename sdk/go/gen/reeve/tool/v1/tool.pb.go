@@ -1471,9 +1471,12 @@ type ToolCatalog struct {
 	Sandbox *SandboxFeatures `protobuf:"bytes,6,opt,name=sandbox,proto3" json:"sandbox,omitempty"`
 	// Whether the host checks the content that the approval of a call is bound to. A call that is bound to
 	// content is not made while a host of its pool does not.
-	BindsContent  bool `protobuf:"varint,7,opt,name=binds_content,json=bindsContent,proto3" json:"binds_content,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	BindsContent bool `protobuf:"varint,7,opt,name=binds_content,json=bindsContent,proto3" json:"binds_content,omitempty"`
+	// Whether the host uses the credentials for hosts that a call names, or refuses the call. A call of
+	// code with credentials is not made while a host of its pool ignores them.
+	UsesCredentials bool `protobuf:"varint,8,opt,name=uses_credentials,json=usesCredentials,proto3" json:"uses_credentials,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ToolCatalog) Reset() {
@@ -1551,6 +1554,13 @@ func (x *ToolCatalog) GetSandbox() *SandboxFeatures {
 func (x *ToolCatalog) GetBindsContent() bool {
 	if x != nil {
 		return x.BindsContent
+	}
+	return false
+}
+
+func (x *ToolCatalog) GetUsesCredentials() bool {
+	if x != nil {
+		return x.UsesCredentials
 	}
 	return false
 }
@@ -1926,8 +1936,11 @@ type ToolSettings struct {
 	// Names of the credentials that the proxy uses for requests of code and commands, see
 	// `AgentSpec.deep_agent.network`. If empty, none.
 	NetworkCredentials []string `protobuf:"bytes,9,rep,name=network_credentials,json=networkCredentials,proto3" json:"network_credentials,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// The same as `network_allow`, for a call with credentials. `network_allow` is then empty, so that a
+	// toolhost that does not know credentials gives the call no network.
+	NetworkAllowWithCredentials []string `protobuf:"bytes,10,rep,name=network_allow_with_credentials,json=networkAllowWithCredentials,proto3" json:"network_allow_with_credentials,omitempty"`
+	unknownFields               protoimpl.UnknownFields
+	sizeCache                   protoimpl.SizeCache
 }
 
 func (x *ToolSettings) Reset() {
@@ -2019,6 +2032,13 @@ func (x *ToolSettings) GetCannotRetrieve() bool {
 func (x *ToolSettings) GetNetworkCredentials() []string {
 	if x != nil {
 		return x.NetworkCredentials
+	}
+	return nil
+}
+
+func (x *ToolSettings) GetNetworkAllowWithCredentials() []string {
+	if x != nil {
+		return x.NetworkAllowWithCredentials
 	}
 	return nil
 }
@@ -2598,7 +2618,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bprogress\x18\x03 \x01(\x01R\bprogress\x12\x19\n" +
 	"\x05total\x18\x04 \x01(\x01H\x00R\x05total\x88\x01\x01\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessageB\b\n" +
-	"\x06_total\"\xa8\x02\n" +
+	"\x06_total\"\xd3\x02\n" +
 	"\vToolCatalog\x12\x12\n" +
 	"\x04pool\x18\x01 \x01(\tR\x04pool\x123\n" +
 	"\x05tools\x18\x02 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\x12\x1c\n" +
@@ -2606,7 +2626,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x04host\x18\x04 \x01(\tR\x04host\x12=\n" +
 	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\x128\n" +
 	"\asandbox\x18\x06 \x01(\v2\x1e.reeve.tool.v1.SandboxFeaturesR\asandbox\x12#\n" +
-	"\rbinds_content\x18\a \x01(\bR\fbindsContent:\x00\"\xd6\x01\n" +
+	"\rbinds_content\x18\a \x01(\bR\fbindsContent\x12)\n" +
+	"\x10uses_credentials\x18\b \x01(\bR\x0fusesCredentials:\x00\"\xd6\x01\n" +
 	"\x0fSandboxFeatures\x12#\n" +
 	"\rnetwork_allow\x18\x01 \x03(\tR\fnetworkAllow\x12.\n" +
 	"\x13read_only_workspace\x18\x02 \x01(\bR\x11readOnlyWorkspace\x12'\n" +
@@ -2637,7 +2658,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rWorkspaceFile\x12!\n" +
 	"\vartifact_id\x18\x01 \x01(\tB\x00R\n" +
 	"artifactId\x12\x14\n" +
-	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\xdd\x03\n" +
+	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\xa2\x04\n" +
 	"\fToolSettings\x12C\n" +
 	"\x0fallowed_imports\x18\x01 \x01(\v2\x1a.google.protobuf.ListValueR\x0eallowedImports\x12G\n" +
 	"\x11command_blacklist\x18\x02 \x01(\v2\x1a.google.protobuf.ListValueR\x10commandBlacklist\x12<\n" +
@@ -2647,7 +2668,9 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\fresult_bytes\x18\x06 \x01(\rR\vresultBytes\x12#\n" +
 	"\rnetwork_allow\x18\a \x03(\tR\fnetworkAllow\x12'\n" +
 	"\x0fcannot_retrieve\x18\b \x01(\bR\x0ecannotRetrieve\x12/\n" +
-	"\x13network_credentials\x18\t \x03(\tR\x12networkCredentials\"\xaa\x01\n" +
+	"\x13network_credentials\x18\t \x03(\tR\x12networkCredentials\x12C\n" +
+	"\x1enetwork_allow_with_credentials\x18\n" +
+	" \x03(\tR\x1bnetworkAllowWithCredentials\"\xaa\x01\n" +
 	"\x0fToolCallJournal\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x121\n" +
 	"\x05facts\x18\x02 \x03(\v2\x1b.reeve.tool.v1.ToolCallFactR\x05facts\x12'\n" +

@@ -273,7 +273,7 @@ class ToolProgress(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., progress: _Optional[float] = ..., total: _Optional[float] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ToolCatalog(_message.Message):
-    __slots__ = ("pool", "tools", "isolation", "host", "announced_at", "sandbox", "binds_content")
+    __slots__ = ("pool", "tools", "isolation", "host", "announced_at", "sandbox", "binds_content", "uses_credentials")
     POOL_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     ISOLATION_FIELD_NUMBER: _ClassVar[int]
@@ -281,6 +281,7 @@ class ToolCatalog(_message.Message):
     ANNOUNCED_AT_FIELD_NUMBER: _ClassVar[int]
     SANDBOX_FIELD_NUMBER: _ClassVar[int]
     BINDS_CONTENT_FIELD_NUMBER: _ClassVar[int]
+    USES_CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
     pool: str
     tools: _containers.RepeatedCompositeFieldContainer[ToolDescriptor]
     isolation: str
@@ -288,7 +289,8 @@ class ToolCatalog(_message.Message):
     announced_at: _timestamp_pb2.Timestamp
     sandbox: SandboxFeatures
     binds_content: bool
-    def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sandbox: _Optional[_Union[SandboxFeatures, _Mapping]] = ..., binds_content: _Optional[bool] = ...) -> None: ...
+    uses_credentials: bool
+    def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sandbox: _Optional[_Union[SandboxFeatures, _Mapping]] = ..., binds_content: _Optional[bool] = ..., uses_credentials: _Optional[bool] = ...) -> None: ...
 
 class SandboxFeatures(_message.Message):
     __slots__ = ("network_allow", "read_only_workspace", "workspace_bytes", "image", "network_credentials")
@@ -349,7 +351,7 @@ class WorkspaceFile(_message.Message):
     def __init__(self, artifact_id: _Optional[str] = ..., path: _Optional[str] = ...) -> None: ...
 
 class ToolSettings(_message.Message):
-    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow", "cannot_retrieve", "network_credentials")
+    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow", "cannot_retrieve", "network_credentials", "network_allow_with_credentials")
     ALLOWED_IMPORTS_FIELD_NUMBER: _ClassVar[int]
     COMMAND_BLACKLIST_FIELD_NUMBER: _ClassVar[int]
     CODE_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
@@ -359,6 +361,7 @@ class ToolSettings(_message.Message):
     NETWORK_ALLOW_FIELD_NUMBER: _ClassVar[int]
     CANNOT_RETRIEVE_FIELD_NUMBER: _ClassVar[int]
     NETWORK_CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
+    NETWORK_ALLOW_WITH_CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
     allowed_imports: _struct_pb2.ListValue
     command_blacklist: _struct_pb2.ListValue
     code_timeout: _duration_pb2.Duration
@@ -368,7 +371,8 @@ class ToolSettings(_message.Message):
     network_allow: _containers.RepeatedScalarFieldContainer[str]
     cannot_retrieve: bool
     network_credentials: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ..., network_credentials: _Optional[_Iterable[str]] = ...) -> None: ...
+    network_allow_with_credentials: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ..., network_credentials: _Optional[_Iterable[str]] = ..., network_allow_with_credentials: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ToolCallJournal(_message.Message):
     __slots__ = ("first_sequence", "facts", "previous_digest", "salt")

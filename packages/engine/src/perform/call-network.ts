@@ -1,0 +1,49 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { permittedCredentials, withheldDestination } from "@reeve/agent/policy/apply-policy";
+import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
+import type { ToolDescriptor, ToolSettingsSchema } from "@reeve/contracts/tool";
+import { PermissionClass } from "@reeve/contracts/tool";
+import type { RunState } from "../domain/state/run-state.ts";
+
+/** The settings of a call that open the network. */
+type NetworkSettings = Pick<
+  Exclude<MessageInitShape<typeof ToolSettingsSchema>, { readonly $typeName: string }>,
+  "networkAllow" | "networkAllowWithCredentials" | "networkCredentials"
+>;
+
+/** Returns what a call may reach, and the credentials that it uses there, as far as the policy of now allows. */
+export function networkSettings(state: RunState, policy: CallerPolicy): NetworkSettings {
+  const networkAllow = [...destinationsOf(state, policy)];
+  const networkCredentials = [...credentialsOf(state, policy)];
+  // A toolhost that does not know credentials then gives the call no network, whenever it takes it.
+  return networkCredentials.length === 0
+    ? { networkAllow }
+    : { networkAllowWithCredentials: networkAllow, networkCredentials };
+}
+
+/** Whether the calls of a tool use credentials for hosts: only code and commands use the network of a sandbox. */
+export function usesCredentials(
+  state: RunState,
+  { source, permissionClass }: ToolDescriptor,
+  policy: CallerPolicy,
+): boolean {
+  return (
+    source === "builtin" &&
+    permissionClass === PermissionClass.EXECUTE &&
+    credentialsOf(state, policy).length > 0 &&
+    destinationsOf(state, policy).length > 0
+  );
+}
+
+function credentialsOf({ head: { created } }: RunState, policy: CallerPolicy): readonly string[] {
+  return created?.spec ? permittedCredentials(policy, created.spec).permitted : [];
+}
+
+/** The destinations of the run when it was prepared, as far as the policy of now allows. */
+function destinationsOf(
+  { head: { created, prepared } }: RunState,
+  policy: CallerPolicy,
+): readonly string[] {
+  const atStart = prepared?.policy?.networkAllow ?? created?.spec?.deepAgent?.network?.allow ?? [];
+  return atStart.filter((text) => withheldDestination(policy, text) === undefined);
+}
