@@ -113,7 +113,7 @@ export interface NetworkUse {
   readonly credentials?: CredentialUse;
 }
 
-/** Credentials of the operator that an agent names. Their secrets are those of the tenant. */
+/** The tenant of a call, and the credentials of the operator that its agent names. Their secrets are those of the tenant. */
 export interface CredentialUse {
   readonly tenant: string;
   readonly names: readonly string[];

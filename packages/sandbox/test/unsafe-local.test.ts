@@ -1,7 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { sandboxIdentity } from "../src/host/identity.ts";
 import { UnsafeLocalDriver } from "../src/unsafe-local/driver.ts";
-import { sandboxBench } from "./support/contract/sandbox-bench.ts";
+import { collect } from "../src/files/collect.ts";
+import { defaultLimits } from "../src/port.ts";
+import { sandboxBench, signal } from "./support/contract/sandbox-bench.ts";
 import { commandsContract } from "./support/contract/sandbox-contract.ts";
 import { newMark } from "./support/new-mark.ts";
 import { processesWith } from "./support/processes-with.ts";
@@ -23,6 +25,29 @@ test.each([
   const { end } = await bench.run(["python3", "-I", "-c", code, mark], { timeoutMs: 1_000 });
   expect(end).toMatchObject({ reason: "timeout", code: undefined });
   await vi.waitFor(() => expect(processesWith(mark)).toEqual([]), 10_000);
+});
+
+test("a command with credentials, which only a proxy can use, is refused", async () => {
+  await using bench = await sandboxBench({ driver, identity, bounds: unbounded, hidden: [] });
+  const run = (names: readonly string[]) =>
+    collect(
+      bench.box,
+      {
+        argv: ["true"],
+        limits: { ...defaultLimits, timeoutMs: 30_000 },
+        network: {
+          allow: ["api.example.org:443"],
+          runId: "run_1",
+          callId: "call_1",
+          credentials: { tenant: "acme", names },
+        },
+      },
+      signal,
+    );
+  await expect(run(["tracker"])).rejects.toThrow(
+    /^no network: this sandbox has no proxy, which the credential tracker of the agent needs/,
+  );
+  expect((await run([])).end).toMatchObject({ reason: "exit", code: 0 });
 });
 
 commandsContract("unsafe-local", {

@@ -82,6 +82,8 @@ describe.skipIf(skipReason !== "")(`a toolhost with credentials for hosts${skipR
     const { path } = resources.use(await temporaryFolder());
     await mkdir(join(path, "secrets/acme"), { recursive: true });
     await writeFile(join(path, "secrets/acme/tracker"), `${canary}\n`);
+    await mkdir(join(path, "secrets/hooli"), { recursive: true });
+    await writeFile(join(path, "secrets/hooli/tracker"), "short\n");
     await writeFile(join(path, "ca.pem"), authority.ca);
     const host = {
       hosts: [`localhost:${port}`],
@@ -206,6 +208,27 @@ ask.data = b"body"`;
     const printed = await asked("/", { credentials: [] });
     expect(printed).toMatch(
       /^403 .*need the credential tracker, untrusted, again, which this call/s,
+    );
+    expect(received).toEqual([]);
+  });
+
+  test("names no credential that the operator gives other tenants only", async () => {
+    const printed = await asked("/", { credentials: [], tenant: "initech", runId: "run_4" });
+    expect(printed).toMatch(/^403 .*need the credential untrusted, again, which this call/s);
+    expect(printed).not.toContain("tracker");
+    expect(received).toEqual([]);
+  });
+
+  test("sends no request with credentials that trust different authorities", async () => {
+    const printed = await asked("/", { credentials: ["tracker", "untrusted"] });
+    expect(printed).toMatch(/^403 .*verify localhost:\d+ by different authorities/s);
+    expect(received).toEqual([]);
+  });
+
+  test("sends no secret that is too short to be recognized in an answer", async () => {
+    const printed = await asked("/", { tenant: "hooli", credentials: ["again"], runId: "run_5" });
+    expect(printed).toMatch(
+      /^502 .*the secret tracker of tenant hooli has fewer than 8 characters/s,
     );
     expect(received).toEqual([]);
   });

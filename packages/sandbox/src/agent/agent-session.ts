@@ -51,6 +51,7 @@ export class AgentSession implements SandboxSession {
 
   async *exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent> {
     signal.throwIfAborted();
+    this.#assertUsesCredentials(command);
     if (this.#isBusy) throw busy(this.sessionId);
     this.#isBusy = true;
     try {
@@ -70,6 +71,16 @@ export class AgentSession implements SandboxSession {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#link.kill();
+  }
+
+  /** Without a proxy, nothing adds a credential: a request would be sent without it, and without TLS. */
+  #assertUsesCredentials({ network }: SandboxCommand): void {
+    const { names = [] } = network?.credentials ?? {};
+    if (names.length === 0 || this.#options.hasProxy === true) return;
+    const problem = `this sandbox has no proxy, which the credential ${names.join(", ")} of the agent needs`;
+    const remedy = "remove it from deep_agent.network.credentials, or use another driver";
+    const message = `no network: ${problem}; ${remedy}`;
+    throw new Failure("denied", ErrorReason.PERMISSION_DENIED, message);
   }
 
   async *#run(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent> {

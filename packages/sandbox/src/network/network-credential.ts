@@ -31,7 +31,7 @@ export interface AddedHeaders {
   readonly headers: Readonly<Record<string, string>>;
   /** The secrets in the headers. */
   readonly secrets: readonly string[];
-  readonly ca: readonly string[] | undefined;
+  readonly ca: string | undefined;
 }
 
 /** The credentials of this host for one call. A call uses those that its agent names. */
@@ -45,7 +45,7 @@ export class CallCredentials {
     const { tenant = "", names = [] } = use ?? {};
     for (const name of names) {
       const found = all.find((each) => each.name === name);
-      if (found === undefined || found.tenants?.has(tenant) === false) throw unknown(name, tenant);
+      if (found === undefined || !isFor(found, tenant)) throw unknown(name, tenant);
     }
     this.#all = all;
     this.#tenant = tenant;
@@ -64,16 +64,21 @@ export class CallCredentials {
     const used = at.filter(({ name }) => this.#names.has(name));
     const where = `${target.host}:${target.port}`;
     if (used.length === 0) {
-      const names = at.map(({ name }) => name).join(", ");
-      return `plain requests for ${where} need the credential ${names}, which this call may not use: name it in deep_agent.network.credentials of the agent, or use https`;
+      const names = at.filter((each) => isFor(each, this.#tenant)).map(({ name }) => name);
+      return names.length === 0
+        ? `plain requests for ${where} need a credential that agents of this tenant may not use: use https`
+        : `plain requests for ${where} need the credential ${names.join(", ")}, which this call does not use: name it in deep_agent.network.credentials of the agent, or use https`;
     }
     const twice = used.find(
       ({ name, header }) => used.find((each) => each.header === header)?.name !== name,
     );
-    return (
-      twice &&
-      `several credentials of this agent set the header ${twice.header} for ${where}: use one of them`
-    );
+    if (twice !== undefined) {
+      return `several credentials of this agent set the header ${twice.header} for ${where}: use one of them`;
+    }
+    // One connection carries the headers of all, so each of them would be given to a host that another one trusts.
+    return used.some(({ ca }) => ca !== used[0]?.ca)
+      ? `several credentials of this agent verify ${where} by different authorities (ca_file): use one of them`
+      : undefined;
   }
 
   /** Returns what is added to a request for a target that is not refused. Throws a Failure if a secret cannot be read. */
@@ -85,18 +90,21 @@ export class CallCredentials {
         ...(await each.value(this.#tenant, signal)),
       })),
     );
-    const authorities = used.flatMap(({ ca }) => ca ?? []);
     return {
       names: used.map(({ name }) => name),
       headers: Object.fromEntries(values.map(({ header, text }) => [header, text])),
       secrets: values.flatMap(({ secrets }) => secrets),
-      ca: authorities.length === 0 ? undefined : authorities,
+      ca: used[0]?.ca,
     };
   }
 
   #at({ host, port }: Target): readonly NetworkCredential[] {
     return this.#all.filter(({ hosts }) => permitsHost(hosts, host, port));
   }
+}
+
+function isFor({ tenants }: NetworkCredential, tenant: string): boolean {
+  return tenants === undefined || tenants.has(tenant);
 }
 
 function unknown(name: string, tenant: string): Failure {

@@ -9,8 +9,8 @@ const handshakeMs = 10_000;
 
 interface SecureOptions {
   readonly host: string;
-  /** The authorities of the certificate. Undefined: those that this process trusts. */
-  readonly ca: readonly string[] | undefined;
+  /** The authorities of the certificate, in PEM. Undefined: those that this process trusts. */
+  readonly ca: string | undefined;
 }
 
 /** Starts TLS on a connection. The certificate must be valid for the host; otherwise the connection is closed. */
@@ -27,7 +27,7 @@ export async function secureSocket(
     ALPNProtocols: ["http/1.1"],
     minVersion: "TLSv1.2",
     rejectUnauthorized: true,
-    ...(ca && { ca: [...ca] }),
+    ...(ca !== undefined && { ca }),
   });
   try {
     await once(secured, "secureConnect", {

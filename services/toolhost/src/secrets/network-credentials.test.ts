@@ -16,8 +16,8 @@ describe("the credentials for hosts in the file", () => {
     const all = await readCredentials({ tracker: { ...given, header: "X-Api-Key" } });
     expect(all).toMatchObject([{ name: "tracker", header: "x-api-key", tenants: undefined }]);
     expect(await all[0]?.value("acme", never)).toEqual({
-      text: "Bearer value-1",
-      secrets: ["value-1"],
+      text: "Bearer value-123",
+      secrets: ["value-123"],
     });
     await expect(all[0]?.value("globex", never)).rejects.toThrow(/of tenant globex does not exist/);
   });
@@ -42,7 +42,7 @@ async function readCredentials(credentials: unknown) {
   const path = join(files.path, "secrets.json");
   const sources = [{ kind: "environment", tenants: { acme: { tracker: "TRACKER" } } }];
   await writeFile(path, JSON.stringify({ sources, network_credentials: credentials }));
-  const config = await readSecretsConfig(path, { TRACKER: "value-1" });
+  const config = await readSecretsConfig(path, { TRACKER: "value-123" });
   return await networkCredentials(
     config.networkCredentials,
     new Secrets(config.sources, new Redaction()),

@@ -1,10 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { minSecretLength } from "@reeve/platform/telemetry/redaction/secret-forms";
 import { invalidConfig } from "@reeve/platform/process/json-config";
 import { reservedHeaders } from "@reeve/sandbox/network/forward-with-secrets";
 import type { NetworkCredential } from "@reeve/sandbox/network/network-credential";
 import { z } from "zod";
 import { checkReferences, headersWithSecrets, usesSecrets } from "./secret-references.ts";
+import type { SecretKey } from "./secret-source.ts";
 import { secretName } from "./secret-source.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -64,6 +68,7 @@ export async function networkCredentials(
         const reading = {
           value: async (...asked: Parameters<Secrets["value"]>) => {
             const value = await secrets.value(...asked);
+            assertRecognizable(asked[0], value);
             read.push(value);
             return value;
           },
@@ -74,6 +79,14 @@ export async function networkCredentials(
     };
   });
   return await Promise.all(all);
+}
+
+/** Throws a Failure for a secret that could not be redacted in what the host answers. */
+function assertRecognizable({ tenant, name }: SecretKey, value: string): void {
+  if (value.trim().length >= minSecretLength) return;
+  const problem = `the secret ${name} of tenant ${tenant} has fewer than ${minSecretLength} characters, and would not be recognized in answers`;
+  const message = `${problem}; use a longer one`;
+  throw new Failure("precondition", ErrorReason.INVALID_REQUEST, message);
 }
 
 async function textOf(field: string, path: string): Promise<string> {

@@ -11,6 +11,5 @@ export function networkUse(
   { tenant, runId, callId }: Pick<CallContext, "tenant" | "runId" | "callId">,
 ): Pick<SandboxCommand, "network"> {
   if (allow.length === 0) return {};
-  const credentials = names.length === 0 ? {} : { credentials: { tenant, names } };
-  return { network: { allow, runId, callId, ...credentials } };
+  return { network: { allow, runId, callId, credentials: { tenant, names } } };
 }
