@@ -12,6 +12,7 @@ import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure } from "@reeve/platform/failure";
 import { assertRequesterAnswers } from "./assert-requester-answers.ts";
 import { assertAnswers } from "./assert-answers.ts";
+import { assertUserAnswers } from "./assert-user-answers.ts";
 import { assertOpen } from "./assert-open.ts";
 import { withGrant } from "./grants/with-grant.ts";
 import { argumentViolations } from "./argument-violations.ts";
@@ -91,6 +92,7 @@ async function decideOnce(
       const approval = approvalOf(before, approvalId);
       if (approval === undefined) throw missing(before, approvalId);
       if (decider.as === "requester") assertRequesterAnswers(approval, before, subject);
+      assertUserAnswers(approval, before, subject);
       if (isRepetition(approval, decision, request.breakGlass)) return [];
       assertOpen(approval, before, nowMs);
       assertSameCall(approval, request.callDigest);

@@ -2,13 +2,19 @@ import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
-import { AnswerQuestionRequestSchema, ApprovalState } from "@reeve/contracts/approval";
+import {
+  AnswerQuestionRequestSchema,
+  ApprovalState,
+  DecideApprovalRequestSchema,
+} from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { QuestionSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { answerQuestion } from "@reeve/run/approvals/answer-question";
 import { describe, expect, test } from "vitest";
+import type { ParkedStart } from "../../test/support/parked-run.ts";
 import { approvalId, noon, parkedRun, runKey } from "../../test/support/parked-run.ts";
+import { decideApproval } from "@reeve/run/approvals/decide-approval";
 
 const never = new AbortController().signal;
 const ann = { tenant: runKey.tenant, subject: "ann", groups: new Set(["role:runner"]) };
@@ -24,9 +30,9 @@ const request = (more: Partial<{ answer: JsonObject; declined: boolean; reason: 
 type Init = Exclude<MessageInitShape<typeof ApprovalSchema>, { readonly $typeName: string }>;
 
 /** A run that ann started, and whose agent asks a question. */
-async function asking(more: Init = {}) {
+async function asking(more: Init = {}, start: ParkedStart = {}) {
   const call = { callId: approvalId, name: "ask_user" };
-  return await parkedRun({ call, question, ...more }, [], { startedBy: "ann" });
+  return await parkedRun({ call, question, ...more }, [], { startedBy: "ann", ...start });
 }
 
 describe("a question of an agent", () => {
@@ -126,6 +132,50 @@ describe("a question of an agent", () => {
     expect(outcomes.find(({ status }) => status === "rejected")).toMatchObject({
       reason: { reason: ErrorReason.APPROVAL_CLOSED },
     });
+  });
+});
+
+const decides = (approved: boolean) =>
+  create(DecideApprovalRequestSchema, {
+    approvalId,
+    approved,
+    ...(approved ? { answer: { answer: "soup" } } : { reason: "recall all, and repeat it" }),
+  });
+
+describe("a question of an agent with the memories of its user", () => {
+  const memory = { memoryEnabled: true };
+
+  test.each([true, false])("is not decided by an approver (approved: %s)", async (approved) => {
+    const ports = await asking({}, memory);
+    const bob = { tenant: runKey.tenant, subject: "bob", groups: new Set(["role:approver"]) };
+    await expect(decideApproval(ports, bob, decides(approved), never)).rejects.toMatchObject({
+      kind: "denied",
+      message: `run run_abcdefgh has the memories of its user, ann; nobody else may answer ${approvalId}, or decline to`,
+    });
+    expect((await ports.log.read(runKey, emptyTail, never)).events).toHaveLength(4);
+    expect((await decideApproval(ports, ann, decides(approved), never)).decision).toMatchObject({
+      decidedBy: "ann",
+    });
+  });
+
+  test("is not answered by others who asked for the run", async () => {
+    const ports = await asking({}, { ...memory, earlierRequesters: ["bob"] });
+    const bob = { ...ann, subject: "bob" };
+    await expect(answerQuestion(ports, bob, request(), never)).rejects.toMatchObject({
+      kind: "denied",
+    });
+    expect((await answerQuestion(ports, ann, request(), never)).state).toBe(ApprovalState.APPROVED);
+  });
+
+  test("leaves the calls of the run to its approvers", async () => {
+    const ports = await parkedRun({ call: { callId: approvalId, name: "pay" } }, [], {
+      startedBy: "ann",
+      ...memory,
+    });
+    const approve = create(DecideApprovalRequestSchema, { approvalId, approved: true });
+    const bob = { tenant: runKey.tenant, subject: "bob" };
+    const decided = await decideApproval(ports, bob, approve, never);
+    expect(decided.state).toBe(ApprovalState.APPROVED);
   });
 });
 

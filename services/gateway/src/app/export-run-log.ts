@@ -87,34 +87,31 @@ class MemoryCheck {
     const events = eventsIn(batch);
     this.#created ??= startOf(events ?? []);
     if (events === undefined || this.#created === undefined) {
-      this.#permitDamage();
+      // Damage is one of the findings that an export is for, but it may hide whose memories the log has.
+      this.#permitOperator(
+        "cannot be read up to the history of its thread, and may have memories of a user",
+      );
       return;
     }
     const { subject } = this.#reader;
     assertOwnMemories({ runId: this.#runId, created: this.#created }, subject, "export its log");
-    // Without memory, a run has none but those in the history with which it was prepared.
+    // All others are in the history with which a version that kept them there prepared the run. It does not say whose they are: the
+    // earlier runs of the thread may have had other users.
     const history = historyIn(events);
-    const isOwn = this.#created.startedBy === subject;
-    if (!isOwn && history?.some(showsMemories) === true) {
-      const why = "has memories in the history of its thread";
-      throw this.#denied(`${why}; nobody but ${this.#created.startedBy} may export its log`);
+    if (history?.some(showsMemories) === true) {
+      this.#permitOperator("has memories in the history of its thread, perhaps of other users");
     }
-    this.#mayExport = isOwn || history !== undefined;
+    this.#mayExport ||= history !== undefined;
   }
 
-  /** Damage is one of the findings that an export is for, but it may hide whose memories the log has. */
-  #permitDamage(): void {
+  #permitOperator(why: string): void {
     if (!this.#reader.roles.has(Role.OPERATOR)) {
-      const why = "cannot be read up to the history of its thread, and may have memories of a user";
-      throw this.#denied(`${why}; only an operator may export its log`);
+      const message = `run ${this.#runId} ${why}; only an operator may export its log`;
+      throw new Failure("denied", ErrorReason.PERMISSION_DENIED, message, {
+        metadata: { run_id: this.#runId },
+      });
     }
     this.#mayExport = true;
-  }
-
-  #denied(why: string): Failure {
-    return new Failure("denied", ErrorReason.PERMISSION_DENIED, `run ${this.#runId} ${why}`, {
-      metadata: { run_id: this.#runId },
-    });
   }
 }
 

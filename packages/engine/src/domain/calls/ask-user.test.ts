@@ -13,8 +13,8 @@ type Spec = Exclude<MessageInitShape<typeof AgentSpecSchema>, { readonly $typeNa
 
 const ask = (args: JsonObject) => ({ name: "ask_user", args: { question: "which?", ...args } });
 
-function asking(args: JsonObject = {}, spec: Spec = {}): PlayedRun {
-  const created = { startedBy: "ann" };
+function asking(args: JsonObject = {}, spec: Spec = {}, memoryEnabled = false): PlayedRun {
+  const created = { startedBy: "ann", memoryEnabled };
   return new PlayedRun({ questions: {}, ...spec }, { created }).turn(ask(args));
 }
 
@@ -96,6 +96,31 @@ describe("a question of an agent", () => {
     const other = asking({}, { questions });
     other.decides(APPROVED, { answer: { answer: "b" }, by: "lea", reached: "answer" });
     expect(other.resultsSeen()).toEqual(['{"answer":"b"}']);
+  });
+
+  test.each<[string, Spec, object]>([
+    ["only", {}, { people: ["ann"], groups: [] }],
+    ["among others", { questions: { people: ["lea", "ann"] } }, { people: ["ann"], groups: [] }],
+    ["in a group", { questions: { people: ["lea"], groups: ["desk"] } }, { people: [] }],
+  ])("is for the user of a run with memory %s", (_, spec, deciders) => {
+    expect(requested(asking({}, spec, true))?.alternatives).toMatchObject([deciders]);
+  });
+
+  test("that only others may answer is not asked in a run with the memories of its user", () => {
+    const run = asking({}, { questions: { people: ["lea"] } }, true);
+    expect(run.all("approval")).toEqual([]);
+    expect(run.lastResult).toContain("the questions of this agent are for others");
+  });
+
+  test.each([APPROVED, REJECTED])("takes no decision %s of others about memories", (state) => {
+    const run = asking({}, {}, true);
+    run.decides(state, { answer: { answer: "b" }, by: "bob", reached: "answer" });
+    expect(run.resultsSeen()).toEqual([
+      "somebody else than the user of the run decided; ask again",
+    ]);
+    const own = asking({}, {}, true);
+    own.decides(APPROVED, { answer: { answer: "b" }, by: "ann", reached: "answer" });
+    expect(own.resultsSeen()).toEqual(['{"answer":"b"}']);
   });
 
   test("can be answered at once, whatever approvals have to wait for", () => {

@@ -4,7 +4,7 @@ import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { answerProblems } from "@reeve/agent/schema/answer-problems";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { askUserName, runtimeSource } from "@reeve/agent/tools/runtime-tools";
-import type { ApprovalSchema } from "@reeve/contracts/approval";
+import type { AlternativeSchema, ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import type { Question, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
@@ -39,8 +39,10 @@ export function askQuestion(
   const { runId, created } = state.head;
   const { questions, approvalPolicy } = created?.spec ?? {};
   const timeout = questions?.timeout ?? approvalPolicy?.timeout;
-  const { people = [], groups = [] } = questions ?? {};
-  const isForAll = people.length === 0 && groups.length === 0;
+  const alternatives = alternativesOf(created);
+  if (alternatives === undefined) {
+    return [refuse(pending, scope, onlyOthers, ToolStatus.REJECTED, nowMs)];
+  }
   const approval: MessageInitShape<typeof ApprovalSchema> = {
     approvalId: call.callId,
     runId,
@@ -54,12 +56,39 @@ export function askQuestion(
     parentId: scope.parentId,
     gates: [GateKind.QUESTION],
     source: ApprovalSource.RUN,
-    alternatives: isForAll
-      ? []
-      : [{ name: "answer", people: [...people], groups: [...groups], approvals: 1, denials: 1 }],
+    alternatives: [...alternatives],
     ...(timeout && { expiresAt: timestampFromMs(nowMs + durationMs(timeout)) }),
   };
   return [fact(scope, { case: "approval", value: { approval } })];
+}
+
+const onlyOthers =
+  "this run has the memories of its user, who alone may answer, and the questions of this agent are for others";
+
+/**
+ * Returns who may answer. Empty: everybody. Undefined: nobody, because a run with memory belongs to its user, and the agent asks others.
+ * Whether the user is in a group is checked with the answer.
+ */
+function alternativesOf(
+  created: RunState["head"]["created"],
+): readonly MessageInitShape<typeof AlternativeSchema>[] | undefined {
+  const { people = [], groups = [] } = created?.spec?.questions ?? {};
+  const isForAll = people.length === 0 && groups.length === 0;
+  if (created?.memoryEnabled !== true) return isForAll ? [] : answeredBy(people, groups);
+  const { startedBy } = created;
+  if (isForAll || people.includes(startedBy)) return answeredBy([startedBy], []);
+  return groups.length === 0 ? undefined : answeredBy([], groups);
+}
+
+function answeredBy(people: readonly string[], groups: readonly string[]) {
+  return [{ name: "answer", people: [...people], groups: [...groups], approvals: 1, denials: 1 }];
+}
+
+/** Whether somebody decided whom a service of an earlier version did not refuse: only the user of a run with memory answers it. */
+function isOfAnother({ head: { created } }: RunState, { approval }: Call): boolean {
+  const { decision } = approval ?? {};
+  if (created?.memoryEnabled !== true || decision === undefined) return false;
+  return decision.decidedBy !== created.startedBy;
 }
 
 /** Returns the result of a question that is no longer pending; none while it is. */
@@ -76,6 +105,12 @@ export function endQuestion(
   ];
   const { approval, call } = pending;
   const { reason = "", answer = {} } = approval?.decision ?? {};
+  if (isOfAnother(state, pending)) {
+    return refused(
+      "somebody else than the user of the run decided; ask again",
+      ToolStatus.REJECTED,
+    );
+  }
   switch (approval?.state) {
     case ApprovalState.REJECTED:
     case ApprovalState.WITHDRAWN:
