@@ -1,4 +1,12 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
@@ -57,6 +65,18 @@ test("repeated, the command keeps keys and credentials", async () => {
   await reeve(["nats-accounts", folder]);
   expect(users.map((user) => readFileSync(creds(user), "utf8"))).toEqual(before);
   expect(text("keys", "account.nk")).toBe(account);
+});
+
+test("files and folders that others can read are closed to them, and named", async () => {
+  const loose = [join(folder, "creds"), creds("gateway"), join(folder, "keys", "account.nk")];
+  for (const path of loose) chmodSync(path, 0o755);
+  const { code, stderr } = await reeve(["nats-accounts", folder]);
+  expect(code).toBe(exitCodes.ok);
+  for (const path of loose) {
+    expect(statSync(path).mode & 0o077).toBe(0);
+    expect(stderr).toContain(`${path} was open to others; only its owner can use it now`);
+  }
+  expect(stderr).not.toContain(creds("runtime"));
 });
 
 test("services and operators use JWTs, and each may only do what the contracts declare", async () => {

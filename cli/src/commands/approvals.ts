@@ -8,7 +8,7 @@ import { renderApproval } from "../render/approvals/approval.ts";
 import { runInbox } from "../inbox/run-inbox.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
-import { shortArguments } from "../render/tool.ts";
+import { skim } from "../render/approvals/skim.ts";
 import { answerCommand } from "./approvals/answer.ts";
 import { decideCommand } from "./approvals/decide.ts";
 import type { FilterOptions } from "./approvals/filter-options.ts";
@@ -91,15 +91,21 @@ async function listApprovals(
   reeve: Client,
   options: ListOptions,
 ): Promise<void> {
+  let isShortened = false;
   const format = {
     header: ["APPROVAL", "STATE", "TOOL", "AGENT", "ARGUMENTS"],
-    row: rowOf,
+    row: (approval: Approval) => {
+      const { cells, ...skimmed } = rowOf(approval);
+      isShortened ||= skimmed.isShortened;
+      return cells;
+    },
     empty: "no pending approvals",
   };
   const { run: runId = "", all, json } = options;
   const filter = filterOf(options);
   const approvals = reeve.listApprovals({ runId, includeClosed: all === true, filter, signal });
   await printList(terminal, ApprovalSchema, approvals, format, json === true);
+  if (isShortened) terminal.note("with --json, nothing is shortened\n");
 }
 
 async function watchApprovals(
@@ -119,8 +125,12 @@ async function watchApprovals(
   }
 }
 
-function rowOf({ approvalId, state, call, agentId, question }: Approval): readonly string[] {
+function rowOf(approval: Approval) {
+  const { approvalId, state, call, agentId } = approval;
   const stateName = ApprovalStateSchema.value[state]?.localName.toLowerCase() ?? "unknown";
-  const args = question ? `asks: ${question.message}` : shortArguments(call?.arguments ?? {});
-  return [approvalId, stateName, call?.name ?? "", agentId, args].map((cell) => oneLine(cell, 256));
+  const { text, isShortened } = skim(approval, maxCell);
+  const names = [approvalId, stateName, call?.name ?? "", agentId];
+  return { cells: [...names.map((cell) => oneLine(cell, maxCell)), text], isShortened };
 }
+
+const maxCell = 256;

@@ -43,9 +43,9 @@ export function renderResult(
     : [`    ${style("red", "✗")} ${name}${ms} ${text}`];
 }
 
-/** Formats arguments for skimming: `path="data.csv", limit=10`. Truncates long values. */
-export function shortArguments(args: JsonObject): string {
+/** Formats arguments for skimming: `path="data.csv", limit=10`. Truncates values that are longer than `maxValue`. */
+export function shortArguments(args: JsonObject, maxValue = 60): string {
   return Object.entries(args)
-    .map(([name, value]) => `${name}=${oneLine(JSON.stringify(value), 60)}`)
+    .map(([name, value]) => `${name}=${oneLine(JSON.stringify(value), maxValue)}`)
     .join(", ");
 }

@@ -15,6 +15,7 @@ import { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { UsageError } from "../../exit-code.ts";
 import { parseLimit } from "../parse-option.ts";
+import { closeToOthers } from "./close-to-others.ts";
 
 interface Options {
   readonly maxStoreBytes?: number;
@@ -37,8 +38,14 @@ export function natsAccountsCommand({ terminal }: Context): Command {
     .option("--nats-url <url>", "the URL of NATS for the nats command", "nats://127.0.0.1:4222")
     .action(async (folder: string, { maxStoreBytes, natsUrl }: Options) => {
       const path = resolve(folder);
-      for (const part of ["keys", "creds"]) {
-        mkdirSync(join(path, part), { recursive: true, mode: 0o700 });
+      const folders = ["keys", "creds"].map((part) => join(path, part));
+      for (const each of folders) mkdirSync(each, { recursive: true, mode: 0o700 });
+      const secrets = [
+        ...keyNames.map((name) => keyOf(join(path, "keys"), name)),
+        ...accountUsers.map((user) => credsOf(path, user)),
+      ];
+      for (const open of closeToOthers([...folders, ...secrets])) {
+        terminal.note(`${open} was open to others; only its owner can use it now\n`);
       }
       const keys = openKeys(join(path, "keys"));
       for (const user of accountUsers) await openCredentials(path, keys, user);
@@ -64,7 +71,7 @@ function openKeys(folder: string): AccountKeys {
 }
 
 function openKey(folder: string, name: KeyName): AccountKeys[KeyName] {
-  const path = join(folder, `${name}.nk`);
+  const path = keyOf(folder, name);
   if (!existsSync(path)) {
     const key = newKey(name);
     writeSecretFile(path, `${seedOf(key)}\n`);
@@ -82,6 +89,10 @@ async function openCredentials(path: string, keys: AccountKeys, user: AccountUse
   const file = credsOf(path, user);
   if (existsSync(file)) return;
   writeSecretFile(file, Buffer.from(await issueUser(keys, user)).toString());
+}
+
+function keyOf(folder: string, name: KeyName): string {
+  return join(folder, `${name}.nk`);
 }
 
 function credsOf(path: string, user: AccountUser): string {

@@ -10,7 +10,7 @@ import { renderBoundContent } from "./bound-content.ts";
 import { renderNotes } from "./notes.ts";
 import { renderPermission } from "../permission.ts";
 import { oneLine } from "../plain-text.ts";
-import { shortArguments } from "../tool.ts";
+import { skim } from "./skim.ts";
 import type { TraceOptions } from "../trace-options.ts";
 
 /** Renders a pending approval with the commands that decide it, or how it was decided. */
@@ -36,11 +36,13 @@ export function renderApproval(
       const id = oneLine(approvalId, 256);
       if (question !== undefined)
         return questionLines(approval, question, id, { style, columns: width, reeve });
-      const args = oneLine(shortArguments(call?.arguments ?? {}), width);
+      const { text: args, isShortened } = skim(approval, width);
+      const all = `${reeve} approvals --run ${oneLine(approval.runId, 256)} --json`;
       const edit = allowEditedArguments ? style("dim", " [--args '{…}']") : "";
       const rule = renderPermission(approval.permission, width);
       return [
         `    ${style("yellow", `▲ ${tool} is waiting for approval`)} ${style("dim", args)}`,
+        ...(isShortened ? [`      ${style("dim", `whole: ${all}`)}`] : []),
         ...(rule === "" ? [] : [`      ${style("dim", rule)}`]),
         ...renderBoundContent(approval.content, style, width),
         ...[
