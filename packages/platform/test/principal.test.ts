@@ -1,6 +1,8 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { createClient, createContextValues } from "@connectrpc/connect";
 import { Role } from "@reeve/contracts/access/role";
+import { ArtifactService } from "@reeve/contracts/artifact";
 import { RunService } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
@@ -163,6 +165,29 @@ test("a token that stands for somebody else ends the streams that it opened", as
   expect(mayCall({ values }, RunService.method.cancelRun)).toBe(false);
   subject = "bob";
   expect(() => recheck(values)).toThrow("unknown bearer token");
+});
+
+test("a role that is removed ends the streams that needed it, and no others", async () => {
+  let roles = new Set<Role>([Role.RUNNER]);
+  const admit = authenticate({
+    accept: () => Promise.resolve(() => ({ tenant: "acme", subject: "ann", roles })),
+  });
+  const accepted = async (method: DescMethod) => {
+    const values = createContextValues();
+    const requestHeader = new Headers({ authorization: "Bearer secret-token" });
+    await admit({ service: method.parent, method, requestHeader, values });
+    return values;
+  };
+  const upload = await accepted(ArtifactService.method.uploadArtifact);
+  const watch = await accepted(RunService.method.watchRun);
+  recheck(upload);
+  roles = new Set([Role.VIEWER]);
+  expect(() => recheck(upload)).toThrow(
+    "ann of tenant acme may not call UploadArtifact: the credential has only viewer; use a credential with the role runner",
+  );
+  recheck(watch);
+  roles = new Set();
+  expect(() => recheck(watch)).toThrow(/ann of tenant acme may not call WatchRun/);
 });
 
 test("a principal in more groups than a call carries is refused with the reason", () => {

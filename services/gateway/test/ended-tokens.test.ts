@@ -11,7 +11,7 @@ import type { BenchWithAgent } from "./support/bench-with-agent.ts";
 import { openBenchWithAgent } from "./support/bench-with-agent.ts";
 import { clientsOf, refusalOf } from "./support/clients.ts";
 
-const line = (token: string) => `sha256:${tokenDigest(token)} acme/eve/viewer\n`;
+const line = (token: string, role = "viewer") => `sha256:${tokenDigest(token)} acme/eve/${role}\n`;
 const folder = mkdtempSync(join(tmpdir(), "reeve-tokens-"));
 const tokensFile = join(folder, "tokens");
 const issuer = "https://login.example.com";
@@ -38,7 +38,10 @@ beforeAll(async () => {
     roles: { people: ["viewer"] },
   };
   writeFileSync(join(folder, "oidc.json"), JSON.stringify(config));
-  writeFileSync(tokensFile, line("revoked-token") + line("other-token"));
+  writeFileSync(
+    tokensFile,
+    line("revoked-token") + line("other-token") + line("role-token", "runner"),
+  );
   bench = await openBenchWithAgent({
     REEVE_TOKENS_FILE: tokensFile,
     REEVE_OIDC_CONFIG: join(folder, "oidc.json"),
@@ -62,6 +65,21 @@ async function signed(seconds: number): Promise<string> {
     .setExpirationTime(Math.ceil(Date.now() / 1_000) + seconds)
     .sign(privateKey);
 }
+
+test("an upload ends when its token loses the role that it needs", async () => {
+  const { artifacts, runs } = clientsOf(bench.url, "Bearer role-token", "gRPC");
+  const kindOf = async () => (await refusalOf(runs.cancelRun({ runId: "run_none0001" }))).kind;
+  expect(await kindOf()).toBe("not_found");
+  async function* parts() {
+    yield { part: { case: "header" as const, value: { name: "a.txt" } } };
+    writeFileSync(tokensFile, line("revoked-token") + line("other-token") + line("role-token"));
+    await vi.waitFor(async () => expect(await kindOf()).toBe("denied"), { timeout: 20_000 });
+    yield { part: { case: "chunk" as const, value: new Uint8Array(10) } };
+  }
+  const refusal = await refusalOf(artifacts.uploadArtifact(parts()));
+  expect(refusal).toMatchObject({ kind: "denied", reason: "PERMISSION_DENIED" });
+  expect((await artifacts.listArtifacts({})).artifacts).toEqual([]);
+});
 
 test("a watch ends when its token is revoked", async () => {
   const runId = await bench.queued();

@@ -41,7 +41,7 @@ export function isKeysUnavailable(error: unknown): boolean {
 }
 
 /** Whether something failed because the key of a tenant is gone. Repeating it does not help. */
-export function isTenantKeyDeleted(error: unknown): boolean {
+export function isTenantKeyDeleted(error: unknown): error is Failure {
   return error instanceof Failure && error.reason === ErrorReason.TENANT_KEY_DELETED;
 }
 

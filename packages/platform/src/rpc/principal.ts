@@ -272,6 +272,15 @@ export function recheck(values: ContextValues): void {
   values.get(recheckKey)?.();
 }
 
+/** Adds to what `recheck` checks for a request that was accepted. */
+export function addRecheck(values: ContextValues, check: () => void): void {
+  const before = values.get(recheckKey);
+  values.set(recheckKey, () => {
+    before?.();
+    check();
+  });
+}
+
 /** Returns who sent a request, even if the role forbids it. Undefined: the caller is not authenticated. */
 export function callerOf(values: ContextValues): Caller | undefined {
   return values.get(callerKey);
